@@ -58,7 +58,9 @@ def test_plain_cases(statement: str, label: int) -> None:
     ],
 )
 def test_another_number_is_excluded(
-    premise: str, statement: str, label: int
+    premise: str,
+    statement: str,
+    label: int,
 ) -> None:
     assert entail([(premise, statement)])[0].argmax() == label
 
@@ -76,9 +78,9 @@ def test_an_answer_does_not_depend_on_the_batch() -> None:
 
 def test_repeated_and_empty_questions() -> None:
     pair = (PREMISE, "There is a dog.")
-    found = entail([pair, pair])
-    assert found.shape == (2, 3)
-    np.testing.assert_array_equal(found[0], found[1])
+    probabilities = entail([pair, pair])
+    assert probabilities.shape == (2, 3)
+    np.testing.assert_array_equal(probabilities[0], probabilities[1])
     assert entail([]).shape == (0, 3)
 
 

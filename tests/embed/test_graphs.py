@@ -98,7 +98,9 @@ def multiply(
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("shape", [(384, 1152), (1536, 384), (8, 3), (5, 1)])
 def test_products_are_exact(
-    multiply: Any, signed: bool, shape: tuple[int, int]
+    multiply: Any,
+    signed: bool,
+    shape: tuple[int, int],
 ) -> None:
     random = np.random.default_rng(3)
     codes = random.integers(-WEIGHT, WEIGHT + 1, shape)
@@ -115,25 +117,29 @@ def test_products_are_exact(
     np.testing.assert_array_equal(outputs, rows @ codes)
 
 
-@pytest.mark.parametrize("most", [SIGNED, UNSIGNED])
+@pytest.mark.parametrize("greatest", [SIGNED, UNSIGNED])
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_sums_of_the_greatest_numbers_do_not_saturate(
-    multiply: Any, most: int, sign: int
+    multiply: Any,
+    greatest: int,
+    sign: int,
 ) -> None:
     # A kernel that adds two products in 16 bits would stop at 32,767; 2 * 255 * 63 is 32,130.
     # The sum is the greatest that is let through: 255 * (1044 * 63 + 21) is 2**24 - 1.
     codes = np.full((1045, 4), sign * WEIGHT)
     codes[-1] = sign * 21
-    rows = np.full((5, 1045), most)
+    rows = np.full((5, 1045), greatest)
     if (
-        most == SIGNED
+        greatest == SIGNED
     ):  # also the numbers that are far below and above 0 in turn
         rows[1:3] *= -1
         rows[3, ::2] *= -1
         rows[4, 1::2] *= -1
-    bias = np.zeros(4) if most == SIGNED else codes.sum(axis=0)
+    bias = np.zeros(4) if greatest == SIGNED else codes.sum(axis=0)
     outputs = multiply(
-        f32(codes), f32(bias), raised=0 if most == SIGNED else 1
+        f32(codes),
+        f32(bias),
+        raised=0 if greatest == SIGNED else 1,
     )(rows)
     np.testing.assert_array_equal(outputs, rows @ codes)
 
@@ -158,7 +164,9 @@ def test_numbers_are_rounded_to_the_nearest_and_halves_to_even(
 @pytest.mark.parametrize("raised", [0.0, 3.5])
 @pytest.mark.parametrize("scale", [1e-32, 1e-5, 1.0, 1e5])
 def test_each_operation_is_rounded_by_itself_in_one_order(
-    multiply: Any, raised: float, scale: float
+    multiply: Any,
+    raised: float,
+    scale: float,
 ) -> None:
     # The same steps in numpy: each operation of IEEE 754 has one result.
     random = np.random.default_rng(5)
@@ -186,13 +194,18 @@ def test_each_operation_is_rounded_by_itself_in_one_order(
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 130), st.integers(0, 1000))
 def test_a_row_is_the_same_in_every_batch(
-    tmp_path_factory: pytest.TempPathFactory, n: int, seed: int
+    tmp_path_factory: pytest.TempPathFactory,
+    n: int,
+    seed: int,
 ) -> None:
     random = np.random.default_rng(seed)
     weight, bias = f32(random.normal(size=(24, 8))), f32(random.normal(size=8))
     graph = Graph(rows=("float32", "n", 24))
     tensors = quantize(
-        "p", weight, bias, f32(2.0 ** random.integers(-3, 3, 24))
+        "p",
+        weight,
+        bias,
+        f32(2.0 ** random.integers(-3, 3, 24)),
     )
     graph.output("y", product(graph, tensors, "p", "rows"), "float32", "n", 8)
     path = tmp_path_factory.mktemp("batch") / "p.onnx"
@@ -238,7 +251,8 @@ def test_what_has_been_added_to_all_numbers_does_not_count(
 
 @pytest.mark.parametrize("raised", [0, 0.25])
 def test_rows_and_weights_of_zeros_give_the_bias(
-    multiply: Any, raised: float
+    multiply: Any,
+    raised: float,
 ) -> None:
     rows = np.full((2, 4), raised)
     rows[1] += 1
@@ -276,7 +290,8 @@ def pairwise_sum(numbers: Sequence[np.float32]) -> np.float32:
 
 @pytest.mark.parametrize("width", [8, 48, 128, 192, 384])
 def test_sums_of_rows_have_one_order(
-    session: Callable[[Graph], GraphSession], width: int
+    session: Callable[[Graph], GraphSession],
+    width: int,
 ) -> None:
     rows = f32(np.random.default_rng(width).normal(size=(50, width)))
     graph = Graph(rows=("float32", "n", width))
@@ -305,11 +320,11 @@ def test_gelu_is_that_of_scipy_in_steps_and_ends(
 
     x = np.linspace(-12, 63, 30_001, dtype=np.float32)
     # Half of a 512th off at most, where the curve rises by 1.13 at most.
-    wanted = (
+    expected = (
         x.astype(np.float64) * scipy.special.ndtr(x.astype(np.float64))
         + RAISED
     )
-    np.testing.assert_allclose(gelu(x), wanted, rtol=1e-6, atol=1.13 / 1024)
+    np.testing.assert_allclose(gelu(x), expected, rtol=1e-6, atol=1.13 / 1024)
     assert gelu(x).min() > 0
     ends = gelu([0, 20, -20, -7.9, -1e6, 64, 1e6]) - RAISED
     np.testing.assert_allclose(ends[:5], [0, 20, 0, 0, 0], atol=1e-12)
@@ -360,8 +375,12 @@ def attending(
     return run
 
 
-def drawn(
-    seed: int, k: int, n: int = 2, heads: int = 3, d: int = 16
+def draw_attention_inputs(
+    seed: int,
+    k: int,
+    n: int = 2,
+    heads: int = 3,
+    d: int = 16,
 ) -> list[FloatArray]:
     """Queries, keys and values in steps, each (n, k, heads, d)."""
     random = np.random.default_rng(seed)
@@ -388,7 +407,7 @@ def table_sizes(differences: Any) -> list[int]:
 
 
 def table_shares(differences: Sequence[int]) -> list[int]:
-    """What keys get, by hand, that are so many 512ths below the best; in steps."""
+    """Return the shares of keys, in steps, from their distance below the best in 512ths."""
     sizes = table_sizes(differences)
     return [round(SHARE * size / sum(sizes)) for size in sizes]
 
@@ -409,7 +428,8 @@ def test_values_are_rounded_and_cut(attending: Any) -> None:
 
 @pytest.mark.parametrize("n_keys", [1, 2, 5, 129, 252, 256])
 def test_sums_of_the_greatest_values_are_exact(
-    attending: Any, n_keys: int
+    attending: Any,
+    n_keys: int,
 ) -> None:
     # 252 keys get 32.5 steps each, which rounding makes 33: the most that it can add. One value is
     # odd, so that a sum beyond 2**24 would show.
@@ -428,7 +448,8 @@ def test_sums_of_the_greatest_values_are_exact(
      [0, *[5632] * 200], [0, *[90_000] * 200], [*range(0, 2560, 10)]],
 )  # fmt: skip
 def test_shares_are_those_of_the_table(
-    attending: Any, differences: list[int]
+    attending: Any,
+    differences: list[int],
 ) -> None:
     # Scores are what is added: all products are 0. Many that get nothing take from the best.
     n, added = len(differences), 7.0 - f32(differences)
@@ -440,9 +461,12 @@ def test_shares_are_those_of_the_table(
 @pytest.mark.parametrize(("k", "q"), [(1, 1), (7, 3), (64, 64), (254, 20)])
 @pytest.mark.parametrize("scale", [1.0, 0.25])
 def test_results_are_as_near_softmax_as_the_steps_allow(
-    attending: Any, k: int, q: int, scale: float
+    attending: Any,
+    k: int,
+    q: int,
+    scale: float,
 ) -> None:
-    queries, keys, values = drawn(k, k)
+    queries, keys, values = draw_attention_inputs(k, k)
     added = (
         np.rint(
             SCORE_STEPS * np.random.default_rng(q).normal(size=(2, 1, q, k))
@@ -452,32 +476,36 @@ def test_results_are_as_near_softmax_as_the_steps_allow(
     added[1, :, :, 1::3] = -np.inf
     rows = (
         attending(
-            joined(queries, keys, values), 3, q, SCORE_STEPS * added, scale
+            joined(queries, keys, values),
+            3,
+            q,
+            SCORE_STEPS * added,
+            scale,
         )
         * SHARED
     )
     # Attention in float64, by scipy, not in steps.
     points = [a.astype(np.float64) / POINT for a in (queries[:, :q], keys)]
     scores = scale * np.einsum("nqhd,nkhd->nhqk", *points) + added
-    wanted = np.einsum(
+    expected = np.einsum(
         "nhqk,nkhd->nqhd",
         scipy.special.softmax(scores, axis=3),
         values / VALUE,
     )
-    wanted = wanted.reshape(*wanted.shape[:2], -1)
+    expected = expected.reshape(*expected.shape[:2], -1)
     # A share is off by a 1,024th of itself, as are all others together; and by what its last step,
     # the end of the table, and the table's own steps make, each as much as a key's.
     of_keys = k * (0.5 / SHARE + math.exp(-11) + 0.5 / 65536)
-    assert np.abs(rows - wanted).max() <= np.abs(values).max() / VALUE * (
+    assert np.abs(rows - expected).max() <= np.abs(values).max() / VALUE * (
         2 / 1024 + of_keys
     )
-    assert np.sqrt(((rows - wanted) ** 2).mean()) < 0.002
+    assert np.sqrt(((rows - expected) ** 2).mean()) < 0.002
 
 
 def test_keys_that_are_left_out_do_not_show_nor_does_the_order_of_keys(
     attending: Any,
 ) -> None:
-    queries, keys, values = drawn(4, 6, n=1)
+    queries, keys, values = draw_attention_inputs(4, 6, n=1)
     expected = attending(joined(queries, keys, values), 3, 5, None, 0.25)
     queries, keys, values = (
         np.concatenate([a, np.full_like(a, 500)], axis=1)
@@ -496,13 +524,16 @@ def test_keys_that_are_left_out_do_not_show_nor_does_the_order_of_keys(
 
 
 def test_heads_and_texts_do_not_see_each_other(attending: Any) -> None:
-    parts = drawn(11, 9, n=3)
+    parts = draw_attention_inputs(11, 9, n=3)
     together = attending(joined(*parts), 3, 9, None, 0.25)
     for i, head in np.ndindex(3, 3):
-        own = joined(*(a[i : i + 1, :, head : head + 1] for a in parts))
+        single_head = joined(
+            *(a[i : i + 1, :, head : head + 1] for a in parts)
+        )
         columns = together[i, :, 16 * head : 16 * head + 16]
         assert (
-            attending(own, 1, 9, None, 0.25)[0].tobytes() == columns.tobytes()
+            attending(single_head, 1, 9, None, 0.25)[0].tobytes()
+            == columns.tobytes()
         )
 
 
@@ -529,9 +560,11 @@ def tiny_layers(n_layers: int) -> dict[str, FloatArray]:
 
 
 def tiny_tensors(
-    layers: Arrays, *, whole: bool
+    layers: Arrays,
+    *,
+    whole: bool,
 ) -> dict[str, npt.NDArray[Any]]:
-    """What ``encoder_graph`` and ``entailment_graph`` take, with products of either kind."""
+    """Return tensors for ``encoder_graph`` and ``entailment_graph``, products of either kind."""
     random = np.random.default_rng(7)
     names = [name for name in layers if f"{name}.bias" in layers]
     factors = {
@@ -599,22 +632,23 @@ def first_states(tensors: Arrays, vectors: FloatArray) -> Floats:
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_an_encoder_is_the_formulas_of_bert(
-    session: Callable[[Graph], GraphSession], whole: bool
+    session: Callable[[Graph], GraphSession],
+    whole: bool,
 ) -> None:
     layers = tiny_layers(2)
     tensors, vectors = tiny_tensors(layers, whole=whole), tiny_vectors()
     inputs = {"vectors": np.concatenate(vectors), **lay_out(LENGTHS)}
     run = session(encoders.encoder_graph(tensors))
     states = run(["state 0", "state 1", "state 2"], inputs)
-    wanted = [first_states(tensors, rows) for rows in vectors]
+    expected = [first_states(tensors, rows) for rows in vectors]
     # Rows have a deviation of about 1. Steps of attention and of GELU cost a thousandth a layer;
     # whole numbers of 7 and 8 bits about a hundredth.
     for i, (rows, limit) in enumerate(
         zip(states, (1e-6, 0.02, 0.04), strict=True)
     ):
         if i:
-            wanted = [formulas(layers, i - 1, x) for x in wanted]
-        error = rows - np.concatenate(wanted)
+            expected = [formulas(layers, i - 1, x) for x in expected]
+        error = rows - np.concatenate(expected)
         assert np.sqrt((error**2).mean()) < (limit if whole else limit / 10)
 
 
@@ -634,15 +668,16 @@ def test_a_text_has_the_same_bits_in_any_company(
         "vectors": np.concatenate(vectors[::-1]),
         **lay_out(LENGTHS[::-1]),
     }
-    found = np.split(
+    parts = np.split(
         run(["state 2"], backwards)[0], np.cumsum(LENGTHS[::-1])[:-1]
     )
-    assert np.concatenate(found[::-1]).tobytes() == together.tobytes()
+    assert np.concatenate(parts[::-1]).tobytes() == together.tobytes()
 
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_entailment_is_the_last_product_of_the_hypothesis(
-    session: Callable[[Graph], GraphSession], whole: bool
+    session: Callable[[Graph], GraphSession],
+    whole: bool,
 ) -> None:
     layers = tiny_layers(2)
     tensors, vectors = tiny_tensors(layers, whole=whole), tiny_vectors()
@@ -655,7 +690,7 @@ def test_entailment_is_the_last_product_of_the_hypothesis(
         "inside": inside[:, : max(sizes), None],
     }
     (scores,) = session(encoders.entailment_graph(tensors))(["scores"], inputs)
-    wanted = []
+    expected = []
     for rows, size in zip(vectors, sizes, strict=True):
         sides = tensors["sides table"][
             (np.arange(len(rows)) < size).astype(int)
@@ -666,10 +701,12 @@ def test_entailment_is_the_last_product_of_the_hypothesis(
         pooled = np.concatenate(
             [x[0], x[:size].mean(axis=0), x[:size].max(axis=0)]
         )
-        wanted.append(pooled @ tensors["head.weight"] + tensors["head.bias"])
+        expected.append(pooled @ tensors["head.weight"] + tensors["head.bias"])
     # Scores have a deviation of about 12, the square root of 144 numbers.
     assert scores.dtype == np.float64
-    assert np.sqrt(((scores - wanted) ** 2).mean()) < (0.6 if whole else 0.06)
+    assert np.sqrt(((scores - expected) ** 2).mean()) < (
+        0.6 if whole else 0.06
+    )
 
 
 def test_weights_come_back_from_the_tensors_of_a_graph() -> None:
@@ -679,7 +716,9 @@ def test_weights_come_back_from_the_tensors_of_a_graph() -> None:
     for name, tensor in layers.items():
         # Half a step of 63 of the largest weight of an output.
         np.testing.assert_allclose(
-            again[name], tensor, atol=np.abs(tensor).max() / 120
+            again[name],
+            tensor,
+            atol=np.abs(tensor).max() / 120,
         )
 
 

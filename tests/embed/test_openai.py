@@ -107,10 +107,13 @@ def test_vectors_have_length_one_and_follow_the_index(server: Server) -> None:
 
 
 def test_the_request_names_model_texts_and_dimensions(server: Server) -> None:
-    made = embedder(
-        "openai:org/m", base_url=server.url, api_key="k1", dimensions=2
+    openai_embedder = embedder(
+        "openai:org/m",
+        base_url=server.url,
+        api_key="k1",
+        dimensions=2,
     )
-    asyncio.run(made.embed(["a", "b"]))
+    asyncio.run(openai_embedder.embed(["a", "b"]))
     (request,) = server.requests
     assert request["path"] == "/v1/embeddings"
     assert request["model"] == "org/m"
@@ -122,10 +125,12 @@ def test_the_request_names_model_texts_and_dimensions(server: Server) -> None:
 def test_one_embedder_serves_several_event_loops_and_many_calls(
     server: Server,
 ) -> None:
-    made = embedder("openai:m", base_url=server.url)
+    openai_embedder = embedder("openai:m", base_url=server.url)
 
     async def many() -> None:
-        await asyncio.gather(*(made.embed([str(i)]) for i in range(5)))
+        await asyncio.gather(
+            *(openai_embedder.embed([str(i)]) for i in range(5))
+        )
 
     asyncio.run(many())
     asyncio.run(many())
@@ -166,11 +171,11 @@ def test_one_embedder_serves_several_event_loops_and_many_calls(
             ItemError,
             "asked for 2 embeddings",
         ),
-        (answer([[1.0, 2.0], [1.0]]), ItemError, "no equal lists"),
-        (answer([["x"], ["y"]]), ItemError, "no equal lists"),
+        (answer([[1.0, 2.0], [1.0]]), ItemError, "not lists of numbers"),
+        (answer([["x"], ["y"]]), ItemError, "not lists of numbers"),
         (answer([[float("nan")], [1.0]]), ItemError, "finite"),
         (answer([[], []]), ItemError, "finite"),
-        (answer([[10**400], [1]]), ItemError, "no equal lists"),
+        (answer([[10**400], [1]]), ItemError, "not lists of numbers"),
         (
             (200, "application/json", '{"data": [{"index": [0]}, 7]}'),
             ItemError,
@@ -185,7 +190,10 @@ def test_one_embedder_serves_several_event_loops_and_many_calls(
     ],
 )
 def test_a_bad_answer_is_one_clear_error_after_one_attempt(
-    server: Server, reply: Reply, error: type[BeholderError], message: str
+    server: Server,
+    reply: Reply,
+    error: type[BeholderError],
+    message: str,
 ) -> None:
     server.reply = lambda texts: reply
     with pytest.raises(error, match=message) as caught:
@@ -200,21 +208,21 @@ def test_a_bad_answer_is_one_clear_error_after_one_attempt(
 def test_vectors_of_another_length_than_before_are_refused(
     server: Server,
 ) -> None:
-    made = embedder("openai:m", base_url=server.url)
-    asyncio.run(made.embed(["a"]))
+    openai_embedder = embedder("openai:m", base_url=server.url)
+    asyncio.run(openai_embedder.embed(["a"]))
     server.reply = lambda texts: answer([[1.0, 2.0, 3.0]])
     with pytest.raises(
         ItemError, match=r"expected vectors of 2 .* shape \(1, 3\)"
     ):
-        asyncio.run(made.embed(["b"]))
+        asyncio.run(openai_embedder.embed(["b"]))
 
 
 def test_a_server_that_ignores_the_dimensions_is_refused(
     server: Server,
 ) -> None:
-    made = embedder("openai:m", base_url=server.url, dimensions=7)
+    openai_embedder = embedder("openai:m", base_url=server.url, dimensions=7)
     with pytest.raises(ItemError, match="expected vectors of 7"):
-        asyncio.run(made.embed(["a"]))
+        asyncio.run(openai_embedder.embed(["a"]))
 
 
 def test_no_connection_at_all_is_told_before_any_work() -> None:
@@ -226,22 +234,22 @@ def test_no_connection_at_all_is_told_before_any_work() -> None:
         asyncio.run(embedder("openai:m", base_url=server.url).embed(["a"]))
 
 
-def test_an_answer_has_a_most_of_bytes(server: Server) -> None:
+def test_an_answer_with_too_many_bytes_is_refused(server: Server) -> None:
     status, kind, body = vectors(["a", "b"])
-    made = embedder("openai:m", base_url=server.url)
+    openai_embedder = embedder("openai:m", base_url=server.url)
     server.reply = lambda texts: (
         status,
         kind,
         body + " " * (664_000 - len(body)),
     )
-    asyncio.run(made.embed(["a", "b"]))
+    asyncio.run(openai_embedder.embed(["a", "b"]))
     server.reply = lambda texts: (
         status,
         kind,
         body + " " * (664_001 - len(body)),
     )
     with pytest.raises(TransientError, match="more than 664000 bytes"):
-        asyncio.run(made.embed(["a", "b"]))
+        asyncio.run(openai_embedder.embed(["a", "b"]))
 
 
 def test_a_key_that_a_server_repeats_is_told_to_nobody(server: Server) -> None:
@@ -275,13 +283,13 @@ def test_a_slow_server_is_transient(server: Server) -> None:
 
 
 def test_identity_names_model_host_and_dimensions_but_no_secret() -> None:
-    made = embedder(
+    openai_embedder = embedder(
         "openai:m",
         base_url="http://me:pw@host:8000/v1",
         api_key="k",
         dimensions=3,
     )
-    assert made.identity == "openai:m@host:8000/3"
+    assert openai_embedder.identity == "openai:m@host:8000/3"
 
 
 def test_a_missing_key_is_reported_before_any_work(
@@ -292,7 +300,7 @@ def test_a_missing_key_is_reported_before_any_work(
         embedder("openai:text-embedding-3-small")
 
 
-def test_an_address_that_is_none_is_reported() -> None:
+def test_an_address_that_is_not_valid_is_reported() -> None:
     with pytest.raises(ConfigError, match="base_url: 'localhost:8000'"):
         embedder("openai:m", base_url="localhost:8000")
 

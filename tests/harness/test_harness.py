@@ -47,10 +47,10 @@ def test_a_task_of_lmms_eval_may_take_a_value_of_the_whole_set() -> None:
 
 
 def test_an_assertion_tells_score_bound_and_what_is_wrong() -> None:
-    found = assert_score(
+    score = assert_score(
         TEXTS[0], REFERENCE, of="rouge", value="rouge_1", at_least=0.8
     )
-    assert found.values["rouge_1"] == pytest.approx(0.8)
+    assert score.values["rouge_1"] == pytest.approx(0.8)
     with pytest.raises(
         AssertionError, match=r"^rouge\.rouge_1 is 0\.400, below 0\.5$"
     ):
@@ -72,7 +72,7 @@ def test_an_assertion_tells_score_bound_and_what_is_wrong() -> None:
         )
     with pytest.raises(
         ConfigError,
-        match="no corpus_bleu_1 for this text; it gives bleu, bleu_1",
+        match="no corpus_bleu_1 for this text; it has bleu, bleu_1",
     ):
         assert_score("a", "b", of="bleu", value="corpus_bleu_1", at_least=0)
     with pytest.raises(ConfigError, match="needs a bound"):

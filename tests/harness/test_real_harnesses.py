@@ -68,8 +68,12 @@ def test_inspect_scores_by_the_entry_point(
     flat = {name: metric.value for name, metric in scores.metrics.items()}
     # Ours resamples by the reference, inspect_ai's samples have none: another order of the same
     # five numbers, and so other resamples.
-    assert _found(flat, "low") == pytest.approx(ours.interval.low, abs=0.03)
-    assert _found(flat, "high") == pytest.approx(ours.interval.high, abs=0.03)
+    assert _find_number(flat, "low") == pytest.approx(
+        ours.interval.low, abs=0.03
+    )
+    assert _find_number(flat, "high") == pytest.approx(
+        ours.interval.high, abs=0.03
+    )
     first = log.samples[0].scores["posh"]
     assert first.explanation is not None
     assert "contradicted: " in first.explanation
@@ -100,7 +104,7 @@ def _by_name(name: str) -> Any:
     return scorer_create(name)
 
 
-def _found(flat: dict[str, Any], end: str) -> float:
+def _find_number(flat: dict[str, Any], end: str) -> float:
     for name, value in flat.items():
         if isinstance(value, dict) and end in value:
             return float(value[end])
@@ -144,14 +148,14 @@ def test_mlflow_holds_means_signature_and_files(
     mlflow.set_experiment("texts")
     with mlflow.start_run() as started:
         log_mlflow(run)
-    kept = mlflow.get_run(started.info.run_id).data
+    logged = mlflow.get_run(started.info.run_id).data
     ours = run.summary["posh"]
     assert ours.values["f1"].interval is not None
-    assert kept.metrics["posh.f1"] == pytest.approx(ours.values["f1"].mean)
-    assert kept.metrics["posh.f1.low"] == pytest.approx(
+    assert logged.metrics["posh.f1"] == pytest.approx(ours.values["f1"].mean)
+    assert logged.metrics["posh.f1.low"] == pytest.approx(
         ours.values["f1"].interval.low
     )
-    assert kept.tags["posh.signature"] == ours.signature
+    assert logged.tags["posh.signature"] == ours.signature
     files = {
         path.name
         for path in (tmp_path / "artifacts").rglob("*")
@@ -198,8 +202,8 @@ def test_lmms_eval_aggregates_with_our_functions(tmp_path: Path) -> None:
 
     output = TaskOutput.from_taskdict("texts", Task())
     for text in ("red dog", "red cat"):
-        found = process({"answer": "a red dog"}, [text])
-        output.sample_metrics["rouge", "none"].append(found["rouge"])
+        document = process({"answer": "a red dog"}, [text])
+        output.sample_metrics["rouge", "none"].append(document["rouge"])
     output.calculate_aggregate_metric(bootstrap_iters=0)
     assert output.agg_metrics["rouge,none"] == pytest.approx(0.6)
     json.dumps(output.agg_metrics)
@@ -207,13 +211,13 @@ def test_lmms_eval_aggregates_with_our_functions(tmp_path: Path) -> None:
 
 def test_rows_come_from_datasets_and_scores_go_there(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets", reason="make test-harness")
-    given = datasets.Dataset.from_list(ROWS)
-    run = beholder.score(given, ["rouge"], out=tmp_path / "run")
-    made = run.to_dataset()
-    assert isinstance(made, datasets.Dataset)
-    found = {
-        row["item"]: row["value"] for row in made if row["name"] == "rouge_1"
+    dataset = datasets.Dataset.from_list(ROWS)
+    run = beholder.score(dataset, ["rouge"], out=tmp_path / "run")
+    scores = run.to_dataset()
+    assert isinstance(scores, datasets.Dataset)
+    values_by_item = {
+        row["item"]: row["value"] for row in scores if row["name"] == "rouge_1"
     }
     # by hand: 3 of 4 words on both sides; all; 6 of 6 and of 7; 5 of 5 and of 6; 6 of 6 and of 7
     expected = [0.75, 1.0, 2 * 6 / 13, 2 * 5 / 11, 2 * 6 / 13]
-    assert list(found.values()) == pytest.approx(expected, abs=1e-9)
+    assert list(values_by_item.values()) == pytest.approx(expected, abs=1e-9)

@@ -54,7 +54,7 @@ STATES: Mapping[str, tuple[str, str | None]] = {
     "There is a chair.": ("met", "a chair"),
 }
 _ITEM = re.compile(r'<item id="(\d+)">(.*?)</item>', re.DOTALL)
-_GIVEN = re.compile(r"Right answer: (.*)\nGiven answer: (.*)")
+_OPEN_ANSWER = re.compile(r"Right answer: (.*)\nGiven answer: (.*)")
 Row = dict[str, Any]
 
 
@@ -75,10 +75,10 @@ class Planted:
         rows = []
         for number, text in _ITEM.findall(prompt):
             lines = text.split("\n")
-            if given := _GIVEN.search(
+            if open_answer := _OPEN_ANSWER.search(
                 text
             ):  # open answers: the same words, or half as good
-                same = given[1] == given[2]
+                same = open_answer[1] == open_answer[2]
                 rows.append(
                     {
                         "id": int(number),
@@ -108,27 +108,27 @@ def outcome(
 
 
 def scored(built: Metric[Any], model: Planted, **meta: Any) -> ItemScore:
-    found = outcome(built, model, **meta)
-    assert isinstance(found, ItemScore), found
-    return found
+    item_score = outcome(built, model, **meta)
+    assert isinstance(item_score, ItemScore), item_score
+    return item_score
 
 
 def test_checklist_values_follow_from_planted_states() -> None:
-    found = scored(
+    item_score = scored(
         metric("checklist(judge='scripted:x')"),
         Planted(by_states),
         criteria=CRITERIA,
     )
     # Weights: met 3 + 1 + 2 = 6, contradicted 2, not mentioned 1.
-    assert found.values == pytest.approx(
+    assert item_score.values == pytest.approx(
         {"accuracy": 6 / 9, "coverage": 8 / 9, "precision": 6 / 8, "f1": 12 / 17, "hit": 4 / 5,
          "wrong": 2 / 9, "weighted": 6 / 9, "unread": 0.0}
     )  # fmt: skip
-    assert found.detail["by_dimension"]["event"]["accuracy"] == 3 / 4
-    assert found.detail["by_dimension"]["colour"][
+    assert item_score.detail["by_dimension"]["event"]["accuracy"] == 3 / 4
+    assert item_score.detail["by_dimension"]["colour"][
         "precision"
     ] == pytest.approx(1 / 3)
-    places = [[TEXT[a:b] for a, b in unit.spans] for unit in found.units]
+    places = [[TEXT[a:b] for a, b in unit.spans] for unit in item_score.units]
     assert places == [
         ["cat sits"],
         ["door is red"],
@@ -136,7 +136,7 @@ def test_checklist_values_follow_from_planted_states() -> None:
         ["grey cat"],
         ["a chair"],
     ]
-    verdicts = [unit.verdict for unit in found.units]
+    verdicts = [unit.verdict for unit in item_score.units]
     assert verdicts == ["met", "contradicted", "not_mentioned", "met", "met"]
 
 
@@ -147,24 +147,24 @@ def test_checklist_parts_are_asked_apart_and_published_rules_ignore_weights() ->
     built = metric(
         "checklist(judge='scripted:x', rules='capricorn', at_once=2)"
     )
-    found = scored(
+    item_score = scored(
         built, model, criteria=[*CRITERIA, {"id": "z", "text": "A cat sits."}]
     )
     assert len(model.backend.requests) == 3  # 5 distinct texts, two a call
-    assert found.values["accuracy"] == 3 / 5
-    assert found.values["coverage"] == 4 / 5
+    assert item_score.values["accuracy"] == 3 / 5
+    assert item_score.values["coverage"] == 4 / 5
     silent = Planted(
         lambda lines, _: {"state": "not mentioned", "quote": None}
     )
     zero = scored(metric("checklist(judge='scripted:x', rules='capability')"), silent,
                   criteria=["A dog barks."])  # fmt: skip
     assert zero.values["precision"] == zero.values["f1"] == 0.0
-    own = scored(
+    own_rules = scored(
         metric("checklist(judge='scripted:x')"),
         silent,
         criteria=["A dog barks."],
     )
-    assert "precision" not in own.values
+    assert "precision" not in own_rules.values
 
 
 _FILM = "A grey cat walks. A dog barks. The camera pans."
@@ -200,7 +200,7 @@ _ELEMENTS = [
         "event": "A dog barks.",
     },
 ]
-_TOLD = {"The camera pans.": ("met", "camera pans"), "A cat walks.": ("met", "cat walks"),
+_CAMERA_ANSWERS = {"The camera pans.": ("met", "camera pans"), "A cat walks.": ("met", "cat walks"),
          "The cat is black.": ("contradicted", "grey cat"), "A dog barks.": ("met", "dog barks")}  # fmt: skip
 
 
@@ -223,40 +223,46 @@ def test_tuna_checks_elements_against_the_sentences_of_their_event(
     def reply(request: Request) -> str:
         prompt = request.messages[-1].text
         if "<statement" in prompt:
-            found = [
+            match_rows = [
                 {"id": i, "reference": match}
                 for i, match in enumerate(matches)
             ]
-            return json.dumps({"matches": found})
+            return json.dumps({"matches": match_rows})
         text = prompt.partition("Criteria:")[0]
         rows = []
         for number, criterion in _ITEM.findall(prompt):
-            state, quote = _TOLD.get(criterion, ("not mentioned", None))
-            told = quote is not None and quote in text
-            rows.append({"id": int(number), "state": state if told else "not mentioned",
-                         "quote": quote if told else None})  # fmt: skip
+            state, quote = _CAMERA_ANSWERS.get(
+                criterion, ("not mentioned", None)
+            )
+            is_stated = quote is not None and quote in text
+            rows.append({"id": int(number), "state": state if is_stated else "not mentioned",
+                         "quote": quote if is_stated else None})  # fmt: skip
         return json.dumps({"rows": rows})
 
     built = metric("checklist(judge='scripted:x', rules='tuna')")
     item = Item("one", _FILM, meta={"criteria": _ELEMENTS})
-    (found,) = built.score([item], tools=OneJudge(LLMJudge(Scripted(reply))))
-    assert isinstance(found, ItemScore), found
+    (item_score,) = built.score(
+        [item], tools=OneJudge(LLMJudge(Scripted(reply)))
+    )
+    assert isinstance(item_score, ItemScore), item_score
     # Weights: all 9. P = E / (E + C), R = E / all, F1 = 2 E / (E + C + all); 0 where undefined.
     assert next(iter(built.values)).name == "f1"
-    said = met + contradicted
-    assert found.values["precision"] == pytest.approx(
-        met / said if said else 0
+    covered = met + contradicted
+    assert item_score.values["precision"] == pytest.approx(
+        met / covered if covered else 0
     )
-    assert found.values["accuracy"] == pytest.approx(met / 9)
-    assert found.values["f1"] == pytest.approx(2 * met / (said + 9))
+    assert item_score.values["accuracy"] == pytest.approx(met / 9)
+    assert item_score.values["f1"] == pytest.approx(2 * met / (covered + 9))
     action = sum(
         weight for place, weight in ((0, 3), (1, 2)) if place in matches
     )
-    assert found.values["action_accuracy"] == pytest.approx(action / 5)
+    assert item_score.values["action_accuracy"] == pytest.approx(action / 5)
     assert (
-        found.values["attribute_precision"] == found.values["scene_f1"] == 0.0
+        item_score.values["attribute_precision"]
+        == item_score.values["scene_f1"]
+        == 0.0
     )
-    assert list(found.units[0].spans) == camera
+    assert list(item_score.units[0].spans) == camera
 
 
 def test_tuna_needs_the_events() -> None:
@@ -284,8 +290,8 @@ def test_consistency_is_missing_where_nobody_names_the_subjects() -> None:
         return row
 
     built = metric("checklist(judge='scripted:x', rules='capricorn')")
-    named = scored(built, Planted(answer("grey cat")), criteria=rows)
-    assert named.values["reference_consistency"] == 1.0
+    with_names = scored(built, Planted(answer("grey cat")), criteria=rows)
+    assert with_names.values["reference_consistency"] == 1.0
     unread = scored(built, Planted(answer("a purple cat")), criteria=rows)
     assert "reference_consistency" not in unread.values
     (builtin,) = metric("checklist(rules='capricorn')").score(
@@ -306,11 +312,11 @@ def test_a_rule_enters_the_weighted_score_alone_and_needs_no_quote() -> None:
         "A cat sits.",
         {"text": "It guesses.", "kind": "rule", "weight": -0.25},
     ]
-    found = scored(
+    item_score = scored(
         metric("checklist(judge='scripted:x')"), Planted(answer), criteria=rows
     )
-    assert found.values["accuracy"] == 1.0
-    assert found.values["weighted"] == 0.75
+    assert item_score.values["accuracy"] == 1.0
+    assert item_score.values["weighted"] == 0.75
 
 
 def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() -> (
@@ -324,7 +330,7 @@ def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() ->
         return by_states(lines, tries)
 
     model = Planted(answer)
-    found = scored(
+    item_score = scored(
         metric("checklist(judge='scripted:x')"), model, criteria=CRITERIA
     )
     assert len(model.backend.requests) == 2
@@ -333,9 +339,9 @@ def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() ->
         "A cat sits.": 2,
         "The cat is grey.": 2,
     }
-    assert found.detail["unread"] == ["d"]
-    assert found.values["unread"] == 1 / 5
-    assert found.values["accuracy"] == 5 / 8
+    assert item_score.detail["unread"] == ["d"]
+    assert item_score.values["unread"] == 1 / 5
+    assert item_score.values["accuracy"] == 5 / 8
     liar = Planted(lambda lines, _: {"state": "met", "quote": "not there"})
     failed = outcome(
         metric("checklist(judge='scripted:x')"), liar, criteria=["A cat sits."]
@@ -358,7 +364,7 @@ def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("criteria", "said"),
+    ("criteria", "message"),
     [
         (None, "no criteria"),
         ([], "no criteria"),
@@ -368,14 +374,14 @@ def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
         ([{"txt": "x"}], r"criteria\[1\]"),
     ],
 )
-def test_bad_criteria_are_named(criteria: object, said: str) -> None:
-    found = outcome(
+def test_bad_criteria_are_named(criteria: object, message: str) -> None:
+    failure = outcome(
         metric("checklist(judge='scripted:x')"),
         Planted(by_states),
         criteria=criteria,
     )
-    assert isinstance(found, ItemFailure)
-    assert re.search(said, found.message)
+    assert isinstance(failure, ItemFailure)
+    assert re.search(message, failure.message)
 
 
 def test_the_builtin_judge_keeps_three_states_apart_and_refuses_open_questions() -> (
@@ -383,9 +389,9 @@ def test_the_builtin_judge_keeps_three_states_apart_and_refuses_open_questions()
 ):
     built = metric("checklist")
     rows = ["The door is red.", "The door is blue.", "An elephant swims."]
-    (found,) = built.score([Item("one", TEXT, meta={"criteria": rows})])
-    assert isinstance(found, ItemScore)
-    assert [u.verdict for u in found.units] == [
+    (item_score,) = built.score([Item("one", TEXT, meta={"criteria": rows})])
+    assert isinstance(item_score, ItemScore)
+    assert [u.verdict for u in item_score.units] == [
         "met",
         "contradicted",
         "not_mentioned",
@@ -400,12 +406,12 @@ def test_the_builtin_judge_keeps_three_states_apart_and_refuses_open_questions()
 
 
 def test_a_panel_takes_the_majority_and_reports_ties() -> None:
-    def one(*states: str) -> list[Any]:
+    def one_panelist(*states: str) -> list[Any]:
         return [TextAnswer(state, ((0, 1),)) for state in states]
 
-    asked = CheckCriteria(["a", "b", "c"], TEXT)
-    merged = asked.merge([one("met", "met", "met"), one("met", "contradicted", "contradicted"),
-                          one("contradicted", "not mentioned", "contradicted")])  # fmt: skip
+    operation = CheckCriteria(["a", "b", "c"], TEXT)
+    merged = operation.merge([one_panelist("met", "met", "met"), one_panelist("met", "contradicted", "contradicted"),
+                          one_panelist("contradicted", "not mentioned", "contradicted")])  # fmt: skip
     assert [(m.state, m.tied) for m in merged if m] == [
         ("met", False), ("not mentioned", True), ("contradicted", False)
     ]  # fmt: skip
@@ -428,21 +434,21 @@ QUOTES = {"Where?": "on a chair", "Colour?": "red", "Is there a cat?": "cat"}
 
 def choose(lines: list[str], _: int) -> Row:
     question = lines[0].removesuffix(" (an answer is required)")
-    wanted = CHOSEN[question]
+    choice = CHOSEN[question]
     options = {line[3:]: line[0] for line in lines[1:]}
-    if wanted is None:
+    if choice is None:
         return {
             "choice": options.get("The description does not say."),
             "quote": None,
         }
-    return {"choice": options[wanted], "quote": QUOTES[question]}
+    return {"choice": options[choice], "quote": QUOTES[question]}
 
 
 def test_qa_values_follow_from_planted_answers() -> None:
-    found = scored(
+    item_score = scored(
         metric("qa(judge='scripted:x')"), Planted(choose), questions=QUESTIONS
     )
-    assert found.values == pytest.approx(
+    assert item_score.values == pytest.approx(
         {
             "accuracy": 2 / 5,
             "answered": 3 / 5,
@@ -451,19 +457,19 @@ def test_qa_values_follow_from_planted_answers() -> None:
             "unread": 0,
         }
     )
-    assert [u.verdict for u in found.units] == [
+    assert [u.verdict for u in item_score.units] == [
         "right",
         "not_said",
         "wrong",
         "right",
         "not_said",
     ]
-    assert found.detail["by_category"]["place"]["accuracy"] == 1.0
-    assert TEXT[slice(*found.units[0].spans[0])] == "on a chair"
+    assert item_score.detail["by_category"]["place"]["accuracy"] == 1.0
+    assert TEXT[slice(*item_score.units[0].spans[0])] == "on a chair"
 
 
 @pytest.mark.parametrize(
-    ("options", "third", "said", "state"),
+    ("options", "third", "choice", "state"),
     [
         (
             ["B", "A"],
@@ -486,40 +492,40 @@ def test_qa_values_follow_from_planted_answers() -> None:
 def test_an_answer_is_a_letter_an_option_or_silence(
     options: list[str],
     third: bool,
-    said: str | None,
+    choice: str | None,
     state: str | type[Exception] | None,
 ) -> None:
-    asked = AnswerQuestions(
+    operation = AnswerQuestions(
         [TextQuestion("Which?", tuple(options), third)], TEXT
     )
-    row = json.dumps({"rows": [{"id": 0, "choice": said, "quote": "cat"}]})
-    (found,) = asyncio.run(LLMJudge(Scripted(lambda _: row)).ask(asked))
+    row = json.dumps({"rows": [{"id": 0, "choice": choice, "quote": "cat"}]})
+    (answer,) = asyncio.run(LLMJudge(Scripted(lambda _: row)).ask(operation))
     if state is BadAnswer:
-        assert found is None
+        assert answer is None
     else:
-        assert found is not None
-        assert found.state == state
+        assert answer is not None
+        assert answer.state == state
 
 
 def test_other_words_for_silence_are_the_third_state() -> None:
     model = Planted(lambda lines, _: {"state": "unknown", "quote": None})
-    found = scored(
+    item_score = scored(
         metric("checklist(judge='scripted:x')"),
         model,
         criteria=["A dog barks."],
     )
-    assert found.values["coverage"] == 0.0
-    assert found.values["unread"] == 0.0
+    assert item_score.values["coverage"] == 0.0
+    assert item_score.values["unread"] == 0.0
     assert len(model.backend.requests) == 1
 
 
 def test_captionqa_credits_silence_and_pools_questions() -> None:
     built = metric("qa(judge='scripted:x', rules='captionqa')")
-    found = scored(built, Planted(choose), questions=QUESTIONS)
+    item_score = scored(built, Planted(choose), questions=QUESTIONS)
     # 1 + (1/4 + .05) + 0 + 1 + (1/5 + .05) = 2.55 of 5.
-    assert found.values["captionqa"] == pytest.approx(0.51)
+    assert item_score.values["captionqa"] == pytest.approx(0.51)
     assert built.values[0].name == "captionqa"
-    assert built.corpus(found.detail["statistics"]) == pytest.approx(
+    assert built.corpus(item_score.detail["statistics"]) == pytest.approx(
         {
             "captionqa_pooled": 0.51,
             "accuracy_pooled": 2 / 5,
@@ -529,11 +535,11 @@ def test_captionqa_credits_silence_and_pools_questions() -> None:
 
 
 def test_vcapsbench_counts_yes_no_questions_alone() -> None:
-    said = {"A?": "yes", "B?": "yes", "C?": None, "D?": "no"}
+    choices = {"A?": "yes", "B?": "yes", "C?": None, "D?": "no"}
 
     def answer(lines: list[str], _: int) -> Row:
         letters = {line[3:]: line[0] for line in lines[1:]}
-        choice = said[lines[0]]
+        choice = choices[lines[0]]
         return {
             "choice": letters[choice] if choice else "Not said",
             "quote": "cat",
@@ -542,13 +548,13 @@ def test_vcapsbench_counts_yes_no_questions_alone() -> None:
     rows = [{"question": q, "answer": a} for q, a in
             [("A?", True), ("B?", False), ("C?", True), ("D?", False)]]  # fmt: skip
     built = metric("qa(judge='scripted:x', rules='vcapsbench')")
-    found = scored(
+    item_score = scored(
         built, Planted(answer), questions=[*rows, {**QUESTIONS[0], "id": "x"}]
     )
-    assert found.values["ar"] == 2 / 4
-    assert found.values["ir"] == pytest.approx(1 / 3)
-    assert found.values["cr"] == 3 / 4
-    assert found.detail["left_out"] == 1
+    assert item_score.values["ar"] == 2 / 4
+    assert item_score.values["ir"] == pytest.approx(1 / 3)
+    assert item_score.values["cr"] == 3 / 4
+    assert item_score.detail["left_out"] == 1
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
@@ -556,31 +562,33 @@ def test_a_resample_without_answers_has_no_share_of_wrong_ones() -> None:
     # Right, wrong and silent of two films; where only the second is drawn there is no IR, and all
     # other draws have 1 wrong of 2, or 2 of 4.
     built = metric("qa(judge='scripted:x', rules='vcapsbench')")
-    found = corpus_estimates(
+    estimates = corpus_estimates(
         built, np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]), ["a", "b"]
     )
-    ir = found["ir_pooled"]
+    ir = estimates["ir_pooled"]
     assert ir.interval is not None
     assert (ir.mean, ir.interval.low, ir.interval.high) == (0.5, 0.5, 0.5)
-    assert found["cr_pooled"].interval != ir.interval
+    assert estimates["cr_pooled"].interval != ir.interval
 
 
 def test_open_answers_are_matched_in_one_more_call() -> None:
     def answer(lines: list[str], _: int) -> Row:
-        said = {"Colour?": "red", "Place?": "a shelf", "Time?": None}
-        return {"choice": said[lines[0].partition(" (")[0]], "quote": "red"}
+        choices = {"Colour?": "red", "Place?": "a shelf", "Time?": None}
+        return {"choice": choices[lines[0].partition(" (")[0]], "quote": "red"}
 
     rows = [{"question": "Colour?", "answer": "red"}, {"question": "Place?", "answer": "a chair"},
             {"question": "Time?", "answer": "noon"}]  # fmt: skip
     model = Planted(answer)
-    found = scored(metric("qa(judge='scripted:x')"), model, questions=rows)
-    assert [unit.verdict for unit in found.units] == [
+    item_score = scored(
+        metric("qa(judge='scripted:x')"), model, questions=rows
+    )
+    assert [unit.verdict for unit in item_score.units] == [
         "right",
         "wrong",
         "not_said",
     ]
     assert len(model.backend.requests) == 2
-    assert found.values["grade"] == pytest.approx((5 + 2 + 0) / 3 / 5)
+    assert item_score.values["grade"] == pytest.approx((5 + 2 + 0) / 3 / 5)
     vdc = scored(
         metric("qa(judge='scripted:x', rules='vdc')"),
         Planted(answer),
@@ -595,13 +603,13 @@ def test_the_order_of_options_follows_the_seed_and_does_not_change_a_reader() ->
     orders, values = set(), set()
     for seed in range(6):
         model = Planted(choose)
-        found = scored(
+        item_score = scored(
             metric(f"qa(judge='scripted:x', seed={seed})"),
             model,
             questions=QUESTIONS,
         )
         orders.add(tuple(tuple(lines) for lines in model.shown))
-        values.add(tuple(found.values.items()))
+        values.add(tuple(item_score.values.items()))
     assert len(orders) == 6
     assert len(values) == 1
 
@@ -612,38 +620,41 @@ def test_an_empty_candidate_costs_no_call() -> None:
         ("qa", {"questions": QUESTIONS}),
     ):
         model = Planted(choose)
-        found = scored(
+        item_score = scored(
             metric(f"{spec}(judge='scripted:x')"), model, candidate=" ", **meta
         )
-        assert found.values["accuracy"] == 0.0
-        assert "precision" not in found.values
+        assert item_score.values["accuracy"] == 0.0
+        assert "precision" not in item_score.values
         assert not model.backend.requests
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         (
             {"question": "q", "options": ["a", "b"], "answer": "c"},
-            "none of its options",
+            "not among its options",
         ),
         (
             {"question": "q", "options": ["a", "a"], "answer": "a"},
             "distinct options",
         ),
-        ({"question": "q", "options": ["a", "b"], "answer": 2}, "no index"),
+        (
+            {"question": "q", "options": ["a", "b"], "answer": 2},
+            "not an index",
+        ),
         (
             {"question": "q", "answer": "a", "weight": -1},
             "weight must be above 0",
         ),
     ],
 )
-def test_bad_questions_are_named(row: object, said: str) -> None:
-    found = outcome(
+def test_bad_questions_are_named(row: object, message: str) -> None:
+    failure = outcome(
         metric("qa(judge='scripted:x')"), Planted(choose), questions=[row]
     )
-    assert isinstance(found, ItemFailure)
-    assert said in found.message
+    assert isinstance(failure, ItemFailure)
+    assert message in failure.message
 
 
 def test_a_dry_run_counts_the_calls_that_are_made() -> None:
@@ -677,9 +688,9 @@ def test_both_metrics_work_over_http() -> None:
         if probed := probe_answer(body):
             return probed
         prompt = body["messages"][-1]["content"]
-        told = by_states if "Criteria:" in prompt else choose
+        answer_item = by_states if "Criteria:" in prompt else choose
         rows = [
-            {"id": int(n), **told(text.split("\n"), 1)}
+            {"id": int(n), **answer_item(text.split("\n"), 1)}
             for n, text in _ITEM.findall(prompt)
         ]
         return completion(json.dumps({"rows": rows}))
@@ -689,11 +700,13 @@ def test_both_metrics_work_over_http() -> None:
     )
     with serving(FaultServer(reply)) as server:
         tools = Tools(options={"judge": {"base_url": server.url}})
-        found = [
+        outcomes = [
             metric(f"{name}(judge='openai:m')").score([item], tools=tools)[0]
             for name in ("checklist", "qa")
         ]
     values = [
-        one.values["accuracy"] for one in found if isinstance(one, ItemScore)
+        outcome.values["accuracy"]
+        for outcome in outcomes
+        if isinstance(outcome, ItemScore)
     ]
     assert values == pytest.approx([6 / 9, 2 / 5])

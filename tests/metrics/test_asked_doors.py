@@ -39,13 +39,21 @@ def study() -> Study:
 
 def accuracy(study: Study, item: Item) -> float:
     """Weight of the facts that are met, of all that were read."""
-    facts = [one for one in item.meta["criteria"] if "kind" not in one]
-    read = [
-        (one["weight"], study.state[item.id, one["text"]]) for one in facts
+    facts = [
+        criterion
+        for criterion in item.meta["criteria"]
+        if "kind" not in criterion
     ]
-    total = sum(weight for weight, state in read if state != "unread")
+    weighted_states = [
+        (criterion["weight"], study.state[item.id, criterion["text"]])
+        for criterion in facts
+    ]
+    total = sum(
+        weight for weight, state in weighted_states if state != "unread"
+    )
     return float(
-        sum(weight for weight, state in read if state == "met") / total
+        sum(weight for weight, state in weighted_states if state == "met")
+        / total
     )
 
 
@@ -80,24 +88,24 @@ def server(study: Study) -> Iterator[FaultServer]:
         yield served
 
 
-def asked(server: FaultServer) -> int:
+def n_questions(server: FaultServer) -> int:
     """Questions about texts and answers; what a server can do is asked besides."""
-    shown = (body["messages"][-1]["content"] for body in server.bodies)
+    prompts = (body["messages"][-1]["content"] for body in server.bodies)
     return sum(
-        re.search("Text t|Source t|Right answer:", one) is not None
-        for one in shown
+        re.search("Text t|Source t|Right answer:", prompt) is not None
+        for prompt in prompts
     )
 
 
 def planned(dry: Any) -> tuple[int, int]:
     """The fewest and the most calls that a dry run announces."""
     assert dry.code == 0, dry.err
-    said = dict(
+    announced = dict(
         re.findall(r"(exactly|at least|at most) ([\d,]+) judge calls", dry.out)
     )
-    if "exactly" in said:
-        return (int(said["exactly"]),) * 2
-    return int(said["at least"]), int(said["at most"])
+    if "exactly" in announced:
+        return (int(announced["exactly"]),) * 2
+    return int(announced["at least"]), int(announced["at most"])
 
 
 EXACT = (
@@ -133,14 +141,20 @@ def test_a_dry_run_knows_the_calls_that_are_made(
             key[0] not in ("t01", "t04") and value != "unread"
         )  # two texts say nothing
         study.state[key] = value if mentioned else "not mentioned"
-    questions = [one for item in study.items for one in item.meta["questions"]]
+    questions = [
+        question for item in study.items for question in item.meta["questions"]
+    ]
     open_ones = {
-        one["question"] for one in questions if isinstance(one["answer"], str)
-    } - {one["question"] for one in questions if "options" in one}
+        question["question"]
+        for question in questions
+        if isinstance(question["answer"], str)
+    } - {
+        question["question"] for question in questions if "options" in question
+    }
     for row, reading in study.reading.items():
-        said = "right" if reading in ("unread", "silent") else reading
+        state = "right" if reading in ("unread", "silent") else reading
         study.reading[row] = (
-            "silent" if silent and row[1] in open_ones else said
+            "silent" if silent and row[1] in open_ones else state
         )
     study.names = {key: value or "two" for key, value in study.names.items()}
     study.events = {
@@ -149,7 +163,7 @@ def test_a_dry_run_knows_the_calls_that_are_made(
     study.state |= {
         (text[-3:], f"{text} ends."): "met" for text in study.events
     }
-    given = [
+    options = [
         "-m",
         name,
         "--judge",
@@ -159,16 +173,16 @@ def test_a_dry_run_knows_the_calls_that_are_made(
         "-o",
         "run",
     ]
-    given += [
+    options += [
         "--samples",
         str(samples),
         "--allow-failed",
         "8",
     ]  # vdc: rows without open questions
-    low, high = planned(cli("score", str(data), *given, "--dry-run"))
-    assert asked(server) == 0
-    assert cli("score", str(data), *given).code == 0
-    assert asked(server) == (low if silent else high) > 0
+    low, high = planned(cli("score", str(data), *options, "--dry-run"))
+    assert n_questions(server) == 0
+    assert cli("score", str(data), *options).code == 0
+    assert n_questions(server) == (low if silent else high) > 0
     assert (low == high) == (name in EXACT)
     page = Path("run/report.html").read_text("utf-8")
     if name in METRICS:
@@ -192,17 +206,17 @@ def test_a_dry_run_counts_events_of_several_texts_about_one_reference(
         prompt = body["messages"][-1]["content"]
         if probed := probe_answer(body):
             return probed
-        if shown := re.findall(r'<item id="(\d+)">', prompt):
+        if item_ids := re.findall(r'<item id="(\d+)">', prompt):
             met = {"state": "met", "quote": "t"}
             return completion(
-                json.dumps({"rows": [{"id": int(n), **met} for n in shown]})
+                json.dumps({"rows": [{"id": int(n), **met} for n in item_ids]})
             )
         text = re.search(r"(Text|Source) t\d", prompt)
         event = {"text": f"{text and text[0]} ends.", "dimension": "event"}
         return completion(json.dumps({"criteria": [event]}))
 
     with serving(FaultServer(reply)) as server:
-        given = (
+        options = (
             "-m",
             "autodq",
             "--judge",
@@ -211,15 +225,21 @@ def test_a_dry_run_counts_events_of_several_texts_about_one_reference(
             server.url,
         )
         out = ("-o", str(tmp_path / "run"))
-        low, high = planned(cli("score", str(path), *given, *out, "--dry-run"))
+        low, high = planned(
+            cli("score", str(path), *options, *out, "--dry-run")
+        )
         assert (
-            cli("score", str(path), *given, *out, "--allow-failed", "3").code
+            cli("score", str(path), *options, *out, "--allow-failed", "3").code
             == 0
         )
-        made = Counter(
+        prompt_counts = Counter(
             body["messages"][-1]["content"] for body in server.bodies
         )
-    asked_once = [one for one in made if "Text t" in one or "Source t" in one]
+    asked_once = [
+        prompt
+        for prompt in prompt_counts
+        if "Text t" in prompt or "Source t" in prompt
+    ]
     # Events of four texts; of each candidate held against the reference, and the reverse.
     assert (low, high) == (4, 4 + 2 * 3)
     assert (
@@ -243,7 +263,7 @@ def test_a_dry_run_counts_the_calls_that_write_criteria(
     with serving(
         FaultServer(lambda body: probe_answer(body) or written)
     ) as server:
-        given = [
+        options = [
             "criteria",
             str(path),
             "--kind",
@@ -251,7 +271,7 @@ def test_a_dry_run_counts_the_calls_that_write_criteria(
             "--source",
             "references",
         ]
-        given += [
+        options += [
             "--judge",
             "openai:m",
             "--base-url",
@@ -259,14 +279,14 @@ def test_a_dry_run_counts_the_calls_that_write_criteria(
             "-o",
             str(tmp_path / "made"),
         ]
-        low, high = planned(cli(*given, "--dry-run"))
+        low, high = planned(cli(*options, "--dry-run"))
         assert not server.bodies
-        assert cli(*given).code == 0
-        made = sum(
+        assert cli(*options).code == 0
+        n_reads = sum(
             "Source " in body["messages"][-1]["content"]
             for body in server.bodies
         )
-    assert low == high == made == 5
+    assert low == high == n_reads == 5
 
 
 def test_a_dry_run_counts_the_blind_questions_of_each_row(
@@ -286,7 +306,7 @@ def test_a_dry_run_counts_the_blind_questions_of_each_row(
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         prompt = body["messages"][-1]["content"]
-        shown = re.findall(r'<item id="(\d+)">', prompt)
+        item_ids = re.findall(r'<item id="(\d+)">', prompt)
         if probed := probe_answer(body):
             return probed
         source = re.search(r"Source \d+", prompt)
@@ -299,14 +319,16 @@ def test_a_dry_run_counts_the_blind_questions_of_each_row(
             for n in range(1)  # no two orders of its options are alike
         ]
         answered = [
-            {"id": int(n), "choice": "A", "quote": "Source"} for n in shown
+            {"id": int(n), "choice": "A", "quote": "Source"} for n in item_ids
         ]
         return completion(
-            json.dumps({"rows": answered} if shown else {"questions": written})
+            json.dumps(
+                {"rows": answered} if item_ids else {"questions": written}
+            )
         )
 
     with serving(FaultServer(reply)) as server:
-        given = (
+        options = (
             "--source",
             "references",
             "--judge",
@@ -315,20 +337,20 @@ def test_a_dry_run_counts_the_blind_questions_of_each_row(
             server.url,
         )
         out = str(tmp_path / "made.jsonl")
-        dry = cli("questions", str(path), *given, "-o", out, "--dry-run")
-        assert cli("questions", str(path), *given, "-o", out).code == 0
-        made = sum(
+        dry = cli("questions", str(path), *options, "-o", out, "--dry-run")
+        assert cli("questions", str(path), *options, "-o", out).code == 0
+        n_calls = sum(
             "uestions" in body["messages"][-1]["content"]
             for body in server.bodies
         )
-    assert planned(dry) == (30, made)  # none may be written
-    assert made == 30 * 5  # written, answered, blind in three orders
+    assert planned(dry) == (30, n_calls)  # none may be written
+    assert n_calls == 30 * 5  # written, answered, blind in three orders
 
 
 def test_agreement_with_people(
     data: Path, cli: Cli, server: FaultServer
 ) -> None:
-    given = (
+    options = (
         "--judge",
         "openai:m",
         "--base-url",
@@ -346,15 +368,19 @@ def test_agreement_with_people(
         "qa",
         "--label",
         "overall",
-        *given,
+        *options,
     )
     assert done.code == 0, done.err
     (measure,) = json.loads(done.out)["measures"]
-    found = {
-        one["metric"].partition("(")[0]: one for one in measure["metrics"]
+    measures = {
+        measure["metric"].partition("(")[0]: measure
+        for measure in measure["metrics"]
     }
-    assert found["checklist"]["agreement"] == pytest.approx(1.0)
-    assert (found["qa"]["n"], found["qa"]["agreement"] is None) == (8, False)
+    assert measures["checklist"]["agreement"] == pytest.approx(1.0)
+    assert (measures["qa"]["n"], measures["qa"]["agreement"] is None) == (
+        8,
+        False,
+    )
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -368,19 +394,23 @@ def test_a_reward_is_the_metric_of_the_rows(
     }
     with closing(
         reward(name, judge="openai:m", base_url=server.url, guards=())
-    ) as made:
+    ) as text_reward:
         texts = [item.candidate for item in items]
-        found = asyncio.run(made(["p"] * len(items), texts, **columns))
+        rewards = asyncio.run(
+            text_reward(["p"] * len(items), texts, **columns)
+        )
     scored = beholder.score(
         items, metrics=[name], judge="openai:m", base_url=server.url
     )
-    outcomes = [one for _, one in scored.outcomes(next(iter(scored.summary)))]
+    outcomes = [
+        outcome for _, outcome in scored.outcomes(next(iter(scored.summary)))
+    ]
     values = [
-        one.values["accuracy"] if isinstance(one, ItemScore) else None
-        for one in outcomes
+        outcome.values["accuracy"] if isinstance(outcome, ItemScore) else None
+        for outcome in outcomes
     ]
     assert any(value not in (None, 0.0) for value in values)
-    assert found == pytest.approx(values)
+    assert rewards == pytest.approx(values)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -410,7 +440,7 @@ def test_the_viewer_shows_each_question_with_its_state(
 def test_annotators_see_what_the_text_says_with_the_verdicts(
     name: str, data: Path, cli: Cli, study: Study, server: FaultServer
 ) -> None:
-    given = (
+    options = (
         "-m",
         name,
         "--judge",
@@ -420,8 +450,8 @@ def test_annotators_see_what_the_text_says_with_the_verdicts(
         "-o",
         "run",
     )
-    assert cli("score", str(data), *given).code == 0
-    made = cli(
+    assert cli("score", str(data), *options).code == 0
+    process = cli(
         "annotate",
         "facts",
         str(data),
@@ -431,15 +461,15 @@ def test_annotators_see_what_the_text_says_with_the_verdicts(
         "run",
         "--prepare",
     )
-    assert made.code == 0, made.err
+    assert process.code == 0, process.err
     with closing(AnnotationStudy.open(Path("study"))) as annotated:
         positions = annotated.positions()
         for item in study.items:
-            said = [
+            states = [
                 study.reading[item.id, row["question"]]
                 for row in item.meta["questions"]
             ]
-            if name == "qa" and not {"right", "wrong"} & set(said):
+            if name == "qa" and not {"right", "wrong"} & set(states):
                 assert (
                     item.id not in positions
                 )  # the text answers nothing: there is nothing to check
@@ -476,9 +506,9 @@ def test_answers_that_change_between_repeats_are_counted(
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         """One repeat of three says something else of some criteria."""
-        other = body.get("seed") == 1  # the second repeat
+        is_repeat = body.get("seed") == 1  # the second repeat
         study.state.update(
-            dict.fromkeys(shaky, "not mentioned" if other else "met")
+            dict.fromkeys(shaky, "not mentioned" if is_repeat else "met")
         )
         return study(body)
 
@@ -496,23 +526,23 @@ def test_answers_that_change_between_repeats_are_counted(
         "other.jsonl",
     )
     assert (refused.code, "takes one answer" in refused.err) == (2, True)
-    given = ("-m", "checklist", *asks, "-o", "run")
-    done = cli("score", str(data), *given)
+    options = ("-m", "checklist", *asks, "-o", "run")
+    done = cli("score", str(data), *options)
     assert done.code == 0, done.err
-    put = [
+    verdicts = [
         body
         for body in server.bodies
         if "Text t" in body["messages"][-1]["content"]
     ]
-    assert {(body["temperature"], body["seed"]) for body in put} == {
+    assert {(body["temperature"], body["seed"]) for body in verdicts} == {
         (0.7, n) for n in range(3)
     }
-    assert cli("score", str(data), *given, "--temperature", "0").code == 2
-    compared = cli("agree", str(data), *given[:-1], "agreed", "--no-figures")
+    assert cli("score", str(data), *options, "--temperature", "0").code == 2
+    compared = cli("agree", str(data), *options[:-1], "agreed", "--no-figures")
     assert "changed" in compared.out
     n_asked = len(server.bodies)
     compared = cli(
-        "agree", str(data), *given[:-1], "agreed", "--no-figures", "--json"
+        "agree", str(data), *options[:-1], "agreed", "--no-figures", "--json"
     )
     assert len(server.bodies) == n_asked
     door = beholder.score(
@@ -524,25 +554,28 @@ def test_answers_that_change_between_repeats_are_counted(
         out="door",
     )
     assert server.bodies[n_asked:] != []
-    assert [one.signature for one in door.summary.values()] == [
-        one.signature for one in beholder.Run(Path("run")).summary.values()
+    assert [summary.signature for summary in door.summary.values()] == [
+        summary.signature
+        for summary in beholder.Run(Path("run")).summary.values()
     ]
     study.state.update(firm)
     run = beholder.Run(Path("run"))
     shares = []
-    for item, found in run.outcomes(next(iter(run.summary))):
-        assert isinstance(found, ItemScore)
+    for item, item_score in run.outcomes(next(iter(run.summary))):
+        assert isinstance(item_score, ItemScore)
         states = {
-            one["text"]: study.state[item.id, one["text"]]
-            for one in item.meta["criteria"]
+            criterion["text"]: study.state[item.id, criterion["text"]]
+            for criterion in item.meta["criteria"]
         }
         rows = [
-            one["text"]
-            for one in item.meta["criteria"]
-            if states[one["text"]] != "unread"
+            criterion["text"]
+            for criterion in item.meta["criteria"]
+            if states[criterion["text"]] != "unread"
         ]
         changed = sum((item.id, text) in shaky for text in rows)
-        assert found.values["changed"] == pytest.approx(changed / len(rows))
+        assert item_score.values["changed"] == pytest.approx(
+            changed / len(rows)
+        )
         shares.append(changed / len(rows))
     (figures,) = json.loads(compared.out)["extra"].values()
     assert figures == {"changed": pytest.approx(sum(shares) / len(shares))}
@@ -554,7 +587,7 @@ def test_answers_that_change_between_repeats_are_counted(
 def test_tables_have_the_share_of_each_state_by_dimension(
     study: Study, data: Path, cli: Cli, server: FaultServer
 ) -> None:
-    given = (
+    options = (
         "-m",
         "checklist",
         "--judge",
@@ -564,17 +597,17 @@ def test_tables_have_the_share_of_each_state_by_dimension(
         "-o",
         "run",
     )
-    assert cli("score", str(data), *given).code == 0
+    assert cli("score", str(data), *options).code == 0
     with Store.read(Path("run")) as store:
         (table,) = group_tables(store)
     states: dict[str, list[str]] = defaultdict(list)
     pictures: dict[str, set[str]] = defaultdict(set)
     for item in study.items:
-        for one in item.meta["criteria"]:
-            state = study.state[item.id, one["text"]].replace(" ", "_")
-            if "dimension" in one and state != "unread":
-                states[one["dimension"]].append(state)
-                pictures[one["dimension"]].add(item.id)
+        for criterion in item.meta["criteria"]:
+            state = study.state[item.id, criterion["text"]].replace(" ", "_")
+            if "dimension" in criterion and state != "unread":
+                states[criterion["dimension"]].append(state)
+                pictures[criterion["dimension"]].add(item.id)
     assert {row["group"]: row["n"] for row in table.rows} == {
         k: len(v) for k, v in states.items()
     }
@@ -593,7 +626,7 @@ GOOD = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
 
 
 @pytest.mark.parametrize(
-    ("metric", "field", "value", "said"),
+    ("metric", "field", "value", "message"),
     [
         (
             "qa",
@@ -614,14 +647,19 @@ GOOD = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
             {"question": "Where?"},
             "the field 'questions' must be a list",
         ),
-        ("qa", "questions", "[{", "is no JSON list"),
+        ("qa", "questions", "[{", "is not a JSON list"),
         (
             "qa",
             "questions",
             [{**GOOD, "answer": "up"}],
-            "answer 'up' is none of its options",
+            "answer 'up' is not among its options",
         ),
-        ("qa", "questions", [{**GOOD, "answer": 2}], "answer 2 is no index"),
+        (
+            "qa",
+            "questions",
+            [{**GOOD, "answer": 2}],
+            "answer 2 is not an index",
+        ),
         ("qa", "questions", [{**GOOD, "weight": 0}], "weight must be"),
         (
             "qa",
@@ -657,7 +695,7 @@ def test_a_malformed_row_is_told_before_anything_is_asked(
     metric: str,
     field: str,
     value: object,
-    said: str,
+    message: str,
 ) -> None:
     rows = [
         {
@@ -683,8 +721,8 @@ def test_a_malformed_row_is_told_before_anything_is_asked(
         refused = cli("score", str(path), "-m", metric, *judge, *dry)
         assert refused.code == 2, "bad data, as for any other bad row"
         assert f"{path}:2: " in refused.err
-        assert said in refused.err
-    assert asked(server) == 0
+        assert message in refused.err
+    assert n_questions(server) == 0
     skipped = cli(
         "score",
         str(path),

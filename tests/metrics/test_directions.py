@@ -31,25 +31,27 @@ def _values() -> list[tuple[str, ValueInfo]]:
     ]
     classes += [CaptionRow, ClassifyRow, TranslateRow]
     return [
-        (one.registered_name, value) for one in classes for value in one.values
+        (info.registered_name, value)
+        for info in classes
+        for value in info.values
     ]
 
 
 def test_counts_have_no_better_end() -> None:
-    found = {
+    opposite = {
         (name, value.name)
         for name, value in _values()
         if value.higher_is_better is None
     }
-    decisions = {one for one in found if one[0] == "placement"}
+    decisions = {pair for pair in opposite if pair[0] == "placement"}
     assert decisions == {
         ("placement", kind) for kind in {*DECISIONS, *VERDICTS} - {"fits"}
     }
     counts = {
         (name, value.name) for name, value in _values() if value.name in COUNTS
     }
-    assert found - decisions == counts
-    assert ("length", "words") in found
+    assert opposite - decisions == counts
+    assert ("length", "words") in opposite
     unbounded = [value for _, value in _values() if value.high >= 1e6]
     assert [value.name for value in unbounded if value.higher_is_better] == []
 
@@ -69,11 +71,11 @@ def test_a_report_of_a_count_speaks_of_no_better_and_no_worst(
     items = [Item(str(n), "w " * n, images=(f"{n}",)) for n in range(1, 5)]
     score(items, ["length"], out=tmp_path / "run", workers=1)
     page = write_report(tmp_path / "run").read_text("utf-8")
-    drawn = page.partition('<section class="metric"')[2].partition(
+    section = page.partition('<section class="metric"')[2].partition(
         "</section>"
     )[0]
     for words in ("is better", "Worst", "Best"):
-        assert words not in drawn
+        assert words not in section
     assert "<p>mean words</p>" in page
     assert "Lowest items" in page
     assert [table.name for table in run_tables(tmp_path / "run")] == [
@@ -81,6 +83,6 @@ def test_a_report_of_a_count_speaks_of_no_better_and_no_worst(
     ]
 
 
-def test_a_count_is_no_reward() -> None:
+def test_a_count_is_refused_as_a_reward() -> None:
     with pytest.raises(ConfigError, match=r"length\.words cannot be a reward"):
         reward("length")

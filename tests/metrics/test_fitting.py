@@ -72,13 +72,15 @@ def test_the_metric_fits_what_is_there(
 
 
 @pytest.mark.parametrize(
-    ("fields", "named"),
+    ("fields", "metric_name"),
     [({"images": ("a.jpg",)}, "clipscore"), ({}, "perplexity")],
 )
 def test_without_references_the_way_on_is_named(
-    fields: dict[str, Any], named: str
+    fields: dict[str, Any], metric_name: str
 ) -> None:
-    with pytest.raises(ConfigError, match=f"{named}.*--map references=COLUMN"):
+    with pytest.raises(
+        ConfigError, match=f"{metric_name}.*--map references=COLUMN"
+    ):
         fitting([_item(references=(), **fields)], judge=False)
 
 

@@ -34,14 +34,14 @@ class Planted:
 
     Attributes:
         items: The texts with their questions.
-        said: What a text says to a question: an option, words, or None for nothing.
+        choices: What a text says to a question: an option, words, or None for nothing.
         says_null: Whether the judge says null also where an option says so: it is held to no schema.
     """
 
     open_questions: bool
     says_null: bool = False
     items: list[Item] = field(default_factory=list)
-    said: dict[str, str | None] = field(default_factory=dict)
+    choices: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         draw = random.Random(11)
@@ -62,7 +62,7 @@ class Planted:
             f"option {name} {letter}"
             for letter in "abcde"[: draw.randint(2, 5)]
         ]
-        self.said[question] = draw.choice((options[0], options[-1], None))
+        self.choices[question] = draw.choice((options[0], options[-1], None))
         if self.open_questions:
             return {"question": question, "answer": options[0]}
         return {"question": question, "options": options, "answer": options[0]}
@@ -71,15 +71,15 @@ class Planted:
         """Answer a request as its schema demands."""
         if probed := probe_answer(body):
             return probed
-        shown = _ITEM.findall(body["messages"][-1]["content"])
-        if not shown:
+        item_ids = _ITEM.findall(body["messages"][-1]["content"])
+        if not item_ids:
             return completion("ready")
         schema = body["response_format"]["json_schema"]["schema"]
         row = schema["properties"]["rows"]["items"]
         forms = row.get("anyOf", [row])
         rows = [
             {"id": int(i), **self._row(int(i), text, forms)}
-            for i, text in shown
+            for i, text in item_ids
         ]
         return completion(json.dumps({"rows": rows}))
 
@@ -87,18 +87,18 @@ class Planted:
         self, index: int, text: str, forms: list[Any]
     ) -> Mapping[str, Any]:
         if text.startswith("Question: "):
-            _, right, given = (
+            _, right_answer, given_answer = (
                 line.partition(": ")[2] for line in text.split("\n")
             )
             return {
-                "same": right == given,
-                "grade": 5 if right == given else 1,
+                "same": right_answer == given_answer,
+                "grade": 5 if right_answer == given_answer else 1,
             }
         line, *lines = text.split("\n")
         letters = {option[3:]: option[0] for option in lines}
-        said = self.said[line.removesuffix(" (an answer is required)")]
-        if said is not None:
-            return {"choice": letters.get(said, said), "quote": "a lamp"}
+        choice = self.choices[line.removesuffix(" (an answer is required)")]
+        if choice is not None:
+            return {"choice": letters.get(choice, choice), "quote": "a lamp"}
         allowed = [
             f["properties"]
             for f in forms
@@ -138,21 +138,23 @@ def test_captionqa_counts_every_silent_answer(says_null: bool) -> None:
     # CaptionQA guesses from "Is" that a question is one of yes or no: it has no third option, and
     # the judge must guess; its guess is right.
     offered = [row for row in rows if not row["question"].startswith("Is")]
-    states = [planted.said[row["question"]] for row in offered]
+    states = [planted.choices[row["question"]] for row in offered]
     silent = [
-        row for row, said in zip(offered, states, strict=True) if said is None
+        row
+        for row, state in zip(offered, states, strict=True)
+        if state is None
     ]
     assert len(silent) > 20
     assert unread == [0.0] * N_PICTURES
     assert values["cannot_pooled"] == pytest.approx(len(silent) / 115)
     n_right = sum(
-        said == row["answer"]
-        for row, said in zip(offered, states, strict=True)
+        state == row["answer"]
+        for row, state in zip(offered, states, strict=True)
     )
-    others = [row for row in rows if row["question"].startswith("Is")]
+    yes_no_rows = [row for row in rows if row["question"].startswith("Is")]
     n_right += sum(
-        planted.said[row["question"]] in (row["answer"], None)
-        for row in others
+        planted.choices[row["question"]] in (row["answer"], None)
+        for row in yes_no_rows
     )
     assert values["accuracy_pooled"] == pytest.approx(n_right / 115)
     credit = sum(1 / len(row["options"]) + 0.05 for row in silent)
@@ -165,21 +167,24 @@ def test_own_rules_keep_silence_apart() -> None:
     planted = Planted(open_questions=False)
     values, unread = score(planted, "qa")
     rows = [row for item in planted.items for row in item.meta["questions"]]
-    said = [planted.said[row["question"]] for row in rows]
+    states = [planted.choices[row["question"]] for row in rows]
     assert unread == [0.0] * N_PICTURES
     # Five questions a picture: the mean of the pictures is the share of all questions.
     right = sum(
-        one == row["answer"] for row, one in zip(rows, said, strict=True)
+        choice == row["answer"]
+        for row, choice in zip(rows, states, strict=True)
     )
     assert values["accuracy"] == pytest.approx(right / 115)
-    assert values["answered"] == pytest.approx(1 - said.count(None) / 115)
+    assert values["answered"] == pytest.approx(1 - states.count(None) / 115)
 
 
 def test_vdc_leaves_no_film_out() -> None:
     planted = Planted(open_questions=True)
     values, unread = score(planted, "qa(rules='vdc')")
     rows = [row for item in planted.items for row in item.meta["questions"]]
-    right = sum(planted.said[row["question"]] == row["answer"] for row in rows)
+    right = sum(
+        planted.choices[row["question"]] == row["answer"] for row in rows
+    )
     assert unread == [0.0] * N_PICTURES
     assert values["vdc"] == pytest.approx(right / 115)
     assert values["vdc_score"] == pytest.approx(
@@ -196,7 +201,7 @@ def test_an_option_of_the_data_that_says_so_takes_the_place_of_silence(
     answer: str, state: str, choice: str | None
 ) -> None:
     def reply(request: Any) -> str:
-        shown = dict(
+        options_by_letter = dict(
             line.split(") ")
             for line in re.findall(
                 r"^[A-C]\) .+$", request.messages[-1].text, re.M
@@ -204,11 +209,13 @@ def test_an_option_of_the_data_that_says_so_takes_the_place_of_silence(
         )
         letter = next(
             key
-            for key, option in shown.items()
+            for key, option in options_by_letter.items()
             if option.startswith("Not stated")
         )
-        said = None if choice is None else letter
-        return json.dumps({"rows": [{"id": 0, "choice": said, "quote": None}]})
+        chosen_letter = None if choice is None else letter
+        return json.dumps(
+            {"rows": [{"id": 0, "choice": chosen_letter, "quote": None}]}
+        )
 
     row = {
         "question": "Colour?",
@@ -218,10 +225,12 @@ def test_an_option_of_the_data_that_says_so_takes_the_place_of_silence(
     item = Item("one", "A door.", meta={"questions": [row]})
     for rules in ("own", "captionqa"):
         built = beholder.metric(f"qa(judge='scripted:x', rules={rules!r})")
-        (found,) = built.score(
+        (item_score,) = built.score(
             [item], tools=OneJudge(LLMJudge(Scripted(reply)))
         )
-        assert found.units[0].verdict == state.replace(" ", "_"), found  # type: ignore[union-attr]
+        assert item_score.units[0].verdict == state.replace(" ", "_"), (
+            item_score
+        )  # type: ignore[union-attr]
         if rules == "captionqa":  # two options besides the one that says so
             expected = 1.0 if state == "right" else 1 / 2 + 0.05
-            assert found.values["captionqa"] == expected  # type: ignore[union-attr]
+            assert item_score.values["captionqa"] == expected  # type: ignore[union-attr]

@@ -112,14 +112,14 @@ def test_the_page_of_a_metric_tells_its_bounds() -> None:
 @pytest.mark.parametrize("sign", ['"', "(", "😀", "$ "])
 def test_signs_count_as_the_words_they_cost(sign: str) -> None:
     for bounds in {METRICS.get(name).bounds for name in BUILTIN}:
-        most = bounds.characters // 5
-        fitting = Item("1", sign * (most - 9), (sign * 9,), ("a.png",))
+        n_signs = bounds.characters // 5
+        fitting = Item("1", sign * (n_signs - 9), (sign * 9,), ("a.png",))
         bounds.check(fitting, "m")
         with pytest.raises(
             ItemError,
-            match=f"have {most + 1:,} characters outside words; m takes up to {most:,}$",
+            match=f"have {n_signs + 1:,} characters outside words; m takes up to {n_signs:,}$",
         ):
-            bounds.check(Item("1", sign * (most - 9), (sign * 10,)), "m")
+            bounds.check(Item("1", sign * (n_signs - 9), (sign * 10,)), "m")
 
 
 def test_no_script_has_too_many_signs() -> None:

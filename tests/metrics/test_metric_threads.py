@@ -35,8 +35,11 @@ class ThreadCount(Metric[int]):
 
 def test_scoring_has_one_thread_and_gives_back_the_others() -> None:
     with threadpool_limits(2):
-        (one,) = ThreadCount().score([Item("1", "a dog")])
+        (first_outcome,) = ThreadCount().score([Item("1", "a dog")])
         two = ThreadCount().score_text("a dog", ())
         assert n_threads() == 2
-    assert isinstance(one, ItemScore)
-    assert (one.values["threads"], two.values["threads"]) == (1.0, 1.0)
+    assert isinstance(first_outcome, ItemScore)
+    assert (first_outcome.values["threads"], two.values["threads"]) == (
+        1.0,
+        1.0,
+    )

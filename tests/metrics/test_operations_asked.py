@@ -89,18 +89,19 @@ def frames(folder: Path) -> list[Frame]:
 
 
 def storylines(folder: Path) -> list[Storyline]:
-    shown = frames(folder)
+    storyline_frames = frames(folder)
     return [
         Storyline(
             "s",
             tuple(
-                replace(frame, caption="A dog runs.") for frame in shown[:3]
+                replace(frame, caption="A dog runs.")
+                for frame in storyline_frames[:3]
             ),
         )
     ]
 
 
-def asked(folder: Path) -> list[Item]:
+def question_items(folder: Path) -> list[Item]:
     question = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
     points = [
         {"text": t, "kind": "rule", "subjects": ["<dog>"]} for t in "abcdef"
@@ -157,25 +158,25 @@ TABLE: dict[str, Row] = {
     ),
     "checklist": (
         metric("checklist", judge=JUDGE),
-        asked,
+        question_items,
         {"check_criteria"},
         False,
     ),
     "checklist, subjects": (
         metric("checklist(rules='capricorn')", judge=JUDGE),
-        asked,
+        question_items,
         {"check_criteria", "name_subjects"},
         False,
     ),
     "qa": (
         metric("qa(rules='captionqa')", judge=JUDGE),
-        asked,
+        question_items,
         {"answer_questions"},
         False,
     ),
     "qa, open": (
         metric("qa", judge=JUDGE),
-        asked,
+        question_items,
         {"answer_questions", "match_answers"},
         False,
     ),
@@ -345,9 +346,9 @@ def asking_classes(
     """Classes of ours that name a judge."""
     for cls in base.__subclasses__():
         yield from asking_classes(cls)
-        named = any(p.metadata["tool"] == "judge" for p in params(cls))
+        has_judge = any(p.metadata["tool"] == "judge" for p in params(cls))
         whole = hasattr(cls, "registered_name") and not isabstract(cls)
-        if named and whole and cls.__module__.startswith("beholder."):
+        if has_judge and whole and cls.__module__.startswith("beholder."):
             yield cls
 
 
@@ -407,10 +408,12 @@ def test_a_prompt_changes_the_signatures_of_those_that_ask_it_alone(
     (tmp_path / "verify.v9.txt").write_text(
         "[system]\nJudge.\n[user]\n$statements", "utf-8"
     )
-    ours, other = judge(JUDGE), judge(JUDGE, prompts=tmp_path)
+    ours, prompted = judge(JUDGE), judge(JUDGE, prompts=tmp_path)
     for asker, _, operations, _ in TABLE.values():
-        asked = asker.operations_asked
-        same = ours.identity_for(asked) == other.identity_for(asked)
+        operations_asked = asker.operations_asked
+        same = ours.identity_for(operations_asked) == prompted.identity_for(
+            operations_asked
+        )
         assert same == ("verify" not in operations)
 
 

@@ -64,12 +64,12 @@ def scored(
     url: str, out: Path, spec: str, items: Sequence[Item]
 ) -> tuple[list[tuple[Item, ItemScore | ItemFailure]], Values]:
     """The outcome of each item, and the means and values of the set."""
-    made = beholder.score(
+    run = beholder.score(
         items, metrics=[spec], judge="openai:m", base_url=url, out=out
     )
-    ((name, result),) = made.summary.items()
+    ((name, result),) = run.summary.items()
     means = {value: estimate.mean for value, estimate in result.values.items()}
-    return list(made.outcomes(name)), means
+    return list(run.outcomes(name)), means
 
 
 # --- questions
@@ -96,28 +96,28 @@ def offers_third(rules: str, row: Mapping[str, Any]) -> bool:
     return not all(letters) and row["question"].split()[0].lower() not in VERBS
 
 
-def told(
+def expected_readings(
     study: Study, rules: str, item: Item
 ) -> list[tuple[Mapping[str, Any], str]]:
     """The questions that the rules know, with what the judge was read to say."""
-    known = {"own": ("options", "yes/no", "open"), "captionqa": ("options", "yes/no"),
+    kinds = {"own": ("options", "yes/no", "open"), "captionqa": ("options", "yes/no"),
              "vdc": ("open",), "vcapsbench": ("yes/no",)}[rules]  # fmt: skip
-    found = []
+    readings = []
     for row in item.meta["questions"]:
         reading = study.reading[item.id, row["question"]]
         third = offers_third(rules, row)
         if reading == "silent" and not third:
             reading = "unread"  # the judge was told to answer, twice
-        if kind(row) in known:
-            found.append((row, reading))
-    return found
+        if kind(row) in kinds:
+            readings.append((row, reading))
+    return readings
 
 
 def sums(rows: Sequence[tuple[Mapping[str, Any], str]]) -> dict[str, float]:
-    found: dict[str, float] = defaultdict(float)
+    weights: dict[str, float] = defaultdict(float)
     for row, reading in rows:
-        found[reading] += row["weight"]
-    return found
+        weights[reading] += row["weight"]
+    return weights
 
 
 def own_values(
@@ -168,7 +168,7 @@ def vcapsbench(of: Mapping[str, float]) -> Values:
 
 
 def qa_values(study: Study, rules: str, item: Item) -> Values | None:
-    rows = told(study, rules, item)
+    rows = expected_readings(study, rules, item)
     readings = {reading for _, reading in rows}
     if readings <= {"unread"} or (rules == "vdc" and "unread" in readings):
         return None
@@ -187,7 +187,11 @@ def qa_values(study: Study, rules: str, item: Item) -> Values | None:
 
 
 def qa_pooled(study: Study, rules: str, items: Sequence[Item]) -> Values:
-    rows = [pair for item in items for pair in told(study, rules, item)]
+    rows = [
+        pair
+        for item in items
+        for pair in expected_readings(study, rules, item)
+    ]
     if rules == "captionqa":
         gained, total = captionqa(rows)
         of = sums(rows)
@@ -206,45 +210,47 @@ def qa_pooled(study: Study, rules: str, items: Sequence[Item]) -> Values:
 
 def distinct(criteria: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     first: dict[str, Mapping[str, Any]] = {}
-    for one in criteria:
-        first.setdefault(one["text"], one)
+    for criterion in criteria:
+        first.setdefault(criterion["text"], criterion)
     return list(first.values())
 
 
-def said(
+def expected_states(
     study: Study, rules: str, item: Item
 ) -> list[tuple[Mapping[str, Any], str]]:
     criteria = item.meta["criteria"]
-    found = []
-    for one in distinct(criteria) if rules == "capricorn" else criteria:
-        state = study.state[item.id, one["text"]]
+    states = []
+    for criterion in distinct(criteria) if rules == "capricorn" else criteria:
+        state = study.state[item.id, criterion["text"]]
         if rules == "capricorn" and state == "unread":
             state = "not mentioned"
         if (
             rules == "tuna"
-            and int(one["event"][-2]) not in study.matches[item.id]
+            and int(criterion["event"][-2]) not in study.matches[item.id]
         ):
             state = "not mentioned"  # no sentence tells of its event
         word = {"action": "action", "object_category": "object"}.get(
-            one.get("dimension", "")
+            criterion.get("dimension", "")
         )
-        named = rules == "capability" and word and study.any_of[item.id, word]
-        if state == "not mentioned" and named:
+        is_named = (
+            rules == "capability" and word and study.any_of[item.id, word]
+        )
+        if state == "not mentioned" and is_named:
             state = "contradicted"
-        found.append((one, state))
-    return found
+        states.append((criterion, state))
+    return states
 
 
 def criteria_values(study: Study, rules: str, item: Item) -> Values:
-    every = said(study, rules, item)
+    every = expected_states(study, rules, item)
     facts = [
-        (one, s)
-        for one, s in every
-        if one.get("kind") != "rule" and s != "unread"
+        (criterion, s)
+        for criterion, s in every
+        if criterion.get("kind") != "rule" and s != "unread"
     ]
     of: dict[str, float] = defaultdict(float)
-    for one, state in facts:
-        of[state] += one["weight"] if rules in ("own", "tuna") else 1
+    for criterion, state in facts:
+        of[state] += criterion["weight"] if rules in ("own", "tuna") else 1
     c, e, total = of["met"], of["contradicted"], sum(of.values())
     values = {
         "accuracy": c / total,
@@ -253,9 +259,9 @@ def criteria_values(study: Study, rules: str, item: Item) -> Values:
         / len(facts),
         "wrong": e / total,
         "unread": sum(
-            study.state[item.id, one["text"]] == "unread"
+            study.state[item.id, criterion["text"]] == "unread"
             and (rules != "tuna" or s == "unread")
-            for one, s in every
+            for criterion, s in every
         )
         / len(every),
     }
@@ -263,9 +269,17 @@ def criteria_values(study: Study, rules: str, item: Item) -> Values:
         p = values["precision"] = c / (c + e) if c + e else 0.0
         a = values["accuracy"]
         values["f1"] = 2 * p * a / (p + a) if p + a else 0.0
-    read = [(one, state) for one, state in every if state != "unread"]
-    gained = sum(one["weight"] for one, state in read if state == "met")
-    possible = sum(one["weight"] for one, _ in read if one["weight"] > 0)
+    readable = [
+        (criterion, state) for criterion, state in every if state != "unread"
+    ]
+    gained = sum(
+        criterion["weight"] for criterion, state in readable if state == "met"
+    )
+    possible = sum(
+        criterion["weight"]
+        for criterion, _ in readable
+        if criterion["weight"] > 0
+    )
     values["weighted"] = min(1, max(0, gained / possible))
     if (
         rules == "capricorn"
@@ -291,8 +305,8 @@ def tuna_sums(
 ) -> tuple[float, float, float]:
     """Weights of entailed, of contradicted and of all elements."""
     weight: dict[str, float] = defaultdict(float)
-    for one, state in facts:
-        weight[state] += one["weight"]
+    for criterion, state in facts:
+        weight[state] += criterion["weight"]
     return weight["met"], weight["contradicted"], sum(weight.values())
 
 
@@ -303,10 +317,14 @@ def film(study: Study, item: Item) -> Item:
     study.matches[item.id] = [
         at if draw.random() < 0.8 else None for at in order
     ]
-    facts = [one for one in item.meta["criteria"] if "kind" not in one]
+    facts = [
+        criterion
+        for criterion in item.meta["criteria"]
+        if "kind" not in criterion
+    ]
     elements = [
-        one | {"event": f"Event {k % 3}.", "dimension": TYPES[k % 4]}
-        for k, one in enumerate(facts)
+        criterion | {"event": f"Event {k % 3}.", "dimension": TYPES[k % 4]}
+        for k, criterion in enumerate(facts)
     ]
     return replace(
         item,
@@ -321,12 +339,16 @@ def consistency(
     refs = []
     for subject in ("<a>", "<b>", "<c>"):
         about = [
-            (one, s) for one, s in every if subject in one.get("subjects", ())
+            (criterion, s)
+            for criterion, s in every
+            if subject in criterion.get("subjects", ())
         ]
         if len(about) < 2:
             continue
         covered = [
-            one["text"] for one, state in about if state != "not mentioned"
+            criterion["text"]
+            for criterion, state in about
+            if state != "not mentioned"
         ]
         names = Counter(
             study.names[item.id, subject, text] for text in covered
@@ -341,10 +363,10 @@ def consistency(
 def capability_macro(study: Study, items: Sequence[Item]) -> Values:
     of: dict[str, Counter[str]] = defaultdict(Counter)
     for item in items:
-        for one, state in said(study, "capability", item):
-            if "dimension" in one and state != "unread":
-                of[one["dimension"]][state] += 1
-    found: dict[str, list[float]] = defaultdict(list)
+        for criterion, state in expected_states(study, "capability", item):
+            if "dimension" in criterion and state != "unread":
+                of[criterion["dimension"]][state] += 1
+    sums_by_task: dict[str, list[float]] = defaultdict(list)
     for task in TASKS:
         if not of[task]:
             continue
@@ -354,11 +376,14 @@ def capability_macro(study: Study, items: Sequence[Item]) -> Values:
             sum(of[task].values()),
         )
         p, r = (c / (c + e) if c + e else 0.0), c / n
-        found["macro_precision"].append(p)
-        found["macro_accuracy"].append(r)
-        found["macro_coverage"].append((c + e) / n)
-        found["macro_f1"].append(2 * p * r / (p + r) if p + r else 0.0)
-    return {name: sum(values) / len(values) for name, values in found.items()}
+        sums_by_task["macro_precision"].append(p)
+        sums_by_task["macro_accuracy"].append(r)
+        sums_by_task["macro_coverage"].append((c + e) / n)
+        sums_by_task["macro_f1"].append(2 * p * r / (p + r) if p + r else 0.0)
+    return {
+        name: sum(values) / len(values)
+        for name, values in sums_by_task.items()
+    }
 
 
 def autodq_values(study: Study, item: Item) -> Values:
@@ -381,7 +406,7 @@ def autodq_values(study: Study, item: Item) -> Values:
 def autodq_means(study: Study, items: Sequence[Item]) -> Values:
     each = [autodq_values(study, item) for item in items]
     p, r = (
-        sum(one[name] for one in each) / len(each)
+        sum(subset_values[name] for subset_values in each) / len(each)
         for name in ("precision", "recall")
     )
     return {"precision": p, "recall": r, "f1_of_means": 2 * p * r / (p + r)}
@@ -403,7 +428,7 @@ def autodq_subsets(
         for name in {subset(item) for item in items}
     }
     p, r = (
-        sum(one[name] for one in each.values()) / len(each)
+        sum(subset_values[name] for subset_values in each.values()) / len(each)
         for name in ("precision", "recall")
     )
     overall = {
@@ -423,14 +448,14 @@ def compared(
 ) -> int:
     """Compare the values of each item; how many numbers these are."""
     n = 0
-    for item, found in outcomes:
+    for item, item_score in outcomes:
         values = expected(item)
         if values is None:
-            assert isinstance(found, ItemFailure), (item.id, found)
-            assert "no usable answer" in found.message
+            assert isinstance(item_score, ItemFailure), (item.id, item_score)
+            assert "no usable answer" in item_score.message
             continue
-        assert isinstance(found, ItemScore), (item.id, found)
-        assert found.values == pytest.approx(values, abs=1e-12), item.id
+        assert isinstance(item_score, ItemScore), (item.id, item_score)
+        assert item_score.values == pytest.approx(values, abs=1e-12), item.id
         n += len(values)
     return n
 
@@ -442,16 +467,22 @@ def compared(
 def test_every_value_of_questions(
     rules: str, least: int, study: Study, served: str, tmp_path: Path
 ) -> None:
-    items = [item for item in study.items if told(study, rules, item)]
+    items = [
+        item for item in study.items if expected_readings(study, rules, item)
+    ]
     outcomes, means = scored(
         served, tmp_path / "run", f"qa(rules={rules!r})", items
     )
     n = compared(outcomes, lambda item: qa_values(study, rules, item))
-    kept = [item for item, found in outcomes if isinstance(found, ItemScore)]
+    scored_items = [
+        item
+        for item, item_score in outcomes
+        if isinstance(item_score, ItemScore)
+    ]
     pooled = {
         name: mean for name, mean in means.items() if name.endswith("_pooled")
     }
-    assert pooled == pytest.approx(qa_pooled(study, rules, kept))
+    assert pooled == pytest.approx(qa_pooled(study, rules, scored_items))
     assert n >= least  # numbers, so that the study does not shrink
 
 

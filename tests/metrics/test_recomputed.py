@@ -52,14 +52,14 @@ class Digits(Scripted):
             )
             if rows:
                 instead = "blue" if "blue" in prompt else None
-                said = [
+                entries = [
                     {
                         "id": int(number),
                         "instead": instead if "red" in text else None,
                     }
                     for number, text in rows
                 ]
-                return json.dumps({"rows": said})
+                return json.dumps({"rows": entries})
             if "red" in prompt.rpartition("</target>")[2]:
                 return "1"
             return str(1 + hashlib.sha256(prompt.encode()).digest()[0] % 5)
@@ -130,9 +130,9 @@ def test_posh_with_several_references_is_recomputed_with_what_they_recall_of_eac
         "A dog on a bench.",
     ]
     score = PoSh().score_text(PLAIN[0], references)
-    theirs = side(score, "reference")
+    reference_units = side(score, "reference")
     recalls = [
-        weighted_mean([u for u in theirs if u.reference_index == i])
+        weighted_mean([u for u in reference_units if u.reference_index == i])
         for i in range(3)
     ]
     recall, peers = fmean(recalls), score.detail["peers"]
@@ -233,19 +233,26 @@ def by_hand(rules: str, score: ItemScore) -> dict[str, float]:
         for unit in predicted
     ]
     relevant = [unit.detail["relevant"] for unit in predicted]
-    kept = [
+    relevant_facts = [
         fact for fact, counts in zip(facts, relevant, strict=True) if counts
     ]
-    seen = [unit.detail["relevant"] for unit in targets]
+    relevance = [unit.detail["relevant"] for unit in targets]
     if rules != "code":
         # A fact on a target that is not relevant neither covers nor adds anything.
-        counted = [fact for fact in kept if fact[1] is None or seen[fact[1]]]
+        counted = [
+            fact
+            for fact in relevant_facts
+            if fact[1] is None or relevance[fact[1]]
+        ]
     else:
         counted = facts  # the script divides by all facts on a target, in both halves
     precision, recall = half(rules, facts, facts, len(targets))
-    relevant_precision = fmean(verified for verified, _ in kept)
+    relevant_precision = fmean(verified for verified, _ in relevant_facts)
     _, relevant_recall = half(
-        rules, kept if rules == "code" else counted, counted, sum(seen)
+        rules,
+        relevant_facts if rules == "code" else counted,
+        counted,
+        sum(relevance),
     )
     epsilon = 1e-8 if rules == "code" else 0.0
 

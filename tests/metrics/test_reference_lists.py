@@ -92,13 +92,13 @@ def test_units_are_those_of_the_distinct_references_at_their_places() -> None:
         "A cat near a tree.",
     ]
     score = PoSh().score_text("A dog sits under a tree.", references)
-    theirs = {
+    reference_indices = {
         unit.reference_index
         for unit in score.units
         if unit.side == "reference"
     }
     # "A dog on a bench." has its full stop and stands for both.
-    assert theirs == {0, 2}
+    assert reference_indices == {0, 2}
     for unit in score.units:
         if unit.side == "reference":
             start, end = unit.spans[0]

@@ -45,9 +45,13 @@ def test_options_reach_the_tools_of_their_kind() -> None:
 
 def test_work_leaves_the_process_when_all_tools_may_be_made_anew() -> None:
     tools = Tools(tally=Tally())
-    own = [("judge", "builtin"), ("embedder", "static"), ("splitter", "rules")]
-    assert tools.are_per_process(own)
-    assert not tools.are_per_process([*own, ("judge", "openai:m")])
+    cheap_tools = [
+        ("judge", "builtin"),
+        ("embedder", "static"),
+        ("splitter", "rules"),
+    ]
+    assert tools.are_per_process(cheap_tools)
+    assert not tools.are_per_process([*cheap_tools, ("judge", "openai:m")])
 
 
 @pytest.mark.parametrize(
@@ -124,10 +128,10 @@ GERMAN = Item("a", "Ein Hund läuft im Park.", ("Ein Hund rennt.",))
 def test_metrics_whose_tools_read_english_refuse_another_language(
     spec: str, item: Item
 ) -> None:
-    (found,) = metric(spec).score([item])
-    assert isinstance(found, ItemFailure)
-    assert "reads English, but" in found.message
-    assert "name a" in found.message
+    (failure,) = metric(spec).score([item])
+    assert isinstance(failure, ItemFailure)
+    assert "reads English, but" in failure.message
+    assert "name a" in failure.message
 
 
 @pytest.mark.parametrize(
@@ -144,8 +148,8 @@ def test_metrics_whose_tools_read_english_refuse_another_language(
     ],
 )
 def test_what_the_row_says_goes_before_how_the_text_looks(item: Item) -> None:
-    (found,) = metric("token_f1").score([item])
-    assert isinstance(found, ItemScore)
+    (outcome,) = metric("token_f1").score([item])
+    assert isinstance(outcome, ItemScore)
 
 
 def test_a_tool_that_reads_all_languages_is_asked() -> None:

@@ -12,8 +12,8 @@ from beholder.errors import ConfigError
 from beholder.metrics.wording import (
     Reading,
     compare_words,
+    join_tokens,
     peer_adjusted_recall,
-    read,
     recalled_by_peers,
 )
 from beholder.text import weight
@@ -22,9 +22,9 @@ from toy.words import reading
 
 def test_words_are_weighed_by_what_they_say() -> None:
     # Of qa (weight 1) and qb (3) the reference has qb alone: 3 / 4. It has nothing else: recall 1.
-    found = compare_words(reading("qa qb", [1.0, 3.0]), [reading("qb")])
-    assert found.precision == pytest.approx(0.75)
-    assert found.recall == 1.0
+    wording = compare_words(reading("qa qb", [1.0, 3.0]), [reading("qb")])
+    assert wording.precision == pytest.approx(0.75)
+    assert wording.recall == 1.0
 
 
 def test_each_word_counts_at_its_best_reference_and_recall_is_the_mean() -> (
@@ -32,29 +32,29 @@ def test_each_word_counts_at_its_best_reference_and_recall_is_the_mean() -> (
 ):
     # qa is in the first, qb in the second, qc in none: 2 / 3. They recall 1 / 2 and 1 of theirs:
     # 3 / 4.
-    found = compare_words(
+    wording = compare_words(
         reading("qa qb qc"), [reading("qa qd"), reading("qb")]
     )
-    assert found.precision == pytest.approx(2 / 3)
-    assert found.recall == pytest.approx(0.75)
+    assert wording.precision == pytest.approx(2 / 3)
+    assert wording.recall == pytest.approx(0.75)
 
 
 def test_peers_are_the_mean_over_all_ordered_pairs() -> None:
     # qa in "qa qb": 1, back 1/2; qa in "qc": 0 and 0; "qa qb" in "qc": 0 and 0. Mean 1.5 / 6.
-    found = recalled_by_peers([reading("qa"), reading("qa qb"), reading("qc")])
-    assert found == pytest.approx(0.25)
+    peers = recalled_by_peers([reading("qa"), reading("qa qb"), reading("qc")])
+    assert peers == pytest.approx(0.25)
     assert recalled_by_peers([reading("qa")]) == 1.0
 
 
 def test_words_that_point_away_from_all_others_count_0_and_not_less() -> None:
     away = Reading(("qa",), np.ones(1), -np.eye(4)[:1], np.eye(4)[0])
-    found = compare_words(away, [reading("qa")])
-    assert (found.precision, found.recall) == (0.0, 0.0)
+    wording = compare_words(away, [reading("qa")])
+    assert (wording.precision, wording.recall) == (0.0, 0.0)
 
 
 def test_a_text_without_words_has_none_in_common() -> None:
-    found = compare_words(reading(""), [reading("qa")])
-    assert (found.precision, found.recall) == (0.0, 0.0)
+    wording = compare_words(reading(""), [reading("qa")])
+    assert (wording.precision, wording.recall) == (0.0, 0.0)
 
 
 def test_a_word_is_the_mean_of_its_tokens() -> None:
@@ -65,15 +65,15 @@ def test_a_word_is_the_mean_of_its_tokens() -> None:
     tokens = TokenVectors(
         np.arange(6), special, spans, cut=False, vectors=rows
     )
-    found = read("AB-c d", tokens)
-    assert found.words == ("ab-c", "d")
+    words_read = join_tokens("AB-c d", tokens)
+    assert words_read.words == ("ab-c", "d")
     third = 1 / math.sqrt(3)
-    assert found.vectors.tolist() == [
+    assert words_read.vectors.tolist() == [
         pytest.approx([0, third, third, third, 0, 0]),
         pytest.approx([0, 0, 0, 0, 1, 0]),
     ]
-    assert found.whole == pytest.approx(np.full(6, 1 / math.sqrt(6)))
-    assert found.weights.tolist() == [weight("ab-c"), weight("d")]
+    assert words_read.whole_text == pytest.approx(np.full(6, 1 / math.sqrt(6)))
+    assert words_read.weights.tolist() == [weight("ab-c"), weight("d")]
 
 
 def test_an_encoder_without_places_is_an_error() -> None:
@@ -81,7 +81,7 @@ def test_an_encoder_without_places_is_an_error() -> None:
         np.arange(1), np.zeros(1, bool), None, False, np.ones((1, 2))
     )
     with pytest.raises(ConfigError, match="minilm"):
-        read("dog", tokens)
+        join_tokens("dog", tokens)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_an_encoder_without_places_is_an_error() -> None:
         (1.0, 0.2, 1.0),
     ],
 )
-def test_recall_peer_adjusted_recall(
+def test_recall_is_adjusted_by_the_peers_recall(
     recall: float, peers: float, expected: float
 ) -> None:
     assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)

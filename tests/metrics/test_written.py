@@ -71,27 +71,35 @@ class Viewer:
             return {"rows": rows}
         return events(
             *next(
-                found for text, found in self.lists.items() if text in prompt
+                entries
+                for text, entries in self.lists.items()
+                if text in prompt
             )
         )
 
 
 def test_events_are_checked_in_both_directions() -> None:
     item = Item("a", CANDIDATE, (REFERENCE,))
-    found = asyncio.run(
+    item_score = asyncio.run(
         metric("autodq(judge='openai:m')").evaluate(item, tools(Viewer()))
     )
-    assert found.values["precision"] == pytest.approx(1 / 3)  # one of three
-    assert found.values["recall"] == pytest.approx(1 / 2)  # one of two
-    assert found.values["f1"] == pytest.approx(0.4)  # 2 * 1/6 / (5/6)
-    verdicts = [(unit.side, unit.text, unit.verdict) for unit in found.units]
+    assert item_score.values["precision"] == pytest.approx(
+        1 / 3
+    )  # one of three
+    assert item_score.values["recall"] == pytest.approx(1 / 2)  # one of two
+    assert item_score.values["f1"] == pytest.approx(0.4)  # 2 * 1/6 / (5/6)
+    verdicts = [
+        (unit.side, unit.text, unit.verdict) for unit in item_score.units
+    ]
     assert verdicts[1] == ("candidate", "The bird sings.", "not_mentioned")
     assert verdicts[3] == ("reference", "The cat sleeps.", "met")
-    given = Item(
+    with_criteria = Item(
         "a", CANDIDATE, (REFERENCE,), meta={"criteria": ["The dog barks."]}
     )
     alone = asyncio.run(
-        metric("autodq(judge='openai:m')").evaluate(given, tools(Viewer()))
+        metric("autodq(judge='openai:m')").evaluate(
+            with_criteria, tools(Viewer())
+        )
     )
     assert alone.values["recall"] == alone.values["f1"] == 0.0
 
@@ -99,9 +107,9 @@ def test_events_are_checked_in_both_directions() -> None:
 def test_the_published_f1_is_that_of_means() -> None:
     # Precision and recall .8, .4 and .5, .9: means .65 and .65, where the mean of F1 is .588
     # (the example of AutoDQ in our specification of published protocols).
-    asked = metric("autodq(judge='openai:m')")
+    autodq = metric("autodq(judge='openai:m')")
     sums = np.array([0.8 + 0.5, 0.4 + 0.9, 2.0])
-    assert asked.corpus(sums)["f1_of_means"] == pytest.approx(0.65)
+    assert autodq.corpus(sums)["f1_of_means"] == pytest.approx(0.65)
 
 
 def test_a_text_without_events_has_no_wrong_ones() -> None:
@@ -110,12 +118,12 @@ def test_a_text_without_events_has_no_wrong_ones() -> None:
             events() if "<item" not in request.messages[-1].text else {}
         )
     )
-    found = asyncio.run(
+    item_score = asyncio.run(
         metric("autodq(judge='openai:m')").evaluate(
             Item("a", "Blue.", ("Red.",)), judge
         )
     )
-    assert found.values == {
+    assert item_score.values == {
         "f1": 1.0,
         "precision": 1.0,
         "recall": 1.0,
@@ -142,8 +150,8 @@ class Writer:
 
     def __call__(self, request: Request) -> object:
         prompt = request.messages[-1].text
-        shown = _ITEM.findall(prompt)
-        if not shown:
+        item_ids = _ITEM.findall(prompt)
+        if not item_ids:
             return {
                 "questions": [
                     {"question": question, "answer": answer, "wrong": wrong}
@@ -152,7 +160,7 @@ class Writer:
             }
         source = REFERENCE in prompt
         rows = []
-        for number, text in shown:
+        for number, text in item_ids:
             question, *options = text.split("\n")
             question = question.partition(" (an answer")[0]
             right = QUESTIONS[question][0]
@@ -171,10 +179,10 @@ def test_a_question_is_kept_if_only_its_source_answers_it(
 ) -> None:
     item = Item("a", "A cat.", (REFERENCE,), group={"system": "m"})
     asker = QuestionsRow("openai:m", source="references")
-    found = asyncio.run(asker.evaluate(item, tools(Writer(invented))))
-    parts = parts_of(found.detail)
+    item_score = asyncio.run(asker.evaluate(item, tools(Writer(invented))))
+    parts = parts_of(item_score.detail)
     assert [part.label for part in parts] == ["", BLIND, UNANSWERED]
-    assert found.values == {"written": 3.0, "kept": 1 / 3, "blind": 1 / 3}
+    assert item_score.values == {"written": 3.0, "kept": 1 / 3, "blind": 1 / 3}
     row = asker.row(item, parts, "m", "identity", RowColumns())
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(to_row(row)) + "\n", "utf-8")
@@ -217,39 +225,40 @@ def test_blind_answers_are_asked_in_three_orders() -> None:
 
 def test_the_right_option_is_not_always_the_first(tmp_path: Path) -> None:
     # A judge that always says A must not pass the check against the source.
-    asked = [f"Question {n}?" for n in range(12)]
+    question_texts = [f"Question {n}?" for n in range(12)]
 
     def first(request: Request) -> object:
-        shown = _ITEM.findall(request.messages[-1].text)
-        if shown:
+        item_ids = _ITEM.findall(request.messages[-1].text)
+        if item_ids:
             return {
                 "rows": [
                     {"id": int(n), "choice": "A", "quote": "cat"}
-                    for n, _ in shown
+                    for n, _ in item_ids
                 ]
             }
         options = {"answer": "w", "wrong": ["x", "y", "z"]}
         return {
             "questions": [
-                {"question": question, **options} for question in asked
+                {"question": question, **options}
+                for question in question_texts
             ]
         }
 
     item = Item("a", "A cat.", (REFERENCE,))
-    found = asyncio.run(
+    item_score = asyncio.run(
         QuestionsRow("openai:m", 12, "references").evaluate(item, tools(first))
     )
-    labels = [part.label for part in parts_of(found.detail)]
+    labels = [part.label for part in parts_of(item_score.detail)]
     assert labels.count(UNANSWERED) >= 4  # about nine of twelve
 
 
 def test_criteria_written_from_references_are_scored(tmp_path: Path) -> None:
     item = Item("a", "A grey cat sleeps.", (REFERENCE,))
     asker = CriteriaRow("openai:m", source="references", kind="events")
-    found = asyncio.run(asker.evaluate(item, tools(Viewer())))
-    assert found.values == {"written": 2.0}
+    item_score = asyncio.run(asker.evaluate(item, tools(Viewer())))
+    assert item_score.values == {"written": 2.0}
     row = asker.row(
-        item, parts_of(found.detail), "m", "identity", RowColumns()
+        item, parts_of(item_score.detail), "m", "identity", RowColumns()
     )
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(to_row(row)) + "\n", "utf-8")
@@ -262,12 +271,12 @@ def test_criteria_written_from_references_are_scored(tmp_path: Path) -> None:
 
 def test_questions_about_pictures_need_no_quote() -> None:
     picture = Image(b"picture", "image/png")
-    asked = AnswerFromPictures(
+    operation = AnswerFromPictures(
         [TextQuestion("Colour?", ("red", "blue"))], images=[picture]
     )
     reply = {"rows": [{"id": 0, "choice": "B", "quote": None}]}
     backend = Scripted(lambda request: json.dumps(reply))
-    (answer,) = asyncio.run(LLMJudge(backend).ask(asked))
+    (answer,) = asyncio.run(LLMJudge(backend).ask(operation))
     assert answer is not None
     assert answer.state == "blue"
     assert picture in backend.requests[0].messages[-1].parts
@@ -284,20 +293,20 @@ def test_options_that_are_equal_are_asked_again() -> None:
     backend = Scripted(
         lambda request: json.dumps(replies[min(len(backend.requests) - 1, 1)])
     )
-    (found,) = asyncio.run(
+    (question,) = asyncio.run(
         LLMJudge(backend).ask(WriteQuestions(text="A cat.", n=2))
     )
-    assert found.wrong == ("grey", "blue", "green")
+    assert question.wrong == ("grey", "blue", "green")
     assert len(backend.requests) == 2
 
 
 @pytest.mark.parametrize(
-    "given",
+    "parameters",
     [{}, {"text": " "}, {"text": "A.", "images": (Image(b"x", "image/png"),)}],
 )
-def test_criteria_need_one_source(given: dict[str, Any]) -> None:
+def test_criteria_need_one_source(parameters: dict[str, Any]) -> None:
     with pytest.raises(ItemError, match="needs pictures or a text"):
-        WriteCriteria(**given)
+        WriteCriteria(**parameters)
 
 
 def test_rows_need_the_source_they_name() -> None:

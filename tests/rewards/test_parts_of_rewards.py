@@ -9,7 +9,7 @@ import pytest
 from beholder import Item, ItemScore, Unit
 from beholder.errors import ConfigError
 from beholder.rewards import LengthGuard, RepetitionGuard, by_token
-from beholder.rewards.reward import items_of, n_blank, shifted, text_of
+from beholder.rewards.reward import items_of, n_blank, shift_offsets, text_of
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_text_of_a_completion(completion: Any, text: str) -> None:
 def test_offsets_count_from_the_end_of_the_thinking() -> None:
     assert n_blank("<think>A cat?</think>\n\n A dog.") == 3
     assert n_blank("A dog.\n") == 0
-    assert shifted([(0, 2), (2, 3), (3, 4), (4, 8), (0, 0)], 3) == [
+    assert shift_offsets([(0, 2), (2, 3), (3, 4), (4, 8), (0, 0)], 3) == [
         (0, 0), (0, 0), (0, 1), (1, 5), (0, 0)
     ]  # fmt: skip
 
@@ -56,17 +56,17 @@ def test_a_completion_of_something_else_is_named() -> None:
 
 
 def test_items_have_the_references_and_pictures_of_their_rows() -> None:
-    found = items_of(
+    items = items_of(
         ["a", "b", "c"],
         ["one", ["two", " ", "three"], None],
         [None, "x.jpg", ["y"]],
     )
-    assert [item.references for item in found] == [
+    assert [item.references for item in items] == [
         ("one",),
         ("two", "three"),
         (),
     ]
-    assert [item.images for item in found] == [(), ("x.jpg",), ("y",)]
+    assert [item.images for item in items] == [(), ("x.jpg",), ("y",)]
 
 
 def test_columns_of_another_length_or_kind_are_refused() -> None:

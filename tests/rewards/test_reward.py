@@ -41,21 +41,25 @@ class WordJudge(ScheduledAsker):
 
 @pytest.fixture(scope="module")
 def rouge() -> Iterator[Reward]:
-    made = reward("rouge", value="rouge_1", guards=(), workers=1)
-    yield made
-    made.close()
+    rouge_reward = reward("rouge", value="rouge_1", guards=(), workers=1)
+    yield rouge_reward
+    rouge_reward.close()
 
 
 @pytest.fixture(scope="module")
 def posh() -> Iterator[Reward]:
-    with closing(reward("posh", lowest=-3.0, guards=(), workers=1)) as made:
-        yield made
+    with closing(
+        reward("posh", lowest=-3.0, guards=(), workers=1)
+    ) as posh_reward:
+        yield posh_reward
 
 
 def _call(
-    asked: Reward, completions: list[Any], **columns: Any
+    scorer: Reward, completions: list[Any], **columns: Any
 ) -> list[float | None]:
-    return asyncio.run(asked(["p"] * len(completions), completions, **columns))
+    return asyncio.run(
+        scorer(["p"] * len(completions), completions, **columns)
+    )
 
 
 def test_rewards_are_the_values_of_the_metric_in_order(rouge: Reward) -> None:
@@ -65,13 +69,13 @@ def test_rewards_are_the_values_of_the_metric_in_order(rouge: Reward) -> None:
         "blue cat",
         [{"role": "assistant", "content": "a red dog runs"}],
     ]
-    found = _call(
+    rewards = _call(
         rouge,
         texts,
         references=["a red dog runs"] * 3,
         completion_ids=[[1]] * 3,
     )
-    assert found == pytest.approx([2 / 3, 0.0, 1.0])
+    assert rewards == pytest.approx([2 / 3, 0.0, 1.0])
 
 
 def test_trainers_see_a_coroutine_function_with_a_name(rouge: Reward) -> None:
@@ -83,31 +87,31 @@ def test_trainers_see_a_coroutine_function_with_a_name(rouge: Reward) -> None:
 def test_a_row_without_references_has_no_reward_and_no_failure(
     rouge: Reward, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[tuple[str, float]] = []
-    found = _call(
+    logged: list[tuple[str, float]] = []
+    rewards = _call(
         rouge,
         ["a dog", "a dog"],
         references=[None, ["a dog"]],
-        log_metric=lambda name, value: told.append((name, value)),
+        log_metric=lambda name, value: logged.append((name, value)),
     )
-    assert found == [None, pytest.approx(1.0)]
-    assert told == [("rouge.rouge_1/failed", 0.0)]
+    assert rewards == [None, pytest.approx(1.0)]
+    assert logged == [("rouge.rouge_1/failed", 0.0)]
     assert not caplog.records
 
 
 def test_an_empty_text_has_the_lowest_reward_and_is_told(
     rouge: Reward, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[tuple[str, float]] = []
+    logged: list[tuple[str, float]] = []
     with caplog.at_level(logging.WARNING, "beholder.rewards"):
-        found = _call(
+        rewards = _call(
             rouge,
             ["  ", "a dog", "<think>it never"],
             references=["a dog"] * 3,
-            log_metric=lambda name, value: told.append((name, value)),
+            log_metric=lambda name, value: logged.append((name, value)),
         )
-    assert found == pytest.approx([0.0, 1.0, 0.0])
-    ((name, share),) = told
+    assert rewards == pytest.approx([0.0, 1.0, 0.0])
+    ((name, share),) = logged
     assert name == "rouge.rouge_1/failed"
     assert share == pytest.approx(2 / 3)
     assert [record.getMessage() for record in caplog.records] == [
@@ -116,13 +120,13 @@ def test_an_empty_text_has_the_lowest_reward_and_is_told(
 
 
 def test_less_is_better_turns_the_sign() -> None:
-    asked = reward("ter", lowest=-2.0, guards=(), workers=1)
+    ter_reward = reward("ter", lowest=-2.0, guards=(), workers=1)
     try:  # one of two words is wrong: an edit rate of 1/2
         assert _call(
-            asked, ["red cat", ""], references=["red dog"] * 2
+            ter_reward, ["red cat", ""], references=["red dog"] * 2
         ) == pytest.approx([-0.5, -2])
     finally:
-        asked.close()
+        ter_reward.close()
 
 
 def test_a_value_without_a_worst_end_needs_one_named() -> None:
@@ -132,10 +136,10 @@ def test_a_value_without_a_worst_end_needs_one_named() -> None:
         reward("ter")
 
 
-def test_guards_lead_down_to_the_lowest() -> None:
+def test_guards_lower_a_reward_towards_the_lowest() -> None:
     # 4 words for 2: with a limit of 1, half of what lies above the lowest is left.
     # F1 of words: 2 of 4 and 2 of 2 -> 2/3; above -1: 5/3, half of it 5/6
-    asked = reward(
+    guarded = reward(
         "rouge",
         value="rouge_1",
         lowest=-1.0,
@@ -143,17 +147,17 @@ def test_guards_lead_down_to_the_lowest() -> None:
         workers=1,
     )
     try:
-        found = _call(asked, ["red dog and cat"], references=["red dog"])
-        assert found == pytest.approx([-1 + 5 / 6])
+        rewards = _call(guarded, ["red dog and cat"], references=["red dog"])
+        assert rewards == pytest.approx([-1 + 5 / 6])
     finally:
-        asked.close()
+        guarded.close()
 
 
 def test_verl_asks_for_one_text(rouge: Reward) -> None:
-    asked = rouge.compute_score(
+    pending = rouge.compute_score(
         "set", "a red dog", ["a red dog", "x"], {"index": 3}, more=1
     )
-    assert asyncio.run(asked) == pytest.approx(1.0)
+    assert asyncio.run(pending) == pytest.approx(1.0)
     with pytest.raises(ItemError, match="no reward for the text 'a red dog'"):
         asyncio.run(rouge.compute_score("set", "a red dog", []))
     with pytest.raises(
@@ -164,31 +168,37 @@ def test_verl_asks_for_one_text(rouge: Reward) -> None:
 
 def test_verl_may_take_a_plain_function(rouge: Reward) -> None:
     assert not inspect.iscoroutinefunction(rouge.compute_score_sync)
-    given = {
+    arguments = {
         "solution_str": "a red dog",
         "ground_truth": "a red dog",
         "extra_info": None,
     }
     assert rouge.compute_score_sync(
-        data_source="set", **given
+        data_source="set", **arguments
     ) == pytest.approx(1.0)
 
 
 def test_blank_references_are_told_with_their_places(
     rouge: Reward, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[tuple[str, float]] = []
-    found = _call(
+    logged: list[tuple[str, float]] = []
+    rewards = _call(
         rouge,
         ["a dog"] * 5,
         references=["", ["", "a dog"], [], ["a dog"], [" "]],
-        log_metric=lambda name, value: told.append((name, value)),
+        log_metric=lambda name, value: logged.append((name, value)),
     )
-    assert found == [None, pytest.approx(1.0), None, pytest.approx(1.0), None]
+    assert rewards == [
+        None,
+        pytest.approx(1.0),
+        None,
+        pytest.approx(1.0),
+        None,
+    ]
     (record,) = caplog.records
-    said = "rouge.rouge_1: 2 of 5 texts: the references are blank (completion 1, 5)"
-    assert record.getMessage() == said
-    assert told == [("rouge.rouge_1/failed", 0.4)]
+    message = "rouge.rouge_1: 2 of 5 texts: the references are blank (completion 1, 5)"
+    assert record.getMessage() == message
+    assert logged == [("rouge.rouge_1/failed", 0.4)]
 
 
 def test_a_missing_column_names_those_there_are(rouge: Reward) -> None:
@@ -200,15 +210,15 @@ def test_a_missing_column_names_those_there_are(rouge: Reward) -> None:
 
 
 def test_another_column_may_hold_the_references() -> None:
-    asked = reward(
+    caption_reward = reward(
         "rouge", value="rouge_1", references="caption", guards=(), workers=1
     )
     try:
-        assert _call(asked, ["a dog"], caption=[["a dog"]]) == pytest.approx(
-            [1.0]
-        )
+        assert _call(
+            caption_reward, ["a dog"], caption=[["a dog"]]
+        ) == pytest.approx([1.0])
     finally:
-        asked.close()
+        caption_reward.close()
 
 
 def test_wrong_names_are_refused_at_once() -> None:
@@ -217,7 +227,7 @@ def test_wrong_names_are_refused_at_once() -> None:
         match=r"rouge has no value 'f1'; it has: rouge_l, rouge_l_f1",
     ):
         reward("rouge", value="f1")
-    with pytest.raises(ConfigError, match="limit means nothing for a reward"):
+    with pytest.raises(ConfigError, match="limit does not apply to a reward"):
         reward("rouge", limit=3)
 
 
@@ -231,62 +241,71 @@ def test_metrics_of_the_whole_data_set_want_its_rows() -> None:
         {"references": ["blue cat"]},
         {"references": None},
     ]
-    asked = reward("cider", data=rows, guards=(), workers=1)
+    cider_reward = reward("cider", data=rows, guards=(), workers=1)
     try:
-        found = _call(
-            asked, ["red dog", "blue dog"], references=["red dog", "red dog"]
+        rewards = _call(
+            cider_reward,
+            ["red dog", "blue dog"],
+            references=["red dog", "red dog"],
         )
     finally:
-        asked.close()
+        cider_reward.close()
     # A text like its reference: each of the orders 1 and 2 has cosine 1, orders 3 and 4 have no
     # words: 10 * (1 + 1 + 0 + 0) / 4.
-    assert found[0] == pytest.approx(5.0)
-    assert found[1] is not None
-    assert found[1] < 5.0
+    assert rewards[0] == pytest.approx(5.0)
+    assert rewards[1] is not None
+    assert rewards[1] < 5.0
 
 
 def test_what_failed_by_no_fault_of_the_text_is_none(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    asked = reward(WordCount(), guards=(), workers=1)
+    word_reward = reward(WordCount(), guards=(), workers=1)
     try:
         with caplog.at_level(logging.WARNING, "beholder.rewards"):
-            assert _call(asked, ["it is LATER", "one BUG", "two words"]) == [
+            assert _call(
+                word_reward, ["it is LATER", "one BUG", "two words"]
+            ) == [
                 None,
                 None,
                 2.0,
             ]
     finally:
-        asked.close()
-    told = [record.getMessage() for record in caplog.records]
-    assert "word_count.words: 1 of 3 texts: the candidate says LATER" in told
-    assert any("a bug in word_count" in line for line in told)
+        word_reward.close()
+    messages = [record.getMessage() for record in caplog.records]
+    assert (
+        "word_count.words: 1 of 3 texts: the candidate says LATER" in messages
+    )
+    assert any("a bug in word_count" in line for line in messages)
 
 
 @pytest.mark.slow
 def test_workers_that_were_killed_while_idle_are_replaced() -> None:
-    with closing(reward(WordCount(), guards=(), workers=1)) as asked:
-        assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
+    with closing(reward(WordCount(), guards=(), workers=1)) as word_reward:
+        assert _call(word_reward, ["two words", "one"]) == [2.0, 1.0]
         for _ in range(2):
             workers = multiprocessing.active_children()
             assert workers
             for worker in workers:  # the pool itself may end the others first
                 worker.kill()
                 worker.join()
-            assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
+            assert _call(word_reward, ["two words", "one"]) == [2.0, 1.0]
 
 
 @pytest.mark.slow
 def test_calls_that_overlap_share_the_workers_that_replace_dead_ones() -> None:
-    async def both(asked: Reward) -> list[Any]:
-        calls = [asked(["p"], ["DIE"]), asked(["p"], ["two words"])]
+    async def both(word_reward: Reward) -> list[Any]:
+        calls = [
+            word_reward(["p"], ["DIE"]),
+            word_reward(["p"], ["two words"]),
+        ]
         return await asyncio.gather(*calls, return_exceptions=True)
 
-    with closing(reward(WordCount(), guards=(), workers=1)) as asked:
-        dead, _ = asyncio.run(both(asked))
+    with closing(reward(WordCount(), guards=(), workers=1)) as word_reward:
+        dead, _ = asyncio.run(both(word_reward))
         assert isinstance(dead, RunError)
         assert "a worker process died" in str(dead)
-        assert _call(asked, ["two words"]) == [2.0]
+        assert _call(word_reward, ["two words"]) == [2.0]
 
 
 FORKED = """
@@ -320,7 +339,7 @@ def test_a_forked_child_ends_in_silence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("completion", "said"),
+    ("completion", "fragment"),
     [
         (None, "None"),
         (5, "5"),
@@ -337,9 +356,9 @@ def test_a_forked_child_ends_in_silence(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_completion_is_refused_in_words(
-    rouge: Reward, completion: Any, said: str
+    rouge: Reward, completion: Any, fragment: str
 ) -> None:
-    words = rf"completion 2: a completion holds .*{re.escape(said)}.*: expected a text, or messages"
+    words = rf"completion 2: a completion holds .*{re.escape(fragment)}.*: expected a text, or messages"
     with pytest.raises(ConfigError, match=words):
         _call(rouge, ["a dog", completion], references=["a dog"] * 2)
 
@@ -368,8 +387,10 @@ ODD_TEXTS = {
 def test_texts_that_are_refused_at_any_step_get_the_lowest_reward(
     metric: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(reward(metric, lowest=-3.0, guards=(), workers=1)) as asked:
-        _check_refused(asked, ODD_TEXTS[metric])
+    with closing(
+        reward(metric, lowest=-3.0, guards=(), workers=1)
+    ) as metric_reward:
+        _check_refused(metric_reward, ODD_TEXTS[metric])
     assert "bug" not in caplog.text
 
 
@@ -380,28 +401,28 @@ def test_texts_that_posh_refuses_get_the_lowest_reward(
     assert "bug" not in caplog.text
 
 
-def _check_refused(asked: Reward, odd_texts: list[Any]) -> None:
+def _check_refused(scorer: Reward, odd_texts: list[Any]) -> None:
     texts: list[Any] = ["A dog sleeps on a sofa.", *odd_texts]
     references = ["A dog is asleep."] * len(texts)
-    good, *bad = _call(asked, texts, references=references)
+    good, *refused = _call(scorer, texts, references=references)
     assert good is not None
     assert good > -3
-    assert bad == [-3.0] * len(bad)
-    unfit = _call(asked, texts[:1], references=["\ud800"])
+    assert refused == [-3.0] * len(refused)
+    unfit = _call(scorer, texts[:1], references=["\ud800"])
     assert unfit == [None], (
         "a reference that cannot be used is no fault of the text"
     )
 
 
 def test_dense_rewards_of_a_text_that_is_refused_are_the_lowest() -> None:
-    with closing(reward("vcs_short", guards=(), workers=1)) as asked:
+    with closing(reward("vcs_short", guards=(), workers=1)) as short_reward:
         offsets = [[(0, 2), (2, 4)], [(0, 1)]]
-        found = asyncio.run(
-            asked.dense(
+        token_rewards = asyncio.run(
+            short_reward.dense(
                 ["((((", "x"], offsets, references=["A dog sleeps.", "(((("]
             )
         )
-    assert found == [[-1.0, -1.0], None]
+    assert token_rewards == [[-1.0, -1.0], None]
 
 
 def test_a_text_that_a_judge_would_not_be_asked_about_is_at_fault(
@@ -414,9 +435,11 @@ def test_a_text_that_a_judge_would_not_be_asked_about_is_at_fault(
     )
     with closing(
         reward(WordJudge(judge=f"scripted:{rules}"), guards=())
-    ) as asked:
-        found = _call(asked, ["FAIL", "a dog"], references=["a dog"] * 2)
-    assert found == [1.0, None]
+    ) as judged_reward:
+        rewards = _call(
+            judged_reward, ["FAIL", "a dog"], references=["a dog"] * 2
+        )
+    assert rewards == [1.0, None]
 
 
 def test_judges_are_asked_in_the_loop_and_their_answers_kept(
@@ -441,20 +464,22 @@ def test_judges_are_asked_in_the_loop_and_their_answers_kept(
     cache = tmp_path / "answers.sqlite"
     text = f"direct_assessment(judge='{changing(rules)}')"
     for _ in range(2):
-        asked = reward(text, guards=(), cache=cache)
+        cached_reward = reward(text, guards=(), cache=cache)
         try:
-            assert _call(asked, ["a dog"], references=["a dog"]) == [0.5]
+            assert _call(cached_reward, ["a dog"], references=["a dog"]) == [
+                0.5
+            ]
         finally:
-            asked.close()
+            cached_reward.close()
         answer(5)
 
 
 def test_a_language_that_is_not_read_is_the_text_s_fault(posh: Reward) -> None:
     german = "Ein Mann geht mit seinem Hund durch den Park und die Sonne scheint auf die Wiese."
-    found = _call(
+    rewards = _call(
         posh, [german], references=["A man walks his dog in the park."]
     )
-    assert found == [-3.0]
+    assert rewards == [-3.0]
 
 
 def test_dense_rewards_stand_at_the_words_behind_thinking(
@@ -466,8 +491,10 @@ def test_dense_rewards_stand_at_the_words_behind_thinking(
         posh.dense([text], [offsets], references=references)
     )
     later = [(0, 2), *((start + 2, end + 2) for start, end in offsets)]
-    said = f"<think>A cat?</think>\n\n{text}"
-    (behind,) = asyncio.run(posh.dense([said], [later], references=references))
+    with_thinking = f"<think>A cat?</think>\n\n{text}"
+    (behind,) = asyncio.run(
+        posh.dense([with_thinking], [later], references=references)
+    )
     assert plain is not None
     article, red, dog, _, dot = plain
     assert (article, dot) == (0.0, 0.0)
@@ -476,7 +503,7 @@ def test_dense_rewards_stand_at_the_words_behind_thinking(
 
 
 def test_a_closed_reward_says_so() -> None:
-    asked = reward("rouge", workers=1)
-    asked.close()
+    rouge_reward = reward("rouge", workers=1)
+    rouge_reward.close()
     with pytest.raises(RunError, match="is closed; make another"):
-        asyncio.run(asked(completions=["a dog"], references=["a dog"]))
+        asyncio.run(rouge_reward(completions=["a dog"], references=["a dog"]))

@@ -17,7 +17,7 @@ from beholder.rewards import Reward, reward
 pytest.importorskip("trl", reason="needs TRL: make test-harness")
 
 REFERENCE = "a red dog runs on the green grass"
-OTHERS = [
+OTHER_WORDS = [
     "blue",
     "cat",
     "tree",
@@ -38,9 +38,9 @@ STEPS = 30
 
 @pytest.fixture
 def rouge() -> Iterator[Reward]:
-    made = reward("rouge", value="rouge_1", workers=1)
-    yield made
-    made.close()
+    rouge_reward = reward("rouge", value="rouge_1", workers=1)
+    yield rouge_reward
+    rouge_reward.close()
 
 
 def _tokenizer() -> Any:
@@ -51,7 +51,7 @@ def _tokenizer() -> Any:
         "<pad>",
         "<eos>",
         *dict.fromkeys(REFERENCE.split()),
-        *OTHERS,
+        *OTHER_WORDS,
         "describe",
     ]
     words = models.WordLevel(

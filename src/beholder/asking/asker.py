@@ -1,8 +1,8 @@
-"""The contract of what a run asks: one thing, of one subject at a time, with an outcome.
+"""The contract of an asker: it asks one thing of one subject at a time, with an outcome.
 
 A metric asks it of an item, a ranker of a set of reviews, a rater of a storyline, a captioner of a
 picture. An asker is a frozen dataclass whose fields are its whole configuration, so that two with
-the same fields are equal, print the same name and find the same.
+the same fields are equal, print the same name and give the same outcomes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Outcome: TypeAlias = ItemScore | ItemFailure
 
 @dataclass(frozen=True)
 class ValueInfo:
-    """What one of an asker's values means.
+    """The meaning of one of an asker's values.
 
     Attributes:
         name: Key in ``ItemScore.values``.
@@ -82,8 +82,12 @@ class Asker(ABC, Generic[S]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        # A judge that cannot do a needed operation is refused, so what is needed
+        # is also what may be asked.
         cls.operations = tuple(
-            dict.fromkeys((*cls.operations, *(one.name for one in cls.needs)))
+            dict.fromkeys(
+                (*cls.operations, *(operation.name for operation in cls.needs))
+            )
         )
 
     def __post_init__(self) -> None:
@@ -91,10 +95,10 @@ class Asker(ABC, Generic[S]):
 
     @abstractmethod
     async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
-        """Find what is asked of one subject.
+        """Evaluate one subject.
 
         Raises:
-            ItemError: It cannot be found; the message says why.
+            ItemError: The subject has no score; the message says why.
         """
 
     def check(self, subject: S) -> None:
@@ -112,30 +116,30 @@ class Asker(ABC, Generic[S]):
         """
 
     def prepare(self, subjects: Iterable[S]) -> Self:
-        """This asker, knowing what it must of the whole data set before the first is evaluated.
+        """Return this asker with what it needs to know of the whole data set.
 
-        Most need nothing and read none of the subjects. One that does (document frequencies) gives
-        a copy of itself that holds it, and states it in ``identities``, so that a score is never
-        mixed with scores made on other data.
+        A run calls it before the first evaluation. Most askers need nothing and read no subject;
+        one that does (document frequencies) returns a copy of itself with that knowledge, and
+        states it in ``identities``, so that a score is never mixed with scores on other data.
         """
         return self
 
     def state(self) -> Mapping[str, Any] | None:
-        """What ``prepare`` found, as JSON values, to be kept in a run.
+        """Return what ``prepare`` computed as JSON values, to be stored in the run.
 
-        None if finding it again is cheap, or if it depends on more than the data and the fields.
+        None if computing it again is cheap, or if it depends on more than the data and the fields.
         A run that is resumed over the same data passes it to ``with_state``.
         """
         return None
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """This asker as ``prepare`` gives it, from the result of ``state``."""
+        """Return this asker as ``prepare`` would, from the result of ``state``."""
         raise errors.ConfigError(
-            f"{self.registered_name} keeps nothing of what it finds"
+            f"{self.registered_name} stores no state, so there is nothing to restore"
         )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
+        """Return ``corpus_values`` from the sum over subjects of ``detail["statistics"]``, (k,).
 
         Counts add up and ratios do not, so the whole set is scored from summed counts; the run
         resamples them for the interval. Where ``detail["subset"]`` names several subsets, the
@@ -146,7 +150,7 @@ class Asker(ABC, Generic[S]):
         )
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """What is wrong with values for the data at hand, a sentence each; usually nothing.
+        """Return warnings of values that mislead on this data, a sentence each; usually none.
 
         Args:
             columns: The values of all subjects, by name; those that a subject has not are missing.
@@ -159,34 +163,37 @@ class Asker(ABC, Generic[S]):
         return str(to_spec(full_name(self.registered_name, type(self)), self))
 
     def config(self) -> dict[str, object]:
-        """All fields with their resolved values, for the run log."""
+        """Return all fields with their resolved values, for the run log."""
         return {p.name: getattr(self, p.name) for p in params(self)}
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
-        """What fixes the numbers, to print beside them: every field that affects the score.
+        """Return the signature printed beside the numbers: every field that affects the score.
 
         Args:
             identities: Identity per tool field, such as ``{"embedder": "static@1f3a"}``; a tool
                 field that is not named shows its spec.
         """
         return signature_of(
-            self.registered_name, self, self.config(), identities
+            self.registered_name,
+            self,
+            self.config(),
+            identities,
         )
 
     def tool_specs(self) -> list[tuple[str, str]]:
-        """Kind and spec of each tool this asker's fields name."""
+        """Return kind and spec of each tool this asker's fields name."""
         return [
             (p.metadata["tool"], getattr(self, p.name))
             for p in self._tool_params()
         ]
 
     def asks_judge(self) -> bool:
-        """Whether a field of this asker names a judge."""
+        """Return whether a field of this asker names a judge."""
         return any(kind == "judge" for kind, _ in self.tool_specs())
 
     @property
     def looks(self) -> bool:
-        """Whether it opens the pictures of its subjects; a run then notices that one changed."""
+        """True if it opens the pictures of its subjects; a run then notices that one changed."""
         return False
 
     @property
@@ -198,25 +205,29 @@ class Asker(ABC, Generic[S]):
         return self.operations
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of each tool this asker's fields name, by field.
+        """Return the identity of each tool this asker's fields name, by field.
 
         Raises:
             ConfigError: A judge cannot do what is asked of it: refused here, before any work.
         """
         for kind, spec in self.tool_specs():
+            # The check comes before any request: a judge that cannot answer
+            # would fail on every subject.
             for operation in self.needs if kind == "judge" else ():
                 tools.judge(spec).check_can(operation, images=self.looks)
-        asked = self.operations_asked
+        operation_names = self.operations_asked
         identities = {
             p.name: tools.identity(
-                p.metadata["tool"], getattr(self, p.name), asked
+                p.metadata["tool"],
+                getattr(self, p.name),
+                operation_names,
             )
             for p in self._tool_params()
         }
         return identities | ({TEXTS: tools.texts} if tools.texts else {})
 
     def other_forms(self, tools: Tools) -> tuple[Asker[S], ...]:
-        """Configurations that ask the same at another price, which a dry run puts beside it."""
+        """Return configurations that ask the same at another price, for a dry run to compare."""
         return ()
 
     def _tool_params(self) -> list[Field[Any]]:
@@ -228,11 +239,11 @@ class Asker(ABC, Generic[S]):
 
 
 async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
-    """Ask one thing of one subject, or say why there is no answer.
+    """Evaluate one subject; a failure that concerns it alone becomes its outcome.
 
-    The questions that were put to models are kept with it, in ``detail["questions"]``. One broken
-    subject does not end a run: whatever goes wrong with it becomes its failure, with the
-    place in the code when it is a bug; the next start tries it again, because the bug may be fixed.
+    The questions sent to models are recorded with the outcome, in ``detail["questions"]``. One
+    broken subject does not end a run: any error of it becomes its failure, with the place in the
+    code when it is a bug; the next start tries it again, because the bug may be fixed.
 
     Raises:
         ConfigError: A parameter or tool is wrong for all subjects alike.
@@ -240,7 +251,7 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
         RunError: The run cannot continue, for instance because its budget is spent.
     """
     with noted_questions() as questions:
-        outcome = await _tried(asker, subject, tools)
+        outcome = await _evaluate(asker, subject, tools)
     if not questions:
         return outcome
     return replace(
@@ -249,24 +260,27 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     )
 
 
-async def _tried(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
+async def _evaluate(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     try:
         return await asker.evaluate(subject, tools)
+    # These are the same for every subject: to continue would repeat one message a
+    # thousand times.
     except (errors.ConfigError, errors.MissingExtraError, errors.RunError):
         raise
     except errors.BeholderError as error:
         return failure_of(error)
     except Exception as error:
+        # Anything else is a bug. Its place is in the message because no
+        # traceback reaches the user.
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         reason = f"{error} (a bug in {asker.name}, at {where})"
-        return ItemFailure(
-            type(error).__name__, reason, transient=True
-        )  # until it is fixed
+        # Transient, because the next version may have the bug fixed.
+        return ItemFailure(type(error).__name__, reason, transient=True)
 
 
 def failure_of(error: errors.BeholderError) -> ItemFailure:
-    """An error as the reason why there is no outcome."""
+    """Return the failure that records an error."""
     detail = error.detail if isinstance(error, errors.ItemError) else {}
     return ItemFailure(
         type(error).__name__,

@@ -36,7 +36,7 @@ def param(
     number: tuple[float, float] | None = None,
     above: bool = False,
 ) -> Any:
-    """A config field of a metric; one annotated ``Literal[...]`` takes these values alone.
+    """Return a config field of a metric; annotated ``Literal[...]``, it takes these values alone.
 
     Args:
         default: Value when the user says nothing; a field without one must be given.
@@ -48,6 +48,7 @@ def param(
         number: Least and most of a number.
         above: Whether the number must be above the least one.
     """
+    # The arguments of ``check_number`` after name and value.
     bounds: tuple[Any, ...] | None = (*number, above) if number else None
     if whole:
         bounds = (*whole, False, int)
@@ -61,55 +62,64 @@ def param(
 
 
 def params(metric: object) -> tuple[Field[Any], ...]:
-    """The config fields of a metric or metric class, in order: those made by ``param``."""
+    """Return the fields of a metric or metric class that ``param`` made, in order."""
     return tuple(f for f in fields(metric) if "help" in f.metadata)  # type: ignore[arg-type]
 
 
 @cache
 def choices(cls: type[Any]) -> Mapping[str, tuple[object, ...]]:
-    """What the fields of a class may be, by name; fields that are not ``Literal`` are left out.
+    """Return the allowed values of the ``Literal`` fields of a class, by name.
 
     Raises:
         ConfigError: The annotation of a field names what the module has not at run time.
     """
-    found = {}
+    choices_by_name = {}
+    # Each class's annotations are resolved in its own module, since a name
+    # there (with postponed evaluation) may be unknown in the module of a
+    # subclass.
     for owner in reversed(cls.__mro__):
-        own = inspect.get_annotations(owner)
-        named = {p.name: own[p.name] for p in params(cls) if p.name in own}
+        annotations = inspect.get_annotations(owner)
+        param_annotations = {
+            p.name: annotations[p.name]
+            for p in params(cls)
+            if p.name in annotations
+        }
         try:
             hints = get_type_hints(
-                type("Hints", (), {"__annotations__": named}),
+                type("Hints", (), {"__annotations__": param_annotations}),
                 vars(sys.modules[owner.__module__]),
             )
         except NameError as error:
             raise ConfigError(
                 f"{owner.__name__}: an annotation cannot be read: {error}"
             ) from error
-        found.update(
+        choices_by_name.update(
             {
                 n: get_args(h)
                 for n, h in hints.items()
                 if get_origin(h) is Literal
             }
         )
-    return MappingProxyType(found)
+    return MappingProxyType(choices_by_name)
 
 
-def validate_params(built: object) -> None:
-    """Check the choices of what is being built, and write its tools in one way.
+def validate_params(instance: object) -> None:
+    """Check the choices of a new object, and normalise the specs of its tools.
 
     Called when a frozen dataclass with params is made, so that equal settings are equal objects.
 
     Raises:
-        ConfigError: A value is none of the choices, or what names a tool is no spec.
+        ConfigError: A value is not among the choices, or the name of a tool is not a spec.
     """
-    cls: Any = type(built)
-    known = choices(cls)
-    for p in params(built):
-        value = getattr(built, p.name)
-        if p.name in known and value not in known[p.name]:
-            listed = ", ".join(map(repr, known[p.name]))
+    cls: Any = type(instance)
+    allowed = choices(cls)
+    for p in params(instance):
+        value = getattr(instance, p.name)
+        if p.name in allowed and value not in allowed[p.name]:
+            listed = ", ".join(map(repr, allowed[p.name]))
             raise ConfigError(f"{p.name}={value!r}: expected one of {listed}")
+        # The default is exempt: None may stand for "no limit" and is no
+        # number.
         if p.metadata["bounds"] and value is not p.default:
             check_number(p.name, value, *p.metadata["bounds"])
         if p.metadata["tool"] and value is not None:
@@ -119,7 +129,9 @@ def validate_params(built: object) -> None:
                 raise ConfigError(
                     f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'"
                 )
-            object.__setattr__(built, p.name, str(tool(value)))
+            # The class is frozen, and its own guard would refuse the
+            # assignment.
+            object.__setattr__(instance, p.name, str(tool(value)))
 
 
 def check_number(
@@ -130,7 +142,7 @@ def check_number(
     above: bool = False,
     kind: type[float] = float,
 ) -> None:
-    """Refuse what is no finite number within two bounds.
+    """Refuse a value that is not a finite number within two bounds.
 
     Args:
         name: Of the field.
@@ -143,38 +155,44 @@ def check_number(
     Raises:
         ConfigError: Names the field and its value.
     """
-    most = math.inf if high is None else high
+    maximum = math.inf if high is None else high
+    # bool is a subclass of int, and limit=True is a mistake, not 1.
     if isinstance(value, int | kind) and not isinstance(value, bool):
         is_low = value <= low if above else value < low
-        if not is_low and value <= most and math.isfinite(value):
+        if not is_low and value <= maximum and math.isfinite(value):
             return
-    wanted = "a whole number" if kind is int else "a number"
+    expected = "a whole number" if kind is int else "a number"
     least = f"above {low}" if above else f"from {low}"
-    end = f" to {high}" if most < math.inf else ""
-    raise ConfigError(f"{name}={value!r}: expected {wanted} {least}{end}")
+    end = f" to {high}" if maximum < math.inf else ""
+    raise ConfigError(f"{name}={value!r}: expected {expected} {least}{end}")
 
 
-def to_spec(name: str, built: object) -> Spec:
-    """Canonical spec of what is built of params; those at their default are left out.
+def to_spec(name: str, instance: object) -> Spec:
+    """Return the canonical spec of an object with params; those at their default are left out.
 
-    A tool with options of its own is in it as a spec, any other as its text.
+    A tool with options is included as a spec, any other as its text.
     """
     options: dict[str, object] = {}
-    for p in params(built):
-        value = getattr(built, p.name)
+    for p in params(instance):
+        value = getattr(instance, p.name)
         if value != p.default:
-            named = (
+            tool_spec = (
                 tool(value)
                 if p.metadata["tool"] and value is not None
                 else None
             )
-            options[p.name] = named if named and named.options else value
+            options[p.name] = (
+                tool_spec if tool_spec and tool_spec.options else value
+            )
     return Spec(name, options=options)
 
 
 @cache
-def installed(package: str) -> str:
-    """Version of an installed package; to read its metadata costs more than many a score."""
+def installed_version(package: str) -> str:
+    """Return the version of an installed package.
+
+    Cached, because reading its metadata costs more than many a score.
+    """
     return version(package)
 
 
@@ -184,41 +202,43 @@ TEXTS = "texts"
 
 def signature_of(
     name: str,
-    built: Any,
+    instance: Any,
     config: Mapping[str, object],
     identities: Mapping[str, str] | None,
 ) -> str:
-    """Signature: every param that affects the score, tools by identity, code and versions.
+    """Return the signature: every param that affects the score, tools by identity, code, versions.
 
     Args:
         name: Registered name; what an outside distribution offers is called by its full one.
-        built: What has the params.
-        config: The values they stand for.
+        instance: The object with the params.
+        config: Resolved value of each param.
         identities: Identity per param that names a tool; others show their value.
     """
-    known = identities or {}
+    identity_by_name = identities or {}
     parts = [
-        f"{p.name}:{known.get(p.name, config[p.name])}"
-        for p in params(built)
+        f"{p.name}:{identity_by_name.get(p.name, config[p.name])}"
+        for p in params(instance)
         if p.metadata["affects_score"]
     ]
-    if TEXTS in known:
-        parts.append(f"{TEXTS}:{known[TEXTS]}")
-    found = origin(type(built))  # type: ignore[arg-type]  # a type is hashable
+    if TEXTS in identity_by_name:
+        parts.append(f"{TEXTS}:{identity_by_name[TEXTS]}")
+    provider = origin(type(instance))  # type: ignore[arg-type]  # a type is hashable
     versions = (
-        [] if found is None else [f"{found.distribution}:{found.version}"]
+        []
+        if provider is None
+        else [f"{provider.distribution}:{provider.version}"]
     )
     # What a judge is asked, and how its answer is read, may be in another package.
-    operations = getattr(type(built), "needs", ())
-    code = digest_of(type(built), *operations)  # type: ignore[arg-type]  # types are hashable
-    libraries = library_versions_of(type(built), *operations)  # type: ignore[arg-type]
+    operations = getattr(type(instance), "needs", ())
+    code = digest_of(type(instance), *operations)  # type: ignore[arg-type]  # types are hashable
+    libraries = library_versions_of(type(instance), *operations)  # type: ignore[arg-type]
     if not any(libraries in part for part in parts):  # no tool states them
         code += libraries
     versions += [f"code:{code}", f"v:{__version__}"]
-    return "|".join([full_name(name, type(built)), *parts, *versions])
+    return "|".join([full_name(name, type(instance)), *parts, *versions])
 
 
 def full_name(name: str, cls: type[Any]) -> str:
-    """The name of a class in specs: ``distribution/name`` if it comes from an outside one."""
-    found = origin(cls)  # type: ignore[arg-type]
-    return name if found is None else found.name or name
+    """Return the name of a class in specs: ``distribution/name`` for an outside package."""
+    provider = origin(cls)  # type: ignore[arg-type]
+    return name if provider is None else provider.name or name

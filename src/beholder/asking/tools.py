@@ -1,4 +1,4 @@
-"""What a metric may use while it gathers evidence: embeddings, splitters, judges, pictures.
+"""Tools a metric may use to gather evidence: embeddings, splitters, judges, pictures.
 
 One ``Tools`` serves a whole run. All metrics share it, so each distinct text is embedded once.
 """
@@ -41,7 +41,7 @@ def check_taken(
     options: Mapping[str, Mapping[str, object]],
     specs: Iterable[tuple[str, str]],
 ) -> None:
-    """Refuse an option that none of some tools has a use for: it would be dropped in silence.
+    """Refuse an option that no tool of a run takes: it would be dropped in silence.
 
     Args:
         options: Options per kind of tool, as ``Tools`` takes them.
@@ -50,36 +50,42 @@ def check_taken(
     Raises:
         ConfigError: Names the option and the tools there are.
     """
-    named = sorted({(kind, spec) for kind, spec in specs if kind in _TAKES})
+    tool_specs = sorted(
+        {(kind, spec) for kind, spec in specs if kind in _TAKES}
+    )
+    # A name may be an option of several kinds of tools; one tool that takes it
+    # is enough.
     for option in sorted(
-        {name for given in options.values() for name in given}
+        {name for kind_options in options.values() for name in kind_options}
     ):
         if not any(
             option in options.get(kind, ()) and _TAKES[kind](spec, option)
-            for kind, spec in named
+            for kind, spec in tool_specs
         ):
-            there = (
-                ", ".join(f"{kind} {spec}" for kind, spec in named)
+            tool_list = (
+                ", ".join(f"{kind} {spec}" for kind, spec in tool_specs)
                 or "it has neither"
             )
             raise ConfigError(
-                f"{option} was given, and no judge or embedder of this run takes it ({there});"
+                f"{option} was given, and no judge or embedder of this run takes it ({tool_list});"
                 " leave it out, or name one that does, such as openai:MODEL"
             )
 
 
 class Tool(Protocol):
-    """What all kinds of tools say of themselves."""
+    """Members that all kinds of tools have."""
 
     @property
     def identity(self) -> str:
-        """Its name with version or revision, as signatures state it."""
+        """Name with version or revision, as signatures state it."""
 
     @property
     def per_process(self) -> bool:
-        """Whether it may be created in every worker process."""
+        """True if every worker process may create its own."""
 
 
+# Loaded on first use: each needs a large package, and most runs need none of
+# them.
 _IMAGE_TEXT = "beholder.embed.clip:ImageTextService"
 _ENCODER = "beholder.embed.contextual:TokenService"
 _PARSER = "beholder.language.parsers:NamedParser"
@@ -126,19 +132,20 @@ class Tools:
         texts: str = "",
     ) -> None:
         self.texts = texts
-        given: Mapping[str, Mapping[str, Any]] = options or {}
-        asking: dict[str, Any] = {
+        options_by_kind: Mapping[str, Mapping[str, Any]] = options or {}
+        judge_options: dict[str, Any] = {
             "answers": answers,
             "budget": budget,
             "tally": tally,
         }
-        asking |= given.get("judge", {})
-        embedding = given.get("embedder", {})
+        judge_options |= options_by_kind.get("judge", {})
+        embedder_options = options_by_kind.get("embedder", {})
         self.pictures = Pictures(folder)
+        # Modules that need large packages are loaded when a tool of theirs is.
         self._makers: Mapping[str, Callable[[str], Tool]] = {
-            "judge": lambda spec: judges.judge(spec, **asking),
+            "judge": lambda spec: judges.judge(spec, **judge_options),
             "embedder": lambda spec: EmbeddingService(
-                embed.embedder(spec, **embedding), vectors
+                embed.embedder(spec, **embedder_options), vectors
             ),
             "splitter": text.splitter,
             "parser": lambda name: load(_PARSER)(name),
@@ -147,42 +154,42 @@ class Tools:
             "image_text": lambda spec: load(_IMAGE_TEXT)(spec, vectors),
             "encoder": lambda spec: load(_ENCODER)(spec),
         }
-        self._made: dict[tuple[str, str], Tool] = {}
+        self._tools: dict[tuple[str, str], Tool] = {}
 
     def get(self, kind: str, spec: str) -> Tool:
-        """The tool of a kind that a spec names; made once, shared from then on.
+        """Return the tool of a kind that a spec names; created once, shared from then on.
 
         Args:
             kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text``,
-                ``encoder``, ``parser`` or ``coreference``, as an asker's ``param(tool=...)`` says.
+                ``encoder``, ``parser`` or ``coreference``, as an asker's ``param(tool=...)``.
             spec: Such as ``openai:MODEL``, ``static`` or ``rules``.
         """
-        if (kind, spec) not in self._made:
-            self._made[kind, spec] = self._makers[kind](spec)
-        return self._made[kind, spec]
+        if (kind, spec) not in self._tools:
+            self._tools[kind, spec] = self._makers[kind](spec)
+        return self._tools[kind, spec]
 
     def judge(self, spec: str) -> Judge:
-        """The judge of a spec such as ``openai:MODEL``."""
+        """Return the judge of a spec such as ``openai:MODEL``."""
         return cast(Judge, self.get("judge", spec))
 
     def splitter(self, spec: str) -> Splitter:
-        """The sentence splitter of a spec such as ``rules`` or ``sat:NAME``."""
+        """Return the sentence splitter of a spec such as ``rules`` or ``sat:NAME``."""
         return cast(Splitter, self.get("splitter", spec))
 
     def image_text(self, spec: str) -> ImageTextService:
-        """The model of pictures and texts of a spec such as ``clip:NAME`` (extra ``hf``)."""
+        """Return the picture-and-text model of a spec such as ``clip:NAME`` (extra ``hf``)."""
         return cast("ImageTextService", self.get("image_text", spec))
 
     def image_embedder(self, spec: str) -> ImageEmbedder:
-        """The embedder of pictures of a spec such as ``npz:FILE`` or ``clip:NAME``."""
+        """Return the embedder of pictures of a spec such as ``npz:FILE`` or ``clip:NAME``."""
         return cast(ImageEmbedder, self.get("image_embedder", spec))
 
     def encoder(self, spec: str) -> TokenService:
-        """The encoder of tokens in their context of a spec such as ``hf:NAME`` (extra ``hf``)."""
+        """Return the encoder of tokens in context of a spec such as ``hf:NAME`` (extra ``hf``)."""
         return cast("TokenService", self.get("encoder", spec))
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts, in order; equal texts are embedded once and shared between items.
+        """Return vectors of texts, in order; equal texts are embedded once for all items.
 
         Raises:
             ConfigError: ``texts`` is one text.
@@ -193,18 +200,22 @@ class Tools:
         )
 
     def check_language(
-        self, specs: Iterable[tuple[str, str]], item: Item
+        self,
+        specs: Iterable[tuple[str, str]],
+        item: Item,
     ) -> None:
         """Refuse an item with a text that one of some tools, (kind, spec), cannot read.
 
-        What the row says of its language counts; where it says nothing, each text is looked at.
+        The language stated in the row counts; if it states none, each text is examined.
 
         Raises:
             ItemError: Names the tool, the evidence of the language, and a tool that reads it.
         """
         for kind, spec in specs:
             only_english = kind in _READERS and getattr(
-                self.get(kind, spec), "english_only", False
+                self.get(kind, spec),
+                "english_only",
+                False,
             )
             if (
                 only_english
@@ -215,42 +226,43 @@ class Tools:
                 )
 
     def identity(
-        self, kind: str, spec: str, operations: Collection[str] | None = None
+        self,
+        kind: str,
+        spec: str,
+        operations: Collection[str] | None = None,
     ) -> str:
-        """The identity of a tool, as signatures state it.
+        """Return the identity of a tool, as signatures state it.
 
         Args:
             kind: Kind of tool.
             spec: Its spec.
             operations: What a judge is asked; None for anything.
         """
-        made = self.get(kind, spec)
-        if isinstance(made, Judge) and operations is not None:
-            return versioned(made, made.identity_for(operations))
-        return (
-            made.identity
-            if kind in _SIGNED
-            else versioned(made, made.identity)
-        )
+        tool = self.get(kind, spec)
+        if isinstance(tool, Judge) and operations is not None:
+            return versioned(tool, tool.identity_for(operations))
+        # These tools state digests of their own code; a second one would say the same twice.
+        if kind in _SIGNED:
+            return tool.identity
+        return versioned(tool, tool.identity)
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
-        """Whether all of these tools, (kind, spec), may be created in every worker process."""
+        """Return whether every worker process may create all of these tools, (kind, spec)."""
         return all(self.get(kind, spec).per_process for kind, spec in specs)
 
 
 def _in_another_language(item: Item) -> str | None:
-    """Evidence that an item is not in English; None if it may be."""
-    said = language_named(item.language)
-    if said is not None:
-        return (
-            None
-            if said == ENGLISH
-            else f"the row says that its texts are {said}"
-        )
-    for one in (item.candidate, *item.references):
-        why = not_english(one)
+    """Return evidence that an item is not in English; None if it may be."""
+    language = language_named(item.language)
+    # The row's own statement wins: detection errs on short texts.
+    if language == ENGLISH:
+        return None
+    if language is not None:
+        return f"the row says that its texts are {language}"
+    for item_text in (item.candidate, *item.references):
+        why = not_english(item_text)
         if why is not None:
-            return f"of the text that begins {one.strip()[:30]!r}, {why}"
+            return f"of the text that begins {item_text.strip()[:30]!r}, {why}"
     return None
 
 
@@ -265,7 +277,7 @@ _SENT_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 
 
 def for_model(path: Path, max_side: int | None = None) -> Image:
-    """A picture as it is sent: what ``media.load_image`` sees in the file, and nothing else.
+    """Encode a picture for sending: what ``media.load_image`` sees in the file, and nothing else.
 
     A JPEG, PNG or WebP file that is small enough and of which every reader sees the same (RGB or
     grey, opaque, upright, one frame) is sent byte for byte. Anything else is sent as the JPEG of
@@ -276,7 +288,7 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
         max_side: Pixels of the longer side at most; None keeps the size.
 
     Raises:
-        ItemError: It is missing, damaged, no picture, or too large; names file and reason.
+        ItemError: It is missing, damaged, not a picture, or too large; names file and reason.
     """
     from beholder import media  # Pillow
 
@@ -284,9 +296,8 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     film = media.section(path)
     if film is not None:
         return Image(*media.film_bytes(film), FilmPart(*film[1:]))
-    image = media.load_image(
-        path, max_side=max_side
-    )  # a file that is cut off shows only here
+    # Also decoded when the bytes are sent as they are: only this shows a file that is cut off.
+    image = media.load_image(path, max_side=max_side)
     kind = _SENT_AS_IS.get(file.format)
     plain = file.mode in ("RGB", "L") and not file.notes
     if (
@@ -307,12 +318,12 @@ class Pictures:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or Path()
-        self._kept: LRUCache[tuple[Path, int | None], Image] = LRUCache(
+        self._images: LRUCache[tuple[Path, int | None], Image] = LRUCache(
             KEPT_BYTES, getsizeof=lambda image: len(image.data)
         )
 
     def files(self, names: Sequence[str]) -> list[Path]:
-        """The files of pictures as an item names them.
+        """Return the files of the pictures that an item names.
 
         Raises:
             ItemError: A picture is named by a web address, or a link leads out of the folder.
@@ -327,19 +338,26 @@ class Pictures:
         return [inside(self._folder, name) for name in names]
 
     async def read(
-        self, names: Sequence[str], max_side: int | None = SENT_SIDE
+        self,
+        names: Sequence[str],
+        max_side: int | None = SENT_SIDE,
     ) -> list[Image]:
-        """Pictures as models get them, in order; see ``for_model``.
+        """Return pictures as models get them, in order; see ``for_model``.
 
         Raises:
-            ItemError: A picture is no file, missing or cannot be read.
+            ItemError: A picture is not a file, is missing or cannot be read.
         """
-        return [await self._one(file, max_side) for file in self.files(names)]
+        return [
+            await self._read_picture(file, max_side)
+            for file in self.files(names)
+        ]
 
-    async def _one(self, file: Path, max_side: int | None) -> Image:
-        known = self._kept.get((file, max_side))
-        if known is None:
-            known = await asyncio.to_thread(for_model, file, max_side)
-            if len(known.data) <= KEPT_BYTES:
-                self._kept[file, max_side] = known
-        return known
+    async def _read_picture(self, file: Path, max_side: int | None) -> Image:
+        image = self._images.get((file, max_side))
+        if image is None:
+            image = await asyncio.to_thread(for_model, file, max_side)
+            # One picture larger than the cache cannot be stored; cachetools
+            # raises for it.
+            if len(image.data) <= KEPT_BYTES:
+                self._images[file, max_side] = image
+        return image

@@ -23,7 +23,7 @@ EMBEDDERS: Registry[Embedder] = Registry(
 
 
 def embedder(
-    given: str | Spec,
+    spec: str | Spec,
     *,
     base_url: str | None = None,
     key_env: str | None = None,
@@ -32,9 +32,9 @@ def embedder(
     """Build an embedder from its spec.
 
     Args:
-        given: ``static``, ``ordered``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``),
+        spec: ``static``, ``ordered``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``),
             ``openai:MODEL``, or ``package/name`` of an outside package.
-        base_url: Endpoint, for embedders that are reached over one; others have no use for it.
+        base_url: Endpoint, for embedders that are reached over one; others ignore it.
         key_env: Environment variable that holds the key of that endpoint.
         options: Keyword arguments of its class that are no part of a spec, such as ``api_key``.
 
@@ -43,17 +43,17 @@ def embedder(
         ConfigError: The spec cannot be read, or an argument or option does not fit.
         MissingExtraError: The embedder needs a package that is not installed.
     """
-    parsed = tool(given)
+    parsed = tool(spec)
     for name, value in (("base_url", base_url), ("key_env", key_env)):
         if value is not None and takes(parsed, name):
             options[name] = value
     return EMBEDDERS.build(parsed, **options)
 
 
-def takes(given: str | Spec, option: str) -> bool:
-    """Whether the embedder of a spec has a use for an option of ``embedder``.
+def takes(spec: str | Spec, option: str) -> bool:
+    """Return whether the embedder of a spec takes an option of ``embedder``.
 
     Raises:
         ConfigError: The spec cannot be read, or nothing has its name.
     """
-    return EMBEDDERS.takes(tool(given).name, option)
+    return EMBEDDERS.takes(tool(spec).name, option)

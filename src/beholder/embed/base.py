@@ -1,4 +1,4 @@
-"""What an embedder is."""
+"""The interface of embedders."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Embedder(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the vectors, for signatures and store keys: name and revision or hash."""
+        """Name with revision or hash that fixes the vectors, for signatures and store keys."""
 
     @abstractmethod
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of some texts.
+        """Return vectors of some texts.
 
         Args:
             texts: n texts, distinct, none empty.

@@ -55,7 +55,10 @@ class Clip(HubModel, ImageEmbedder):
         revision: str | None = None,
     ) -> None:
         super().__init__(
-            name, f"the image embedder 'clip:{name}'", device, revision
+            name,
+            f"the image embedder 'clip:{name}'",
+            device,
+            revision,
         )
 
     @property
@@ -69,44 +72,50 @@ class Clip(HubModel, ImageEmbedder):
             return int(self._config.text_config.max_position_embeddings)
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
-        """See ``ImageEmbedder.embed``."""
+        """Return vectors of the pictures of frames; see ``ImageEmbedder.embed``."""
         return self.embed_pictures(
             [frame_file(frame, root) for frame in frames]
         )
 
     def embed_pictures(self, paths: Sequence[Path]) -> FloatArray:
-        """Vectors (n, D) of length 1 of picture files.
+        """Return vectors (n, D) of length 1 of picture files.
 
         Raises:
             ItemError: A file is missing or no picture that can be read; names it.
         """
+        # The lock covers the lazy load as well: two threads must not load the
+        # model twice.
         with self._lock:
             model = self._model
 
             def encode(batch: Sequence[Path]) -> Any:
                 pixels = self._torch.cat([*map(self._pixels, batch)])
-                seen = model.vision_model(pixel_values=pixels.to(self._device))
-                return model.visual_projection(seen.pooler_output)
+                output = model.vision_model(
+                    pixel_values=pixels.to(self._device)
+                )
+                return model.visual_projection(output.pooler_output)
 
             return self._in_batches(paths, encode)
 
     def embed_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors (n, D) of length 1; what a text has beyond ``max_tokens`` is not read."""
+        """Return vectors (n, D) of length 1; text beyond ``max_tokens`` is not read."""
         with self._lock:
             model = self._model
 
             def encode(batch: Sequence[str]) -> Any:
                 tokens = self._tokens(batch)
-                read = model.text_model(
+                output = model.text_model(
                     input_ids=tokens["input_ids"],
                     attention_mask=tokens["attention_mask"],
                 )
-                return model.text_projection(read.pooler_output)
+                return model.text_projection(output.pooler_output)
 
             return self._in_batches(texts, encode)
 
     def _in_batches(
-        self, inputs: Sequence[T], encode: Callable[[Sequence[T]], Any]
+        self,
+        inputs: Sequence[T],
+        encode: Callable[[Sequence[T]], Any],
     ) -> FloatArray:
         rows = []
         for start in range(0, len(inputs), _BATCH):
@@ -116,7 +125,7 @@ class Clip(HubModel, ImageEmbedder):
         return unit_rows(np.concatenate(rows))
 
     def is_cut(self, text: str) -> bool:
-        """Whether a text is longer than the model reads."""
+        """Return whether a text is longer than the model reads."""
         with self._lock:
             return (
                 len(self._tokenizer(text, verbose=False)["input_ids"])
@@ -124,7 +133,7 @@ class Clip(HubModel, ImageEmbedder):
             )
 
     def _pixels(self, path: Path) -> Any:
-        """One picture as the model takes it; only one is in memory at a time."""
+        """Return one picture as model input; only one is decoded in memory at a time."""
         return self._processor(images=[load_image(path)], return_tensors="pt")[
             "pixel_values"
         ]
@@ -143,7 +152,7 @@ class ImageTextService:
             the file under a name can change.
 
     Raises:
-        ConfigError: The spec names no model that embeds texts, too.
+        ConfigError: The model of the spec does not embed texts.
         MissingExtraError: A package is not installed.
     """
 
@@ -175,11 +184,11 @@ class ImageTextService:
         return versioned(self._model, self._model.identity)
 
     async def texts(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors (n, D) of texts; see ``EmbeddingService.embed``."""
+        """Return vectors (n, D) of texts; see ``EmbeddingService.embed``."""
         return await self._texts.embed(texts)
 
     async def pictures(self, paths: Sequence[Path]) -> FloatArray:
-        """Vectors (n, D) of picture files.
+        """Return vectors (n, D) of picture files.
 
         Raises:
             ItemError: A file is missing or no picture that can be read; names it.
@@ -187,7 +196,9 @@ class ImageTextService:
         return await self._pictures.embed([str(path) for path in paths])
 
     async def n_cut(self, texts: Sequence[str]) -> int:
-        """How many texts are longer than the model reads; the first one ever gives a warning."""
+        """Count the texts that are longer than the model reads; the first ever gives a warning."""
+        # The tokenizer may wait for a batch of another item, so it must not
+        # block the event loop.
         cut = await asyncio.to_thread(
             lambda: sum(map(self._model.is_cut, texts))
         )
@@ -202,7 +213,7 @@ class ImageTextService:
 
 
 class _Side(Embedder):
-    """One of the two things that the model embeds, by text or by path."""
+    """Texts or pictures as an ``Embedder``, so that one service can batch and cache either."""
 
     batch_size: ClassVar[int] = 32
 

@@ -34,7 +34,7 @@ class Tokens:
         special: (n,) True for the tokens that the tokenizer adds.
         spans: (n, 2) characters of the text that each token stands for, empty for special ones;
             None if the tokenizer does not report them.
-        cut: Whether the text was longer than the encoder reads.
+        cut: True if the text was longer than the encoder reads.
     """
 
     ids: npt.NDArray[np.int64]
@@ -74,21 +74,21 @@ class MiniLMTokens:
 
     @property
     def identity(self) -> str:
-        """Its name and arithmetic; see ``registry.versioned``."""
+        """Name and arithmetic; see ``registry.versioned``."""
         return "minilm"
 
     def tokens(self, text: str) -> Tokens:
-        """The tokens of a text, all of them."""
-        read = minilm.read_tokens(text)
+        """Return the tokens of a text, all of them."""
+        encoding = minilm.read_tokens(text)
         return Tokens(
-            np.array(read.ids, dtype=np.int64),
-            np.array(read.special_tokens_mask, dtype=np.bool_),
-            np.array(read.offsets, dtype=np.int64),
+            np.array(encoding.ids, dtype=np.int64),
+            np.array(encoding.special_tokens_mask, dtype=np.bool_),
+            np.array(encoding.offsets, dtype=np.int64),
             cut=False,
         )
 
     def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
-        """Vectors (n, D) of length 1 of the tokens of texts, each at a layer.
+        """Return vectors (n, D) of length 1 of the tokens of texts, each at a layer.
 
         A text has the same bits in any batch.
 
@@ -100,14 +100,17 @@ class MiniLMTokens:
         """
         _check_layers(questions, "minilm", self.n_layers)
         states: dict[tuple[str, int], FloatArray] = {}
+        # One pass per layer: a batch of the graph has one output.
         for layer in {layer for _, layer in questions}:
-            texts = [text for text, own in questions if own == layer]
-            found = minilm.token_states(
+            texts = [
+                text for text, text_layer in questions if text_layer == layer
+            ]
+            layer_states = minilm.token_states(
                 [minilm.read_tokens(text).ids for text in texts], layer
             )
             states.update(
                 ((text, layer), unit_rows(rows))
-                for text, rows in zip(texts, found, strict=True)
+                for text, rows in zip(texts, layer_states, strict=True)
             )
         return [states[question] for question in questions]
 
@@ -140,12 +143,14 @@ class TransformersEncoder(HubModel):
                 f"{text!r}: an encoder takes a revision and no other option"
             )
         super().__init__(
-            parsed.argument, f"the encoder {text!r}", revision=revision
+            parsed.argument,
+            f"the encoder {text!r}",
+            revision=revision,
         )
 
     @property
     def english_only(self) -> bool:
-        """Of the well-known English encoders; of others it is not known."""
+        """True for the well-known English encoders; of others the language is not known."""
         return self.name.rpartition("/")[2] in _ENGLISH
 
     @property
@@ -167,30 +172,41 @@ class TransformersEncoder(HubModel):
         )
 
     def tokens(self, text: str) -> Tokens:
-        """The tokens of a text, cut where the model stops reading."""
+        """Return the tokens of a text, cut where the model stops reading."""
         with self._lock:
-            tells = bool(self._tokenizer.is_fast)
-            wanted = {
+            # Only the fast tokenizers report offsets; the slow ones raise when
+            # asked for them.
+            has_offsets = bool(self._tokenizer.is_fast)
+            tokenizer_options = {
                 "return_special_tokens_mask": True,
-                "return_offsets_mapping": tells,
+                "return_offsets_mapping": has_offsets,
             }
-            read = self._tokenizer(text, verbose=False, **wanted)
-            cut = len(read["input_ids"]) > self.max_tokens
+            encoding = self._tokenizer(
+                text,
+                verbose=False,
+                **tokenizer_options,
+            )
+            cut = len(encoding["input_ids"]) > self.max_tokens
             if cut:
-                read = self._tokenizer(
-                    text, truncation=True, max_length=self.max_tokens, **wanted
+                # Tokenized again rather than sliced, so that the closing
+                # special token is there.
+                encoding = self._tokenizer(
+                    text,
+                    truncation=True,
+                    max_length=self.max_tokens,
+                    **tokenizer_options,
                 )
         return Tokens(
-            np.array(read["input_ids"], dtype=np.int64),
-            np.array(read["special_tokens_mask"], dtype=np.bool_),
-            np.array(read["offset_mapping"], dtype=np.int64)
-            if tells
+            np.array(encoding["input_ids"], dtype=np.int64),
+            np.array(encoding["special_tokens_mask"], dtype=np.bool_),
+            np.array(encoding["offset_mapping"], dtype=np.int64)
+            if has_offsets
             else None,
             cut,
         )
 
     def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
-        """See ``MiniLMTokens.encode``."""
+        """Return vectors of the tokens of texts; see ``MiniLMTokens.encode``."""
         _check_layers(questions, self.name, self.n_layers)
         with self._lock:
             tokens = self._tokens([text for text, _ in questions])
@@ -198,19 +214,20 @@ class TransformersEncoder(HubModel):
                 states = self._model(
                     **tokens, output_hidden_states=True
                 ).hidden_states
-        kept = tokens["attention_mask"].bool()
+        # Padding gets states, too; the mask takes them out again.
+        is_token = tokens["attention_mask"].bool()
         return [
-            unit_rows(states[layer][row][kept[row]].float().cpu().numpy())
+            unit_rows(states[layer][row][is_token[row]].float().cpu().numpy())
             for row, (_, layer) in enumerate(questions)
         ]
 
 
 TokenEncoder: TypeAlias = MiniLMTokens | TransformersEncoder
-"""What reads a text token by token and gives each a vector."""
+"""An encoder: it reads a text token by token and gives each a vector."""
 
 
 def token_encoder(text: str) -> TokenEncoder:
-    """The encoder of a spec: ``minilm``, built in, or ``hf:NAME_OR_PATH``.
+    """Return the encoder of a spec: ``minilm``, built in, or ``hf:NAME_OR_PATH``.
 
     Raises:
         ConfigError: The spec is of neither form.
@@ -227,7 +244,9 @@ def token_encoder(text: str) -> TokenEncoder:
 
 
 def _check_layers(
-    questions: Sequence[tuple[str, int]], name: str, n_layers: int
+    questions: Sequence[tuple[str, int]],
+    name: str,
+    n_layers: int,
 ) -> None:
     for _, layer in questions:
         if not 0 <= layer <= n_layers:
@@ -253,7 +272,7 @@ class TokenService:
             self.encoder.per_process,
             self.encoder.english_only,
         )
-        self._known = Recent(_MEMORY)
+        self._recent = Recent(_MEMORY)
         self._batcher: Batcher[tuple[str, int], FloatArray] = Batcher(
             lambda questions, _: enumerate(self.encoder.encode(questions)),
             _BATCH,
@@ -269,19 +288,26 @@ class TokenService:
         return versioned(self.encoder, self.encoder.identity)
 
     async def encode(self, text: str, layer: int) -> TokenVectors:
-        """A text's tokens with their vectors at a layer.
+        """Return a text's tokens with their vectors at a layer.
 
         Raises:
             ConfigError: The model has no such layer.
         """
-        read = self.encoder.tokens(text)
-        vectors = self._known.get(f"{layer} {text}")
+        tokens = self.encoder.tokens(text)
+        vectors = self._recent.get(f"{layer} {text}")
         if vectors is None:
+            # Shielded: others may wait for the same text when this caller is
+            # cancelled.
             vectors = await asyncio.shield(self._under_way(text, layer))
         return TokenVectors(
-            read.ids, read.special, read.spans, read.cut, vectors
+            tokens.ids,
+            tokens.special,
+            tokens.spans,
+            tokens.cut,
+            vectors,
         )
 
+    # Items that need the same text at the same time share one task, per event loop.
     def _under_way(self, text: str, layer: int) -> asyncio.Task[FloatArray]:
         flights = self._flights.setdefault(asyncio.get_running_loop(), {})
         key = f"{layer} {text}"
@@ -289,10 +315,10 @@ class TokenService:
             task = asyncio.ensure_future(self._batcher.ask((text, layer)))
             flights[key] = task
 
-            def landed(done: asyncio.Task[FloatArray]) -> None:
+            def store_vectors(done: asyncio.Task[FloatArray]) -> None:
                 del flights[key]
                 if not done.cancelled() and done.exception() is None:
-                    self._known.put(key, done.result())
+                    self._recent.put(key, done.result())
 
-            task.add_done_callback(landed)
+            task.add_done_callback(store_vectors)
         return flights[key]

@@ -19,7 +19,7 @@ from beholder.embed.exact import exp
 from beholder.embed.sessions import GraphSession, batch_by_length
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
-_KEPT = 1 << 14
+_CACHE_SIZE = 1 << 14
 _SAME = np.array([1, 0, 0], dtype=np.float32)
 _MODEL = GraphSession(minilm.FOLDER / "entailment.onnx")
 _known: dict[tuple[str, str], FloatArray | None] = {}
@@ -27,9 +27,9 @@ _known: dict[tuple[str, str], FloatArray | None] = {}
 
 
 def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-    """How likely each second sentence follows from the first, is open, or is excluded by it.
+    """Return probabilities that each hypothesis follows from its premise, is open, or is excluded.
 
-    A pair has the same answer, to the bit, whatever it is asked with. A sentence entails itself. Of
+    A pair has the same answer, to the bit, in any batch. A sentence entails itself. Of
     a premise, what does not fit the window of the encoder is not read.
 
     Args:
@@ -44,7 +44,9 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     }
     new = [pair for pair, row in rows.items() if row is None]
     rows.update(zip(new, _probabilities(new), strict=True))
-    if len(_known) > _KEPT:
+    # Cleared as a whole: an eviction order would cost more than a few repeated
+    # questions.
+    if len(_known) > _CACHE_SIZE:
         _known.clear()
     _known.update({pair: rows[pair] for pair in new})
     return np.array([rows[pair] for pair in pairs], dtype=np.float32).reshape(
@@ -58,18 +60,22 @@ def _ids(text: str) -> tuple[int, ...]:
 
 
 def read_pair(premise: str, hypothesis: str) -> tuple[list[int], int]:
-    """The tokens of both, those of the hypothesis first, and how many are the hypothesis's."""
-    own = _ids(hypothesis)[: minilm.WINDOW]
-    return [*own, *_ids(premise)[1:]][: minilm.WINDOW], len(own)
+    """Return the tokens of both, the hypothesis's first, and the number of the hypothesis's."""
+    hypothesis_ids = _ids(hypothesis)[: minilm.WINDOW]
+    return [*hypothesis_ids, *_ids(premise)[1:]][: minilm.WINDOW], len(
+        hypothesis_ids
+    )
 
 
 def model_inputs(
     pairs: Sequence[tuple[list[int], int]],
 ) -> dict[str, npt.NDArray[Any]]:
-    """The inputs of the model's graph for pairs as ``read_pair`` gives them."""
+    """Return the inputs of the model's graph for pairs from ``read_pair``."""
     inputs = minilm.layer_inputs([ids for ids, _ in pairs])
     sizes = np.array([n for _, n in pairs])[:, None]
     inside = np.arange(inputs["keys"].shape[1]) < sizes
+    # Queries are computed for the hypothesis alone, as long as the longest of
+    # the batch.
     n_queries = sizes.max()
     inputs["sides"] = inside.ravel()[inputs["kept"]].astype(np.int64)
     inputs["inside"] = inside[:, :n_queries, None]
@@ -78,12 +84,14 @@ def model_inputs(
 
 
 def _probabilities(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-    read = [read_pair(*pair) for pair in pairs]
+    encoded_pairs = [read_pair(*pair) for pair in pairs]
     scores = np.empty((len(pairs), 3))
-    for batch in batch_by_length([len(ids) for ids, _ in read]):
+    for batch in batch_by_length([len(ids) for ids, _ in encoded_pairs]):
         scores[batch] = _MODEL(
-            ["scores"], model_inputs([read[i] for i in batch])
+            ["scores"], model_inputs([encoded_pairs[i] for i in batch])
         )[0]
+    # Softmax, with the greatest score subtracted so that no exponential
+    # overflows.
     chances = exp(scores - scores.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
     return chances.astype(np.float32)

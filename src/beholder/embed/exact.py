@@ -24,51 +24,55 @@ _TAYLOR = [1.0 / math.factorial(degree) for degree in range(8)]
 
 
 def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
-    """Numbers rounded to multiples of 2 to the power of minus ``places``, float64."""
-    found: npt.NDArray[np.float64] = np.multiply(
-        numbers, 2.0**places, dtype=np.float64
+    """Return numbers rounded to multiples of 2 to the power of minus ``places``, float64."""
+    rounded: npt.NDArray[np.float64] = np.multiply(
+        numbers,
+        2.0**places,
+        dtype=np.float64,
     )
-    np.rint(found, out=found)
-    found *= 2.0**-places
-    return found
+    np.rint(rounded, out=rounded)
+    rounded *= 2.0**-places
+    return rounded
 
 
 def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Exponential of numbers that are not positive, within 1e-8 of its value.
+    """Return the exponential of numbers that are not positive, within 1e-8 of its value.
 
     That of numpy and of C libraries differs in its last bits from processor to processor. This one
     consists of additions and multiplications, which do not: a power of 2 times the polynomial of
     Taylor of degree 7, at most log(2) / 2 from 0. Numbers below -60 count as -60.
     """
+    # exp(x) = 2**k * exp(r), with k the nearest whole number to x / log(2) and
+    # r what remains; Horner's scheme gives the polynomial of r.
     numbers = np.maximum(numbers, -60.0)
     powers = numbers * (1.0 / math.log(2.0))
     np.rint(powers, out=powers)
     numbers -= powers * math.log(2.0)
-    found = numbers * _TAYLOR[7]
+    exponentials = numbers * _TAYLOR[7]
     for degree in range(6, 0, -1):
-        found += _TAYLOR[degree]
-        found *= numbers
-    found += 1.0
+        exponentials += _TAYLOR[degree]
+        exponentials *= numbers
+    exponentials += 1.0
     # From 2**52 on a float64 ends in the bits of its whole number; moved to its exponent, they make
     # it 2 to the power of that number. ldexp takes several times as long.
     powers += 2.0**52 + 1023.0
     bits = powers.view(np.int64)
     bits <<= 52
-    found *= powers
-    return found
+    exponentials *= powers
+    return exponentials
 
 
 def products(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
-    """(n, m), the inner product of each row of one matrix (n, D) with each of another (m, D).
+    """Return (n, m) inner products of each row of (n, D) with each row of (m, D).
 
     Exact for float32 rows on a grid of 2**-24, to which they are rounded, if the lengths of two
     rows multiply to less than 32. Rows of float64 keep all their digits and get the usual product.
     """
     if np.result_type(a, b) != np.float32:
         return a @ b.T
-    found: npt.NDArray[np.float64] = _fine_steps(a) @ _fine_steps(b).T
-    found *= 2.0 ** (-2 * _FINE)
-    return found
+    sums: npt.NDArray[np.float64] = _fine_steps(a) @ _fine_steps(b).T
+    sums *= 2.0 ** (-2 * _FINE)
+    return sums
 
 
 def _fine_steps(numbers: FloatArray) -> npt.NDArray[np.float64]:
@@ -78,12 +82,12 @@ def _fine_steps(numbers: FloatArray) -> npt.NDArray[np.float64]:
 
 
 def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
-    """(n, m), 0..1: the cosine of each two rows of length one, or zero; negative ones count as 0.
+    """Return (n, m) cosines, 0..1, of rows of length one or zero; negative ones count as 0.
 
     Rounded to six decimals, so that a vector has the cosine 1 with itself.
     """
-    found = products(a, b)
-    found *= _STEPS
-    np.rint(found, out=found)
-    found /= _STEPS
-    return found.clip(0.0, 1.0, out=found)
+    similarities = products(a, b)
+    similarities *= _STEPS
+    np.rint(similarities, out=similarities)
+    similarities /= _STEPS
+    return similarities.clip(0.0, 1.0, out=similarities)

@@ -1,6 +1,6 @@
 """Image embeddings: CLIP, ready vectors from a file, and a built-in handcrafted one.
 
-They have a registry of their own: what they take is a picture, not a text.
+They have a registry of their own because their input is a picture, not a text.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class ImageEmbedder(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the vectors, for signatures: name and revision or hash."""
+        """Name with revision or hash that fixes the vectors, for signatures."""
 
     @abstractmethod
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
-        """Vectors of some frames.
+        """Return vectors of some frames.
 
         Args:
             frames: n frames.
@@ -82,9 +82,11 @@ def image_embedder(spec: str, **options: object) -> ImageEmbedder:
 
 
 def usable_frames(
-    embedder: ImageEmbedder, frames: Iterable[Frame], root: Path
+    embedder: ImageEmbedder,
+    frames: Iterable[Frame],
+    root: Path,
 ) -> tuple[list[Frame], FloatArray, list[str]]:
-    """Embed one by one where a batch fails, so that one broken picture costs only itself.
+    """Embed frames in batches, and singly where a batch fails, so that others keep their vector.
 
     Returns:
         The frames with a vector, their vectors (n, D), and for every other frame why it has none.
@@ -92,34 +94,37 @@ def usable_frames(
     Raises:
         ConfigError: No frame has a vector.
     """
-    kept: list[Frame] = []
+    embedded: list[Frame] = []
     rows: list[FloatArray] = []
     reasons: list[str] = []
-    given = list(frames)
+    all_frames = list(frames)
     for batch in (
-        given[start : start + 64] for start in range(0, len(given), 64)
+        all_frames[start : start + 64]
+        for start in range(0, len(all_frames), 64)
     ):
         try:
             rows.append(embedder.embed(batch, root))
-            kept.extend(batch)
+            embedded.extend(batch)
             continue
         except ItemError:
-            pass  # one of the batch is broken; the next lines find out which
+            pass
+        # A picture of this batch is broken; embedding one by one finds out
+        # which.
         for frame in batch:
             try:
                 rows.append(embedder.embed([frame], root))
-                kept.append(frame)
+                embedded.append(frame)
             except ItemError as error:
                 reasons.append(str(error))
-    if not kept:
+    if not embedded:
         raise ConfigError(
             f"no picture of the collection can be embedded; the first: {reasons[0]}"
         )
-    return kept, np.concatenate(rows), reasons
+    return embedded, np.concatenate(rows), reasons
 
 
 def frame_file(frame: Frame, root: Path) -> Path:
-    """The picture file of a frame.
+    """Return the picture file of a frame.
 
     Raises:
         ItemError: The frame names none, or a link leads out of the root.
@@ -132,7 +137,7 @@ def frame_file(frame: Frame, root: Path) -> Path:
 
 
 def unit_rows(rows: FloatArray) -> FloatArray:
-    """Rows scaled to length 1, float32; rows of zeros stay zero."""
+    """Return rows scaled to length 1, float32; rows of zeros stay zero."""
     wide = np.asarray(rows, dtype=np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     return (wide / np.where(length > 0, length, 1.0)).astype(np.float32)
@@ -160,19 +165,23 @@ class Handcrafted(ImageEmbedder):
     def __init__(self) -> None:
         purpose = "the image embedder 'handcrafted'"
         self._feature: Any = require(
-            "skimage.feature", extra="narratives", purpose=purpose
+            "skimage.feature",
+            extra="narratives",
+            purpose=purpose,
         )
         self._color: Any = require(
-            "skimage.color", extra="narratives", purpose=purpose
+            "skimage.color",
+            extra="narratives",
+            purpose=purpose,
         )
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "handcrafted"
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
-        """See ``ImageEmbedder.embed``."""
+        """Return vectors of the pictures of frames; see ``ImageEmbedder.embed``."""
         return unit_rows(
             np.stack([self._vector(frame_file(f, root)) for f in frames])
         )
@@ -183,16 +192,21 @@ class Handcrafted(ImageEmbedder):
         image = load_image(path, max_side=2 * _SIDE).resize((_SIDE, _SIDE))
         colour = np.asarray(image, dtype=np.float64) / 255.0
         grey = self._color.rgb2gray(colour)
+        # Shape: oriented gradients, as in pedestrian detection (Dalal and
+        # Triggs 2005).
         gradients = self._feature.hog(
             grey,
             orientations=9,
             pixels_per_cell=(16, 16),
             cells_per_block=(2, 2),
         )
+        # Layout: the mean grey of each cell.
         thumbnail = grey.reshape(16, _SIDE // 16, 16, _SIDE // 16).mean(
             axis=(1, 3)
         )
         tones = np.histogram(grey, bins=_TONES, range=(0.0, 1.0))[0]
+        # Colour: CIELAB, where distance is close to what people see; a and b
+        # end within 80.
         lab = self._color.rgb2lab(colour).reshape(-1, 3)
         low, high = (
             np.array([0.0, -80.0, -80.0]),
@@ -200,16 +214,18 @@ class Handcrafted(ImageEmbedder):
         )
         limits = list(zip(low, high, strict=True))
         colours = np.histogramdd(np.clip(lab, low, high), _COLOURS, limits)[0]
+        # The square root keeps a frequent tone or colour from outweighing all
+        # others.
         parts = (
             gradients,
             thumbnail.ravel(),
             np.sqrt(tones),
             np.sqrt(colours).ravel(),
         )
-        return np.concatenate([_centred(part) for part in parts])
+        return np.concatenate([_centre(part) for part in parts])
 
 
-def _centred(block: FloatArray) -> FloatArray:
+def _centre(block: FloatArray) -> FloatArray:
     centred: FloatArray = block - block.mean()
     length = float(np.linalg.norm(centred))
     return centred / (length or 1.0)  # a blank picture has no gradients
@@ -229,7 +245,7 @@ class NpzVectors(ImageEmbedder):
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
-        ids, vectors = _read(self.path)
+        ids, vectors = _read_archive(self.path)
         self._vectors = unit_rows(vectors)
         self._row_of = {frame_id: row for row, frame_id in enumerate(ids)}
         if len(self._row_of) < len(ids):
@@ -243,7 +259,7 @@ class NpzVectors(ImageEmbedder):
         return f"npz:{self.path.name}@{file_sha256(self.path)[:12]}"
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
-        """See ``ImageEmbedder.embed``; no picture is opened."""
+        """Return the stored vectors of frames; no picture is opened."""
         for frame in frames:
             if frame.id not in self._row_of:
                 raise ItemError(
@@ -252,7 +268,7 @@ class NpzVectors(ImageEmbedder):
         return self._vectors[[self._row_of[frame.id] for frame in frames]]
 
 
-def _read(path: Path) -> tuple[list[str], FloatArray]:
+def _read_archive(path: Path) -> tuple[list[str], FloatArray]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             ids = [str(frame_id) for frame_id in archive["ids"]]
@@ -261,6 +277,7 @@ def _read(path: Path) -> tuple[list[str], FloatArray]:
         raise ConfigError(
             f"{path}: has no array {error}; expected 'ids' and 'embeddings'"
         ) from None
+    # numpy raises any of these, by how the file is damaged.
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise ConfigError(
             f"{path}: cannot be read as a NumPy archive ({error})"

@@ -32,34 +32,35 @@ _ENCODER = GraphSession(FOLDER / "encoder.onnx")
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The tokenizer of the encoder, the entailment model and the parser."""
+    """Return the tokenizer of the encoder, the entailment model and the parser."""
     return Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json"))
 
 
 def read_tokens(text: str) -> Encoding:
-    """The tokens of a text with those that mark its ends, however long it is."""
+    """Return the tokens of a text with those that mark its ends, however long it is."""
     # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
     # a run do not need, and which forbid forking.
     return tokenizer().encode(text)
 
 
 def token_vectors(ids: Sequence[int] | npt.NDArray[np.int64]) -> FloatArray:
-    """Vectors of tokens without context, (tokens, D)."""
+    """Return vectors of tokens without context, (tokens, D)."""
     return _TOKENS(["vectors"], {"ids": np.asarray(ids, dtype=np.int64)})[0]
 
 
 def layer_inputs(
     texts: Sequence[Sequence[int]],
 ) -> dict[str, npt.NDArray[Any]]:
-    """The inputs of the graphs of ``training/encoders.py`` for texts of at most a window."""
+    """Return the inputs of the graphs of ``training/encoders.py`` for texts of at most a window."""
     vectors = token_vectors(np.concatenate(texts))
     return {"vectors": vectors, **lay_out([len(ids) for ids in texts])}
 
 
 def token_states(
-    texts: Sequence[Sequence[int]], layer: int = N_LAYERS
+    texts: Sequence[Sequence[int]],
+    layer: int = N_LAYERS,
 ) -> list[FloatArray]:
-    """Vectors of the tokens of texts, as they leave a layer.
+    """Return vectors of the tokens of texts, as they leave a layer.
 
     A text of more than ``WINDOW`` tokens is read in windows of that length which overlap; where two
     overlap, each gives the half that is nearer to its middle.
@@ -71,6 +72,8 @@ def token_states(
     Returns:
         For each text an array (tokens, D), float32.
     """
+    # Windows of all texts go through the graph in batches of like length, and
+    # are joined after.
     windows = [window for ids in texts for window in _windows(ids)]
     lengths = [len(window) for window in windows]
     states = [np.empty(0, dtype=np.float32)] * len(windows)
@@ -83,7 +86,9 @@ def token_states(
             states[i] = part
     remaining = iter(states)
     return [
-        _joined([*islice(remaining, len(_starts(len(ids) - 2)))], len(ids))
+        _join_windows(
+            [*islice(remaining, len(_starts(len(ids) - 2)))], len(ids)
+        )
         for ids in texts
     ]
 
@@ -103,17 +108,22 @@ class MiniLMEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "minilm"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """See ``Embedder.embed``."""
-        read = [read_tokens(text).ids for text in texts]
+        """Return vectors of length one of texts; see ``Embedder.embed``."""
+        token_ids = [read_tokens(text).ids for text in texts]
         unknown = tokenizer().token_to_id("[UNK]")
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for row, ids, states in zip(
-            rows, read, token_states(read), strict=True
+            rows,
+            token_ids,
+            token_states(token_ids),
+            strict=True,
         ):
+            # An all-unknown text would get the vector of [UNK], alike for
+            # every script.
             if any(token != unknown for token in ids[1:-1]):
                 total = states.sum(axis=0, dtype=np.float64)
                 row[:] = total / np.sqrt((total * total).sum())
@@ -121,9 +131,11 @@ class MiniLMEmbedder(Embedder):
 
 
 def _starts(n: int) -> list[int]:
-    """Where the windows of n tokens start: evenly, so that each is full."""
+    """Return the starts of the windows of n tokens, spaced evenly so that each is full."""
     if n <= WINDOW:
         return [0]
+    # Division rounded up: the fewest windows that overlap by at least
+    # _OVERLAP.
     n_windows = -(-(n - _OVERLAP) // (WINDOW - _OVERLAP))
     return [
         round(i * (n - WINDOW) / (n_windows - 1)) for i in range(n_windows)
@@ -138,10 +150,12 @@ def _windows(ids: Sequence[int]) -> list[list[int]]:
     ]
 
 
-def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
-    """The states of the n tokens of one text from those of its windows, markers included."""
+def _join_windows(windows: Sequence[FloatArray], n: int) -> FloatArray:
+    """Join the states of one text's windows into those of its n tokens, markers included."""
     starts = _starts(n - 2)
     # Window i counts its tokens from starts[i] - 1: its own marker comes first.
+    # Two windows meet in the middle of their overlap, where both have context
+    # on each side.
     cuts = [
         (start + before + WINDOW) // 2 for before, start in pairwise(starts)
     ]
@@ -149,7 +163,10 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
     parts = [
         states[low + 1 - start : high + 1 - start]
         for states, start, (low, high) in zip(
-            windows, starts, pairwise(bounds), strict=True
+            windows,
+            starts,
+            pairwise(bounds),
+            strict=True,
         )
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

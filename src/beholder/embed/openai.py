@@ -41,7 +41,7 @@ class OpenAIEmbedder(Embedder):
         timeout: Seconds to wait for an answer.
 
     Raises:
-        ConfigError: No key was given for OpenAI's own endpoint, or the address is none.
+        ConfigError: No key was given for OpenAI's own endpoint, or the address is not valid.
     """
 
     def __init__(
@@ -67,7 +67,11 @@ class OpenAIEmbedder(Embedder):
         name = f"embeddings of {model!r} at {self._place.netloc}"
         self._name = name
         self._connection = Connection(
-            name, base_url or HOSTED, key_env, timeout, api_key
+            name,
+            base_url or HOSTED,
+            key_env,
+            timeout,
+            api_key,
         )
         self._length: int | None = None
 
@@ -79,7 +83,7 @@ class OpenAIEmbedder(Embedder):
         return f"openai:{self.model}@{self._place.hostname}{port}{shortened}"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """See ``Embedder.embed``.
+        """Return vectors of texts; see ``Embedder.embed``.
 
         Raises:
             TransientError: No answer in time, too many requests, a server error, a broken answer.
@@ -113,6 +117,7 @@ class OpenAIEmbedder(Embedder):
                 f"{self._name}: no list of embeddings in {str(answer)[:80]!r}"
             )
         entries = [entry for entry in data if isinstance(entry, dict)]
+        # An endpoint may answer in any order; the index names the text of a vector.
         by_index = {
             str(entry.get("index")): entry.get("embedding")
             for entry in entries
@@ -128,9 +133,10 @@ class OpenAIEmbedder(Embedder):
             )
         except (TypeError, ValueError, OverflowError) as error:
             raise ItemError(
-                f"{self._name}: the vectors are no equal lists of numbers"
+                f"{self._name}: the vectors are not lists of numbers of one length"
             ) from error
         length = rows.shape[1] if rows.ndim == 2 else 0
+        # All vectors of a run have one length: that asked for, or that of the first answer.
         expected = self.dimensions or self._length or length
         if not length or length != expected or not np.isfinite(rows).all():
             raise ItemError(

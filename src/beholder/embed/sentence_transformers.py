@@ -50,24 +50,30 @@ class SentenceTransformerEmbedder(Embedder):
 
     @cached_property
     def identity(self) -> str:
-        """``st:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
+        """Return ``st:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
 
         def config() -> object:
+            # A model that is no transformer has no configuration, and so no
+            # commit.
             return getattr(
-                getattr(self._model[0], "auto_model", None), "config", None
+                getattr(self._model[0], "auto_model", None),
+                "config",
+                None,
             )
 
         with self._lock:
             return hub_identity("st", self.name, config)
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """See ``Embedder.embed``."""
+        """Return vectors of texts; the model runs in a thread."""
         return await asyncio.to_thread(self._encode, list(texts))
 
     def _encode(self, texts: list[str]) -> FloatArray:
         with self._lock:
             rows = self._model.encode(
-                texts, normalize_embeddings=True, show_progress_bar=False
+                texts,
+                normalize_embeddings=True,
+                show_progress_bar=False,
             )
         return np.asarray(rows, dtype=np.float32)
 
@@ -77,12 +83,13 @@ class SentenceTransformerEmbedder(Embedder):
             self.name,
             device=self.device,
             revision=self._revision,
+            # Pickled weights can run code when they are loaded.
             model_kwargs={"use_safetensors": True},
         )
 
 
 def hub_identity(kind: str, name: str, config: Callable[[], object]) -> str:
-    """``KIND:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files.
+    """Return ``KIND:NAME@REVISION``: a hub model's commit, or a hash of a folder's files.
 
     Args:
         kind: What specs call models of this kind.
@@ -96,7 +103,7 @@ def hub_identity(kind: str, name: str, config: Callable[[], object]) -> str:
 
 
 def folder_hash(folder: Path) -> str:
-    """Twelve hex digits over the names and bytes of a folder's files."""
+    """Return twelve hex digits over the names and bytes of a folder's files."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode())
@@ -133,7 +140,9 @@ class HubModel(ABC):
         self._revision = revision
         self._torch: Any = require("torch", extra="hf", purpose=purpose)
         self._transformers: Any = require(
-            "transformers", extra="hf", purpose=purpose
+            "transformers",
+            extra="hf",
+            purpose=purpose,
         )
         self._device = device or (
             "cuda" if self._torch.cuda.is_available() else "cpu"
@@ -142,7 +151,7 @@ class HubModel(ABC):
 
     @cached_property
     def identity(self) -> str:
-        """``KIND:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
+        """Return ``KIND:NAME@REVISION``: a hub model's commit, or a hash of a folder's files."""
         with self._lock:
             return hub_identity(self.kind, self.name, lambda: self._config)
 
@@ -152,7 +161,7 @@ class HubModel(ABC):
         """Tokens of a text that the model reads, special ones included."""
 
     def _tokens(self, texts: Sequence[str]) -> Any:
-        """Texts as the model takes them, cut where it stops reading."""
+        """Return texts as model input, cut where the model stops reading."""
         return self._tokenizer(
             list(texts),
             padding=True,
@@ -162,9 +171,11 @@ class HubModel(ABC):
         ).to(self._device)
 
     def _load(self, loader: str, **options: object) -> Any:
-        found = getattr(self._transformers, loader)
-        return found.from_pretrained(
-            self.name, revision=self._revision, **options
+        model_class = getattr(self._transformers, loader)
+        return model_class.from_pretrained(
+            self.name,
+            revision=self._revision,
+            **options,
         )
 
     @cached_property

@@ -26,22 +26,26 @@ _MEMORY = 256 * 2**20
 
 
 class VectorStore(Protocol):
-    """Keeps vectors beyond the life of a process."""
+    """Stores vectors beyond the life of a process."""
 
     def get_vectors(
-        self, identity: str, texts: Sequence[str]
+        self,
+        identity: str,
+        texts: Sequence[str],
     ) -> dict[str, FloatArray]:
-        """The vectors (D,) of those texts that are known."""
+        """Return the vectors (D,) of those texts that are stored."""
 
     def put_vectors(
-        self, identity: str, vectors: Mapping[str, FloatArray]
+        self,
+        identity: str,
+        vectors: Mapping[str, FloatArray],
     ) -> None:
-        """Keep vectors (D,) by text."""
+        """Store vectors (D,) by text."""
 
 
 @dataclass
 class _Flight:
-    """What is under way in one event loop."""
+    """Requests under way in one event loop."""
 
     outcomes: dict[str, _Outcome] = field(default_factory=dict)
     queue: deque[str] = field(default_factory=deque)
@@ -80,7 +84,7 @@ class EmbeddingService:
             embedder.english_only,
         )
         self._vectors = None if embedder.per_process else vectors
-        self._known = Recent(memory)
+        self._recent = Recent(memory)
         self._flights: WeakKeyDictionary[
             asyncio.AbstractEventLoop, _Flight
         ] = WeakKeyDictionary()
@@ -91,7 +95,7 @@ class EmbeddingService:
         return versioned(self.embedder, self.embedder.identity, type(self))
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Vectors of texts.
+        """Return vectors of texts.
 
         Args:
             texts: n texts, none blank; equal ones are allowed.
@@ -108,7 +112,7 @@ class EmbeddingService:
         rows: dict[str, FloatArray] = {}
         unknown: list[str] = []
         for text in dict.fromkeys(texts):
-            row = self._known.get(text)
+            row = self._recent.get(text)
             if row is not None:
                 rows[text] = row
             elif text.strip():
@@ -132,12 +136,14 @@ class EmbeddingService:
         return np.stack([rows[text] for text in texts])
 
     def _ask(self, texts: list[str]) -> dict[str, _Outcome]:
-        """The outcomes of texts in this loop, each under way from now on at the latest."""
+        """Return the outcomes of texts in this loop, each under way from now on at the latest."""
         loop = asyncio.get_running_loop()
         flight = self._flights.setdefault(loop, _Flight())
         new = [text for text in texts if text not in flight.outcomes]
         flight.outcomes.update((text, loop.create_future()) for text in new)
         flight.queue.extend(new)
+        # As many workers as there are batches to send, and no more than the
+        # limit together.
         room = _BATCHES_AT_ONCE - len(flight.workers)
         for _ in range(
             min(room, math.ceil(len(new) / self.embedder.batch_size))
@@ -149,9 +155,8 @@ class EmbeddingService:
 
     async def _work(self, flight: _Flight) -> None:
         """Take batches from the queue until it is empty."""
-        await asyncio.sleep(
-            0
-        )  # lets everyone who is ready in this turn of the loop join
+        # Lets everyone who is ready in this turn of the loop join the first batch.
+        await asyncio.sleep(0)
         while flight.queue:
             size = min(len(flight.queue), self.embedder.batch_size)
             batch = [flight.queue.popleft() for _ in range(size)]
@@ -159,9 +164,8 @@ class EmbeddingService:
                 await self._settle(flight, batch)
             except Exception as error:
                 _fail(flight, batch, error)
-            except (
-                BaseException
-            ):  # the loop shuts down: no caller may be left waiting
+            except BaseException:
+                # The loop shuts down: no caller may be left waiting.
                 for text in [*batch, *flight.queue]:
                     if outcome := flight.outcomes.pop(text, None):
                         outcome.cancel()
@@ -169,32 +173,41 @@ class EmbeddingService:
                 raise
 
     async def _settle(self, flight: _Flight, batch: list[str]) -> None:
-        """Give each text of a batch its vector, or its failure."""
-        found: dict[str, FloatArray] = {}
+        """Set the vector, or the failure, of each text of a batch.
+
+        The store is read first; the embedder is asked for what is missing. A batch that it
+        refuses is halved until the text to blame is alone.
+        """
+        stored: dict[str, FloatArray] = {}
         if self._vectors is not None:
-            found = self._vectors.get_vectors(self.identity, batch)
-        self._deliver(flight, found)
-        missing = [text for text in batch if text not in found]
+            stored = self._vectors.get_vectors(self.identity, batch)
+        self._deliver(flight, stored)
+        missing = [text for text in batch if text not in stored]
         if not missing:
             return
         try:
-            made = self._checked(missing, await self.embedder.embed(missing))
+            vectors = self._check_rows(
+                missing, await self.embedder.embed(missing)
+            )
         except TransientError:
             raise
         except ItemError as error:
             if len(missing) == 1:
                 _fail(flight, missing, error)
-            else:  # find the text that is to blame, so that it fails alone
+            else:
+                # Halving finds the text to blame, so that it fails alone.
                 middle = len(missing) // 2
                 await self._settle(flight, missing[:middle])
                 await self._settle(flight, missing[middle:])
             return
         if self._vectors is not None:
-            self._vectors.put_vectors(self.identity, made)
-        self._deliver(flight, made)
+            self._vectors.put_vectors(self.identity, vectors)
+        self._deliver(flight, vectors)
 
-    def _checked(
-        self, texts: list[str], rows: FloatArray
+    def _check_rows(
+        self,
+        texts: list[str],
+        rows: FloatArray,
     ) -> dict[str, FloatArray]:
         if (
             rows.ndim != 2
@@ -212,10 +225,12 @@ class EmbeddingService:
         }
 
     def _deliver(
-        self, flight: _Flight, vectors: Mapping[str, FloatArray]
+        self,
+        flight: _Flight,
+        vectors: Mapping[str, FloatArray],
     ) -> None:
         for text, row in vectors.items():
-            self._known.put(text, row)
+            self._recent.put(text, row)
             flight.outcomes.pop(text).set_result(row)
 
 
@@ -231,27 +246,26 @@ class Recent:
 
     def __init__(self, memory: int) -> None:
         # Texts count with their vectors because they take memory, too.
-        self._kept: LRUCache[str, tuple[str, FloatArray]] = LRUCache(
+        self._entries: LRUCache[str, tuple[str, FloatArray]] = LRUCache(
             memory, _size
         )
         self._lock = threading.Lock()
 
     def get(self, text: str) -> FloatArray | None:
-        """The array under a text, or None."""
+        """Return the array under a text, or None."""
         with self._lock:
-            kept = self._kept.get(text)
-        return None if kept is None else kept[1]
+            entry = self._entries.get(text)
+        return None if entry is None else entry[1]
 
     def put(self, text: str, row: FloatArray) -> None:
-        """Keep an array under a text, unless it alone takes more than there is."""
-        kept = (text, row)
+        """Store an array under a text, unless it alone takes more than the limit."""
+        entry = (text, row)
         with self._lock:
-            if _size(kept) <= self._kept.maxsize:
-                self._kept[text] = kept
+            if _size(entry) <= self._entries.maxsize:
+                self._entries[text] = entry
 
 
-def _size(kept: tuple[str, FloatArray]) -> int:
-    text, row = kept
-    return (
-        row.nbytes + 4 * len(text) + 256
-    )  # 256: what the objects themselves take, about
+def _size(entry: tuple[str, FloatArray]) -> int:
+    text, row = entry
+    # 256: bytes of the objects themselves, about.
+    return row.nbytes + 4 * len(text) + 256

@@ -37,7 +37,9 @@ class GraphSession:
         self._path = path
 
     def __call__(
-        self, outputs: Sequence[str], inputs: Mapping[str, npt.NDArray[Any]]
+        self,
+        outputs: Sequence[str],
+        inputs: Mapping[str, npt.NDArray[Any]],
     ) -> list[npt.NDArray[Any]]:
         """Compute some outputs, and only what they need.
 
@@ -47,21 +49,23 @@ class GraphSession:
         """
         session, options = self._open()
         computed: list[npt.NDArray[Any]] = session.run(
-            list(outputs), dict(inputs), options
+            list(outputs),
+            dict(inputs),
+            options,
         )
         return computed
 
     def metadata(self, name: str) -> str:
-        """A text that the file has beside its graph."""
+        """Return a text that the file has beside its graph."""
         text: str = self._open()[0].get_modelmeta().custom_metadata_map[name]
         return text
 
     def _open(self) -> tuple[Any, Any]:
         with _LOADING:  # threads that start together load once
-            return self._loaded
+            return self._session
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Any]:
+    def _session(self) -> tuple[Any, Any]:
         # The import of ``optional`` has switched statistics off, which onnxruntime reads once, when
         # it is imported. Otherwise it writes a device id below HOME and calls its maker's server.
         import onnxruntime
@@ -75,7 +79,9 @@ class GraphSession:
             onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         )
         session = onnxruntime.InferenceSession(
-            str(self._path), options, providers=["CPUExecutionProvider"]
+            str(self._path),
+            options,
+            providers=["CPUExecutionProvider"],
         )
         run_options = onnxruntime.RunOptions()
         run_options.only_execute_path_to_fetches = True
@@ -83,7 +89,7 @@ class GraphSession:
 
 
 def lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[Any]]:
-    """The inputs of an encoder that say where texts are among tokens laid end to end.
+    """Return the inputs of an encoder with the places of texts among tokens laid end to end.
 
     Args:
         lengths: Tokens of each text.

@@ -52,11 +52,11 @@ class StaticEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "static"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """See ``Embedder.embed``."""
+        """Return vectors of texts; see ``Embedder.embed``."""
         rows = np.zeros(
             (len(texts), self._n_parts * width()), dtype=np.float32
         )
@@ -70,68 +70,71 @@ class StaticEmbedder(Embedder):
 
     def _vector(self, tokens: FloatArray) -> FloatArray:
         # Plain sums of rows in order, not a matrix product: the same bits everywhere.
-        return directed(tokens.sum(axis=0, dtype=np.float64))
+        return to_unit_length(tokens.sum(axis=0, dtype=np.float64))
 
 
 def token_vectors(text: str) -> FloatArray:
-    """Vectors of the known tokens of a text in their order, each times its weight: (n, D)."""
-    return _weighted(_known_tokens(text))
+    """Return vectors of the known tokens of a text in order, each times its weight: (n, D)."""
+    return _weigh(_known_tokens(text))
 
 
 def phrase_vectors(texts: Sequence[str]) -> FloatArray:
-    """What ``StaticEmbedder`` gives, made at once: for texts that are short, and so fit in memory.
+    """Return the vectors of ``StaticEmbedder`` for short texts, in one pass and so in memory.
 
     Args:
         texts: The phrases; at least one.
     """
     tokens = [_known_tokens(text) or [_PADDING] for text in texts]
     starts = [0, *accumulate(map(len, tokens[:-1]))]
-    weighted = _weighted(list(chain.from_iterable(tokens))).astype(np.float64)
-    return directed(np.add.reduceat(weighted, starts, axis=0)).astype(
+    weighted = _weigh(list(chain.from_iterable(tokens))).astype(np.float64)
+    # reduceat sums the tokens from each start to the next, in order, as
+    # ``_vector`` does.
+    return to_unit_length(np.add.reduceat(weighted, starts, axis=0)).astype(
         np.float32
     )
 
 
 def _known_tokens(text: str) -> list[int]:
     model = _load()
+    # The quick path: for plain lower-case words the tokenizer would only split
+    # at the spaces.
     if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
-        found = map(model.tokenizer.token_to_id, text.split())
-        whole = [token for token in found if token is not None]
-        if (
-            len(whole) == text.count(" ") + 1
-        ):  # quick: all its words are tokens
-            return whole
+        word_tokens = map(model.tokenizer.token_to_id, text.split())
+        tokens = [token for token in word_tokens if token is not None]
+        # Each word is a token; otherwise a word has parts, which the tokenizer must find.
+        if len(tokens) == text.count(" ") + 1:
+            return tokens
     # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
     # a run do not need, and which forbid forking.
     ids = model.tokenizer.encode(text, add_special_tokens=False).ids
     return [token for token in ids if token != model.unknown]
 
 
-def _weighted(tokens: Sequence[int]) -> FloatArray:
+def _weigh(tokens: Sequence[int]) -> FloatArray:
     model = _load()
-    found: FloatArray = model.vectors[tokens] * model.weights[tokens, None]
-    return found
+    vectors: FloatArray = model.vectors[tokens] * model.weights[tokens, None]
+    return vectors
 
 
-def directed(total: FloatArray) -> FloatArray:
-    """A vector, or each row of a matrix, scaled to length one; zeros stay zeros."""
+def to_unit_length(total: FloatArray) -> FloatArray:
+    """Return a vector, or each row of a matrix, scaled to length one; zeros stay zeros."""
     length = np.sqrt((total * total).sum(axis=-1, keepdims=True))
     scaled: FloatArray = total / np.maximum(length, 1e-32)
     return scaled
 
 
 def width() -> int:
-    """Numbers in the vector of a token."""
+    """Return the length of the vector of a token."""
     return int(_load().vectors.shape[1])
 
 
 def _load() -> _StaticModel:
     with _LOADING:  # threads that start together load once
-        return _read()
+        return _read_model()
 
 
 @cache
-def _read() -> _StaticModel:
+def _read_model() -> _StaticModel:
     tensors = load_file(FOLDER / "model.safetensors")
     tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
     return _StaticModel(
@@ -162,16 +165,15 @@ class OrderedEmbedder(StaticEmbedder):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "ordered"
 
     _n_parts: ClassVar[int] = 2
 
     def _vector(self, tokens: FloatArray) -> FloatArray:
-        pairs = directed(_pairs(tokens))
-        share = (
-            ORDER if pairs.any() else 0.0
-        )  # a text of one token has no pairs
+        pairs = to_unit_length(_pairs(tokens))
+        # A text of one token has no pairs: its words make up the whole vector.
+        share = ORDER if pairs.any() else 0.0
         return np.concatenate(
             [
                 np.sqrt(1 - share) * super()._vector(tokens),
@@ -181,6 +183,8 @@ class OrderedEmbedder(StaticEmbedder):
 
 
 def _pairs(tokens: FloatArray) -> FloatArray:
+    # Turning makes the product differ by order: a * turn(b) is not b *
+    # turn(a).
     turned = np.roll(tokens, tokens.shape[1] // 2, axis=1)
     total = np.zeros(tokens.shape[1])
     for distance, weight in enumerate(NEIGHBOURS, start=1):

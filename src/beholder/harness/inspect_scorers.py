@@ -41,15 +41,17 @@ _OF_UNIT = ("kind", "text", "side", "spans", "score", "verdict")
 
 @metric
 def interval(level: float = 0.95) -> Metric:
-    """Confidence interval of the mean over samples, as ``beholder score`` gives it."""
+    """Return the metric: confidence interval of the mean, as ``beholder score`` gives it."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        found = mean_interval(
-            [one.score.as_float() for one in scores], level=level
+        estimate = mean_interval(
+            [sample.score.as_float() for sample in scores], level=level
         )
-        if found.interval is None:
+        # Too few samples for an interval: inspect_ai leaves out keys that are
+        # missing.
+        if estimate.interval is None:
             return {}
-        return {"low": found.interval.low, "high": found.interval.high}
+        return {"low": estimate.interval.low, "high": estimate.interval.high}
 
     return compute
 
@@ -70,18 +72,21 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
             options: Options of ``beholder.score``, such as ``base_url`` and ``max_cost``.
             parameters: Parameters of the metric.
         """
-        given = {
+        metric_params = {
             **parameters,
             **({"judge": judge} if judge is not None else {}),
         }
-        chosen = METRICS.get(name)(**given)
+        chosen = METRICS.get(name)(**metric_params)
         headline = chosen.value_named(value).name
+        # inspect_ai never hands over all samples at once, so nothing can be
+        # counted in them.
         if chosen.needs_corpus():
             raise ConfigError(
                 f"{name} counts in the whole data set, and inspect_ai scores sample by sample: name"
                 " a saved table of counts, or use beholder score on what was written"
             )
         rows, judging, work = grouped(options or {})  # type: ignore[arg-type]
+        # ``prepare`` of metrics that need no data set returns a ready metric.
         live = LiveScorer(
             chosen.prepare(()),
             RunContext(judging, work, rows.media_root or Path()),
@@ -94,6 +99,8 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
                 references=texts_of(target, "target"),
                 images=_images(state),
             )
+            # The scorer is called once per sample; LiveScorer shares workers
+            # and caches between calls.
             (outcome,) = await live.score([item])
             return _score(item, outcome, headline)
 
@@ -103,13 +110,15 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
 
 
 def _images(state: TaskState) -> tuple[str, ...]:
-    return tuple(
-        part.image
-        for message in state.messages
-        if message.role == "user" and not isinstance(message.content, str)
-        for part in message.content
-        if isinstance(part, ContentImage)
-    )
+    images: list[str] = []
+    for message in state.messages:
+        # Pictures of the answer are the model's own; a text alone has none.
+        if message.role != "user" or isinstance(message.content, str):
+            continue
+        for part in message.content:
+            if isinstance(part, ContentImage):
+                images.append(part.image)
+    return tuple(images)
 
 
 def _score(
@@ -126,9 +135,11 @@ def _score(
                 "signature": outcome.signature,
             },
         )
+    # Unscored, not 0: a missing target or a failed judge says nothing about
+    # the model.
     reason, why = "not_applicable", f"{headline} is not defined for this text"
     if outcome is None:
-        why = "the sample has not all that the metric needs, such as a target"
+        why = "the sample is without a field that the metric needs, such as a target"
     elif isinstance(outcome, ItemFailure):
         reason, why = "scorer_error", outcome.message
     return Score.unscored(
@@ -137,8 +148,8 @@ def _score(
 
 
 def _unit(unit: Unit) -> dict[str, object]:
-    shown = {name: getattr(unit, name) for name in _OF_UNIT}
-    return shown | {"spans": [list(span) for span in unit.spans]}
+    fields = {name: getattr(unit, name) for name in _OF_UNIT}
+    return fields | {"spans": [list(span) for span in unit.spans]}
 
 
 SCORERS = {name: _scorer_of(name) for name in METRICS.names()}

@@ -40,7 +40,7 @@ def captions(
     value: str | None = None,
     **options: Unpack[Options],
 ) -> tuple[Process, Mean]:
-    """What lmms-eval calls for each document, and at the end for all.
+    """Return the functions that lmms-eval calls for each document, and at the end for all.
 
     All texts are scored together at the end, in worker processes or with a judge's answers at once,
     so metrics that count in the whole data set work, too.
@@ -49,7 +49,7 @@ def captions(
         of: A metric, or its text form such as ``"posh(judge='openai:MODEL')"``.
         references: Field of the document that holds one reference or several.
         value: Which of the metric's values; None takes the headline.
-        options: Those of ``beholder.score``; with ``out`` left out nothing is kept.
+        options: Those of ``beholder.score``; with ``out`` left out nothing is stored.
 
     Returns:
         ``process_results`` and ``aggregation``.
@@ -58,11 +58,13 @@ def captions(
         ConfigError: The metric has no such value.
     """
     chosen = metric(of) if isinstance(of, str) else of
-    named = chosen.value_named(value).name
+    value_name = chosen.value_named(value).name
 
     def process(
         doc: Mapping[str, Any], results: Sequence[str]
     ) -> dict[str, Mapping[str, object]]:
+        # The text is passed on unscored: worker processes and corpus metrics
+        # need all of them.
         texts = list(texts_of(doc[references], references))
         text = results[0] if results else ""
         return {
@@ -73,14 +75,14 @@ def captions(
         items = [
             Item(
                 id=str(n),
-                candidate=one["candidate"],
-                references=tuple(one["references"]),
+                candidate=document["candidate"],
+                references=tuple(document["references"]),
             )
-            for n, one in enumerate(results, start=1)
+            for n, document in enumerate(results, start=1)
         ]
         (result,) = score(items, [chosen], **options).summary.values()
-        if named not in result.values:
+        if value_name not in result.values:
             raise RunError(f"no text could be scored: {dict(result.failures)}")
-        return result.values[named].mean
+        return result.values[value_name].mean
 
     return process, mean

@@ -49,22 +49,24 @@ def assert_score(
         )
     chosen = metric(of) if isinstance(of, str) else of
     name = chosen.value_named(value).name
-    found = chosen.score_text(
+    result = chosen.score_text(
         candidate, references, images=images, tools=tools
     )
-    if name not in found.values:
+    if name not in result.values:
         raise ConfigError(
-            f"{chosen.registered_name} gives no {name} for this text; it gives"
-            f" {', '.join(found.values) or 'no value'}"
+            f"{chosen.registered_name} has no {name} for this text; it has"
+            f" {', '.join(result.values) or 'no value'}"
         )
-    score = found.values[name]
-    what = f"{chosen.registered_name}.{name} is {fixed(score, 3)}"
+    score = result.values[name]
+    # Rounded for the message only; the bounds are compared with the exact
+    # score.
+    statement = f"{chosen.registered_name}.{name} is {fixed(score, 3)}"
     if at_least is not None and score < at_least:
-        raise AssertionError(f"{what}, below {at_least:g}{_why(found)}")
+        raise AssertionError(f"{statement}, below {at_least:g}{_why(result)}")
     if at_most is not None and score > at_most:
-        raise AssertionError(f"{what}, above {at_most:g}{_why(found)}")
-    return found
+        raise AssertionError(f"{statement}, above {at_most:g}{_why(result)}")
+    return result
 
 
-def _why(found: ItemScore) -> str:
-    return "".join(f"\n  {line}" for line in in_words(found.units))
+def _why(result: ItemScore) -> str:
+    return "".join(f"\n  {line}" for line in in_words(result.units))

@@ -34,12 +34,14 @@ def log_mlflow(run: Run | str | Path) -> None:
     """
     import mlflow
 
-    found = _opened(run)
-    for name, result in found.summary.items():
+    finished_run = _open_run(run)
+    for name, result in finished_run.summary.items():
         for key, value in numbers(name, result).items():
             mlflow.log_metric(_plain(key), value)
         mlflow.set_tag(_plain(f"{name}.signature"), result.signature)
-    for path in _there(found):
+    # Files are attached where the run has them: some kinds of runs have no
+    # units.
+    for path in _existing_files(finished_run):
         mlflow.log_artifact(str(path), artifact_path="beholder")
 
 
@@ -48,21 +50,21 @@ def log_wandb(run: Run | str | Path, to: Any) -> None:
 
     Args:
         run: A run, or its directory.
-        to: What ``wandb.init`` gave.
+        to: The object returned by ``wandb.init``.
 
     Raises:
         ImportError: wandb is not installed.
     """
     import wandb
 
-    found = _opened(run)
-    for name, result in found.summary.items():
+    finished_run = _open_run(run)
+    for name, result in finished_run.summary.items():
         to.summary.update(numbers(name, result))
         to.config.update({f"{name}.signature": result.signature})
     artifact = wandb.Artifact(
-        f"beholder-{_plain(found.path.name)}", type="beholder-run"
+        f"beholder-{_plain(finished_run.path.name)}", type="beholder-run"
     )
-    for path in _there(found):
+    for path in _existing_files(finished_run):
         artifact.add_file(str(path))
     to.log_artifact(artifact)
 
@@ -82,31 +84,36 @@ def write_every_eval(
 
     Source: ``eval.schema.json`` of github.com/evaleval/every_eval_ever.
     """
-    found = _opened(run)
-    log = manifest.read(found.path)
-    at = str(int((found.path / manifest.FILE_NAME).stat().st_mtime))
+    finished_run = _open_run(run)
+    log = manifest.read(finished_run.path)
+    # The schema asks for a moment; the run's end is when its manifest was last
+    # written.
+    at = str(int((finished_run.path / manifest.FILE_NAME).stat().st_mtime))
     source = {"dataset_name": log.data.source, "source_type": "other"}
-    entries = [
-        {
-            "evaluation_name": f"{name}.{value.name}",
-            "source_data": source,
-            "evaluation_timestamp": at,
-            "metric_config": {
-                "evaluation_description": value.help,
-                "lower_is_better": not value.higher_is_better,
-                **_scale(value),
-                "additional_details": {"signature": result.signature},
-            },
-            "score_details": {
-                "score": one.mean,
-                "uncertainty": _uncertainty(one),
-            },
-        }
-        for name, result in found.summary.items()
-        for value in log.askers[name].values
-        if value.higher_is_better is not None
-        and (one := result.values.get(value.name))
-    ]
+    entries = []
+    for name, result in finished_run.summary.items():
+        for value in log.askers[name].values:
+            estimate = result.values.get(value.name)
+            # The schema has no value without a direction.
+            if value.higher_is_better is None or not estimate:
+                continue
+            entries.append(
+                {
+                    "evaluation_name": f"{name}.{value.name}",
+                    "source_data": source,
+                    "evaluation_timestamp": at,
+                    "metric_config": {
+                        "evaluation_description": value.help,
+                        "lower_is_better": not value.higher_is_better,
+                        **_scale(value),
+                        "additional_details": {"signature": result.signature},
+                    },
+                    "score_details": {
+                        "score": estimate.mean,
+                        "uncertainty": _uncertainty(estimate),
+                    },
+                }
+            )
     record = {
         "schema_version": "0.2.1",
         "evaluation_id": f"beholder/{system}/{at}",
@@ -127,6 +134,7 @@ def write_every_eval(
 
 
 def _scale(value: ValueLog) -> dict[str, object]:
+    # The schema needs both ends for a continuous score.
     if value.low is None or value.high is None:
         return {}
     return {
@@ -136,36 +144,38 @@ def _scale(value: ValueLog) -> dict[str, object]:
     }
 
 
-def _uncertainty(one: Estimate) -> dict[str, object]:
-    found: dict[str, object] = {"num_samples": one.n}
-    if one.interval is not None:
+def _uncertainty(estimate: Estimate) -> dict[str, object]:
+    uncertainty: dict[str, object] = {"num_samples": estimate.n}
+    if estimate.interval is not None:
         low, high, level = (
-            one.interval.low,
-            one.interval.high,
-            one.interval.level,
+            estimate.interval.low,
+            estimate.interval.high,
+            estimate.interval.level,
         )
         ends = {"lower": low, "upper": high, "confidence_level": level}
-        found["confidence_interval"] = ends | {
+        uncertainty["confidence_interval"] = ends | {
             "method": "bootstrap over pictures"
         }
-    return found
+    return uncertainty
 
 
 def numbers(name: str, result: MetricResult) -> dict[str, float]:
-    """The numbers of a result by name, as they are logged."""
+    """Return the numbers of a result by name, as they are logged."""
     logged = {
         f"{name}.{key}": number for key, number in result.numbers(".").items()
     }
     return {f"{name}.n_failed": float(result.n_failed), **logged}
 
 
-def _opened(run: Run | str | Path) -> Run:
+def _open_run(run: Run | str | Path) -> Run:
     return run if isinstance(run, Run) else Run(Path(run))
 
 
-def _there(run: Run) -> list[Path]:
-    return [path for name in _FILES if (path := run.path / name).is_file()]
+def _existing_files(run: Run) -> list[Path]:
+    paths = [run.path / name for name in _FILES]
+    return [path for path in paths if path.is_file()]
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^\w./ -]", "_", name)  # what MLflow takes in names
+    # MLflow accepts these characters in names.
+    return re.sub(r"[^\w./ -]", "_", name)

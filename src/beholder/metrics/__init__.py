@@ -72,36 +72,37 @@ METRICS: Registry[Metric[Any]] = Registry(
 )
 
 
-def metric(given: str | Spec, **defaults: object) -> Metric[Any]:
+def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
     """Build a metric from its spec.
 
     Args:
-        given: For example ``"vcs"``, ``"vcs(rules='paper', lct=1)"`` or
+        spec: For example ``"vcs"``, ``"vcs(rules='paper', lct=1)"`` or
             ``"posh(judge=openai('gpt-4.1', temperature=0.7))"``.
         defaults: Values for parameters that the metric has and the spec does not name.
 
     Raises:
-        ConfigError: An unknown metric or parameter, or a bad value; names what there is.
+        ConfigError: A metric or parameter is unknown, or a value is not valid; names the choices.
     """
-    parsed = parse(given) if isinstance(given, str) else given
+    parsed = parse(spec) if isinstance(spec, str) else spec
     try:
         cls = METRICS.get(parsed.name)
     except UnknownNameError as error:
-        if not (having := _having(parsed.name)):
+        if not (owners := _metrics_with_value(parsed.name)):
             raise
+        # Users often name a value (f1, rouge_l) where its metric is wanted.
         raise UnknownNameError(
-            f"no metric is called {parsed.name!r}; it is a value of {', '.join(having)}"
+            f"no metric is called {parsed.name!r}; it is a value of {', '.join(owners)}"
         ) from error
     return from_spec(cls, parsed, defaults)
 
 
-def _having(value: str) -> list[str]:
-    """The built-in metrics that have a value of that name."""
+def _metrics_with_value(value: str) -> list[str]:
+    """Return the built-in metrics that have a value of that name."""
     names = METRICS.builtin()
     return [
         name
         for name in names
-        if value in (one.name for one in METRICS.get(name).values)
+        if value in (info.name for info in METRICS.get(name).values)
     ]
 
 
@@ -114,42 +115,53 @@ def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
         defaults: Values for parameters that the class has and the spec does not name.
 
     Raises:
-        ConfigError: A parameter is unknown or missing, or a bad value; names what there is.
+        ConfigError: A parameter is unknown or missing, or a value is not valid; names the choices.
     """
-    known = {p.name: p for p in params(cls)}
+    params_by_name = {p.name: p for p in params(cls)}
+    # An argument, or the members of a panel, would be dropped without a word.
     if (
         parsed.argument is not None
-        or "members" in parsed.options.keys() - known.keys()
+        or "members" in parsed.options.keys() - params_by_name.keys()
     ):
         raise ConfigError(
             f"{str(parsed)!r}: {parsed.name} takes named arguments, as in"
-            f" {parsed.name}({next(iter(known), 'name')}=...)"
+            f" {parsed.name}({next(iter(params_by_name), 'name')}=...)"
         )
     for option in parsed.options:
-        if option not in known:
-            close = get_close_matches(option, known, n=1)
+        if option not in params_by_name:
+            close = get_close_matches(option, params_by_name, n=1)
             hint = f"did you mean {close[0]!r}? " if close else ""
             raise ConfigError(
-                f"{parsed.name} has no parameter {option!r}; {hint}It has: {', '.join(known)}"
+                f"{parsed.name} has no parameter {option!r}; {hint}It has:"
+                f" {', '.join(params_by_name)}"
             )
+    # Specs of tools stay specs, since they are parsed by the tool; all else
+    # becomes a literal.
     tools = {
         name: value
         for name, value in parsed.options.items()
-        if known[name].metadata["tool"]
+        if params_by_name[name].metadata["tool"]
     }
     plain = {
         name: value
         for name, value in parsed.options.items()
         if name not in tools
     }
-    fitting = {
-        name: value for name, value in defaults.items() if name in known
+    used_defaults = {
+        name: value
+        for name, value in defaults.items()
+        if name in params_by_name
     }
-    given = {**fitting, **tools, **Spec(parsed.name, options=plain).literals()}
-    for name, p in known.items():
-        if p.default is REQUIRED and name not in given:
+    # What the spec names wins over the defaults.
+    arguments = {
+        **used_defaults,
+        **tools,
+        **Spec(parsed.name, options=plain).literals(),
+    }
+    for name, p in params_by_name.items():
+        if p.default is REQUIRED and name not in arguments:
             raise ConfigError(
                 f"{parsed.name} needs a {name} ({p.metadata['help']}): write"
                 f" {parsed.name}({name}=...), or name one for all with --{name}"
             )
-    return cls(**given)
+    return cls(**arguments)

@@ -1,4 +1,4 @@
-"""The contract of a metric: gather evidence, then score it; and how much of an item it takes.
+"""The contract of a metric: gather evidence, then score it; and limits on the size of an item.
 
 A metric is a frozen dataclass. Its fields are its whole configuration, so that two metrics with the
 same fields are equal, print the same name and give the same numbers.
@@ -32,11 +32,11 @@ from beholder.text.composition import composed
 __all__ = ["Bounds", "Metric", "ValueInfo"]
 
 MOST_PAIRS = 50_000_000
-"""Pairs of parts that are compared at once: about 1 GB, in the metrics that hold most for each."""
+"""Pairs of parts compared at once: about 1 GB, in the metrics that need most memory for each."""
 
-SIGN = 5
-"""Characters as which one counts that is in no word: analysed, each sign is a token, as a word
-of about five characters is."""
+PUNCTUATION_COST = 5
+"""A character outside words counts as this many: the parser makes a token of each, and a word has
+about five characters."""
 
 MOST_PICTURES = 256
 """Pictures of one item."""
@@ -44,7 +44,7 @@ MOST_PICTURES = 256
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a metric takes of one item.
+    """Limits on one item that a metric scores.
 
     Attributes:
         characters: Of the candidate and all references together; a text of signs alone may have a
@@ -61,7 +61,9 @@ class Bounds:
             if self.compares
             else ""
         )
-        signs = f"{self.characters // SIGN:,} of them outside words"
+        signs = (
+            f"{self.characters // PUNCTUATION_COST:,} of them outside words"
+        )
         return f"{self.characters:,} characters in all texts together, {signs}{pairs}"
 
     def check(self, item: Item, name: str) -> None:
@@ -70,7 +72,7 @@ class Bounds:
         Raises:
             ItemError: Its texts are too long or have too many signs, or its pictures are too many.
         """
-        n, most = (
+        n, max_characters = (
             len(item.candidate) + sum(map(len, item.references)),
             self.characters,
         )
@@ -79,15 +81,16 @@ class Bounds:
                 f"the texts of this item have {n:,} characters; {name} takes up to"
                 f" {self.characters:,}, so score them in parts"
             )
+        # Counting signs is slow, so a short text is let through without it.
         n_signs = (
             sum(map(_n_signs, (item.candidate, *item.references)))
-            if n * SIGN > most
+            if n * PUNCTUATION_COST > max_characters
             else 0
         )
-        if n_signs * SIGN > most:
+        if n_signs * PUNCTUATION_COST > max_characters:
             raise ItemError(
                 f"the texts of this item have {n_signs:,} characters outside words; {name} takes up"
-                f" to {most // SIGN:,}"
+                f" to {max_characters // PUNCTUATION_COST:,}"
             )
         if len(item.images) > MOST_PICTURES:
             raise ItemError(
@@ -97,7 +100,7 @@ class Bounds:
     def check_pairs(
         self, candidate: int, references: Sequence[int], name: str
     ) -> None:
-        """Refuse texts with too many parts, before each is compared with each.
+        """Refuse texts with too many parts, before each pair is compared.
 
         Args:
             candidate: Number of parts of the candidate.
@@ -124,23 +127,24 @@ class Bounds:
         Raises:
             ItemError: There are too many pairs.
         """
+        # Quick: no text has more words and signs than characters.
         if sum(map(len, texts)) ** 2 <= MOST_PAIRS:
-            return  # quick: no text has more words and signs than characters
+            return
         n_tokens = [max(len(words(text)), _n_signs(text)) for text in texts]
         self.check_pairs(max(n_tokens), n_tokens, name)
 
 
 def f1(precision: float, recall: float) -> float:
-    """The harmonic mean; 0 if the two sum to 0."""
+    """Return the harmonic mean; 0 if the two sum to 0."""
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
 
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
-    """``(1 + beta^2) P R / (R + beta^2 P)``; 0 when either is 0."""
+    """Return ``(1 + beta^2) P R / (R + beta^2 P)``; 0 when either is 0."""
     if precision == 0 or recall == 0:
         return 0.0
-    # 1 of 1 and 1 must be 1, and rounding can pass it
+    # Rounding can pass 1, and the F of 1 and 1 must be 1.
     return min(
         1.0,
         (1 + beta**2) * precision * recall / (recall + beta**2 * precision),
@@ -148,7 +152,7 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
 
 
 def _n_signs(text: str) -> int:
-    """Characters that are neither white space nor part of a word."""
+    """Count the characters that are neither white space nor part of a word."""
     return sum(map(len, text.split())) - sum(
         end - start for start, end in words(text)
     )
@@ -156,8 +160,8 @@ def _n_signs(text: str) -> int:
 
 E = TypeVar("E")
 
-_ENOUGH = 3
-"""Least number of equal values that is reported."""
+_MIN_VALUES = 3
+"""A caution about equal values needs this many."""
 
 
 @dataclass(frozen=True)
@@ -184,18 +188,19 @@ class Metric(Asker[Item], Generic[E]):
         """
 
     @property
-    def shown(self) -> frozenset[str]:
+    def needed_fields(self) -> frozenset[str]:
         """Fields of the item that it needs as it is configured; none may be empty."""
         return self.required_fields
 
     def check_item(self, item: Item) -> None:
-        """Refuse an item without what the metric needs, or with a text that says nothing.
+        """Refuse an item without what the metric needs, or with a text without words.
 
         Raises:
             ItemError: Names the field that is missing or empty, or the text without words.
         """
-        for field in sorted(self.shown):
+        for field in sorted(self.needed_fields):
             if not getattr(item, field):
+                # A column of nearly the same name was most likely not mapped.
                 close = get_close_matches(field, item.meta, n=1, cutoff=0.8)
                 hint = ""
                 if close:
@@ -205,7 +210,7 @@ class Metric(Asker[Item], Generic[E]):
                 raise ItemError(
                     f"{self.registered_name} needs {field}, and this item has none{hint}"
                 )
-        check_words_in(item, "references" in self.shown)
+        check_words_in(item, "references" in self.needed_fields)
 
     def check_row(self, item: Item) -> None:
         """Refuse a row whose own fields are malformed, which a run does before all work.
@@ -222,7 +227,7 @@ class Metric(Asker[Item], Generic[E]):
         images: Sequence[str] | None = None,
         tools: Tools | None = None,
     ) -> ItemScore:
-        """Score one text; works in scripts and notebooks.
+        """Score one text; works in scripts and in notebooks, which run an event loop.
 
         Args:
             candidate: The text under evaluation.
@@ -235,6 +240,8 @@ class Metric(Asker[Item], Generic[E]):
             ConfigError: References are written one after another, or ``images`` is one text.
             ItemError: The text cannot be scored; the message says why.
         """
+        # Two references written one after the other would be taken for
+        # something else.
         if more:
             raise ConfigError(
                 f"score_text takes a text and its references, got {len(more)} values more: write"
@@ -261,17 +268,19 @@ class Metric(Asker[Item], Generic[E]):
             references=texts,
             images=tuple(images or ()),
         )
+        # The same letter can be one code point or two; metrics compare code
+        # points.
         item = composed(item)
         with one_blas_thread():
-            found = run_sync(
+            score = run_sync(
                 self.prepare([item]).evaluate(item, tools or Tools())
             )
-        return replace(found, item=item)
+        return replace(score, item=item)
 
     def score(
         self, items: Sequence[Item], *, tools: Tools | None = None
     ) -> list[ItemScore | ItemFailure]:
-        """Score items in order; an item that cannot be scored gives its reason.
+        """Score items in order; return the reason for an item that cannot be scored.
 
         ``beholder.score`` does the same with a store, workers and a report.
         """
@@ -279,8 +288,10 @@ class Metric(Asker[Item], Generic[E]):
         items = list(map(composed, items))
         prepared = self.prepare(items)
 
+        # Items finish in any order, and the scores are returned in that of the
+        # items.
         async def each() -> list[ItemScore | ItemFailure]:
-            found: dict[int, ItemScore | ItemFailure] = {}
+            outcomes: dict[int, ItemScore | ItemFailure] = {}
             attempts = bounded(
                 lambda i: attempt(prepared, items[i], shared),
                 range(len(items)),
@@ -289,37 +300,37 @@ class Metric(Asker[Item], Generic[E]):
             async for index, outcome in attempts:
                 if isinstance(outcome, ItemScore):
                     outcome = replace(outcome, item=items[index])
-                found[index] = outcome
-            return [found[index] for index in range(len(items))]
+                outcomes[index] = outcome
+            return [outcomes[index] for index in range(len(items))]
 
         with one_blas_thread():
             return run_sync(each())
 
     def value_named(self, name: str | None) -> ValueInfo:
-        """What one of the values means; None names the headline.
+        """Return the description of a value; None names the headline.
 
         Raises:
-            ConfigError: There is no such value; names what there is.
+            ConfigError: There is no such value; names those there are.
         """
-        for one in (*self.values, *self.corpus_values):
-            if name in (None, one.name):
-                return one
-        there = ", ".join(
-            one.name for one in (*self.values, *self.corpus_values)
+        for info in (*self.values, *self.corpus_values):
+            if name in (None, info.name):
+                return info
+        names = ", ".join(
+            info.name for info in (*self.values, *self.corpus_values)
         )
         raise ConfigError(
-            f"{self.registered_name} has no value {name!r}; it has: {there}"
+            f"{self.registered_name} has no value {name!r}; it has: {names}"
         )
 
     def needs_corpus(self) -> bool:
-        """Whether a score depends on the texts of all items, so that ``prepare`` must see them."""
+        """Return whether a score depends on the texts of all items, which ``prepare`` reads."""
         return False
 
     def check(self, subject: Item) -> None:
-        """Refuse an item that is too large, no Unicode, or incomplete (see ``check_item``).
+        """Refuse an item that is too large, not Unicode, or incomplete (see ``check_item``).
 
         Raises:
-            ItemError: Says what is too much, wrong or missing.
+            ItemError: Names the limit, or the field that is wrong or missing.
         """
         self.bounds.check(subject, self.registered_name)
         _check_unicode(subject)
@@ -334,13 +345,14 @@ class Metric(Asker[Item], Generic[E]):
         tools.check_language(self.tool_specs(), subject)
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """Report that all texts have the same headline value."""
+        """Warn if all texts have the same headline value."""
         headline = self.values[0].name
-        found = columns.get(headline, np.zeros(0))
-        if len(found) < _ENOUGH or found.min() < found.max():
+        column = columns.get(headline, np.zeros(0))
+        # Two texts may be equal by chance.
+        if len(column) < _MIN_VALUES or column.min() < column.max():
             return ()
         return (
-            f"all {len(found):,} values of {headline} are {found[0]:.6g}: it separates no texts",
+            f"all {len(column):,} values of {headline} are {column[0]:.6g}: it separates no texts",
         )
 
     async def evaluate_together(
@@ -352,7 +364,7 @@ class Metric(Asker[Item], Generic[E]):
             ItemError: A text cannot be scored; names its place.
         """
 
-        async def one(number: int, item: Item) -> ItemScore:
+        async def evaluate_one(number: int, item: Item) -> ItemScore:
             try:
                 return await self.evaluate(item, tools)
             except ItemError as error:
@@ -360,7 +372,10 @@ class Metric(Asker[Item], Generic[E]):
 
         return list(
             await asyncio.gather(
-                *(one(n, item) for n, item in enumerate(items, start=1))
+                *(
+                    evaluate_one(n, item)
+                    for n, item in enumerate(items, start=1)
+                )
             )
         )
 
@@ -369,6 +384,7 @@ class Metric(Asker[Item], Generic[E]):
         subject = composed(subject)
         self.check(subject)
         self.check_tools(subject, tools)
+        # Before any request: a judge that cannot do it is refused here.
         identities = self.identities(tools)
         score = self.score_item(subject, await self.gather(subject, tools))
         return (
@@ -381,7 +397,7 @@ class Metric(Asker[Item], Generic[E]):
 def check_words_in(item: Item, has_references: bool) -> None:
     """Refuse an item with a text of punctuation, symbols or emoji alone.
 
-    Such a text says nothing. As a 0, it would count as a description that is wrong.
+    Such a text describes nothing; scored as 0 it would count as a wrong description.
 
     Args:
         item: The item.
@@ -412,6 +428,6 @@ def _check_unicode(item: Item) -> None:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise ItemError(
-                f"the {name} is no Unicode text: it has half of a surrogate pair at character"
+                f"the {name} is not Unicode text: it has half of a surrogate pair at character"
                 f" {error.start}"
             ) from None

@@ -1,4 +1,4 @@
-"""Which metric fits the data at hand, where the user names none."""
+"""The metric that fits the data at hand, where the user names none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOKED_AT = 50
 
 
 def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
-    """The metric for some items, and why.
+    """Choose the metric for some items.
 
     Args:
         items: The first ``LOOKED_AT`` or fewer of the data.
@@ -30,11 +30,13 @@ def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
         Name and reason, such as ``("accord", "English texts with references")``.
 
     Raises:
-        ConfigError: None fits without more; says what is lacking.
+        ConfigError: No metric fits; says which option is missing.
     """
     if not any(item.references for item in items):
         return _without_references(items, judge)
-    foreign = [why for item in items if (why := _foreign(item))]
+    foreign = [why for why in map(_foreign, items) if why]
+    # The majority decides: a few foreign rows become failures, with a reason
+    # each.
     if 2 * len(foreign) > len(items):
         if judge:
             return (
@@ -46,6 +48,7 @@ def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
             " omissions name a judge"
         )
     n_words = median(len(words(item.candidate)) for item in items)
+    # A short description of a video has no order to compare.
     if all(item.video for item in items) and n_words >= LONG:
         return (
             "vcs",
@@ -58,20 +61,23 @@ def _without_references(items: Sequence[Item], judge: bool) -> tuple[str, str]:
     pictured = any(item.images for item in items)
     if pictured and judge:
         return "fleur", "pictures and no references: a judge looks"
-    named = (
+    suggestion = (
         "a metric that looks: -m clipscore (extra hf), or -m fleur --judge openai:MODEL"
         if pictured
         else "one that needs none: -m 'perplexity(judge=hf:MODEL)'"
     )
     raise ConfigError(
-        f"no metric was named, and the rows have no references. Name {named}; or say where"
+        f"no metric was named, and the rows have no references. Name {suggestion}; or say where"
         " references are, with --map references=COLUMN or --references-from FILE; beholder lint"
         " checks alternative texts without references"
     )
 
 
 def _foreign(item: Item) -> str | None:
-    said = language_named(item.language)
-    if said is not None:
-        return None if said == ENGLISH else f"row {item.id} says {said}"
+    language = language_named(item.language)
+    # The row's own statement wins: detection errs on short texts.
+    if language is not None:
+        return (
+            None if language == ENGLISH else f"row {item.id} says {language}"
+        )
     return not_english(item.candidate)

@@ -1,4 +1,4 @@
-"""Texts as words in their context, and how near they come; who judges units has no part in it."""
+"""Texts as words in their context, and the similarity of texts by words; no judge takes part."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Reading:
 
     Attributes:
         words: Its n words in lower case.
-        weights: (n,), how much each says, 0..1.
+        weights: (n,), the information of each, 0..1.
         vectors: (n, D), of each word in its context; rows of length one, or zero where the encoder
             has no token for a word.
-        whole: (D,), of the text; length one.
+        whole_text: (D,), of the text; length one.
     """
 
     words: tuple[str, ...]
     weights: FloatArray
     vectors: FloatArray
-    whole: FloatArray
+    whole_text: FloatArray
 
 
-def read(text: str, tokens: TokenVectors) -> Reading:
+def join_tokens(text: str, tokens: TokenVectors) -> Reading:
     """Join the tokens of a text to words: a word's vector is the mean of those of its tokens.
 
     Raises:
@@ -47,6 +47,7 @@ def read(text: str, tokens: TokenVectors) -> Reading:
         raise ConfigError(
             "this encoder does not return the places of its tokens; use minilm"
         )
+    # A token belongs to each word whose characters it shares.
     places = words(text)
     starts, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
     first, last = tokens.spans[:, 0], tokens.spans[:, 1]
@@ -54,10 +55,10 @@ def read(text: str, tokens: TokenVectors) -> Reading:
         (first < ends[:, None]) & (last > starts[:, None]) & ~tokens.special
     )
     vectors = unit_rows(inside.astype(np.float64) @ tokens.vectors)
-    found = tuple(lower_words(text))
-    weights = np.array(frequency.weights(found))
+    word_texts = tuple(lower_words(text))
+    weights = np.array(frequency.weights(word_texts))
     return Reading(
-        found,
+        word_texts,
         weights,
         vectors,
         unit_rows(tokens.vectors.mean(axis=0)[None])[0],
@@ -67,7 +68,7 @@ def read(text: str, tokens: TokenVectors) -> Reading:
 async def read_all(
     texts: Sequence[str], service: TokenService
 ) -> tuple[Reading, ...]:
-    """Texts as the encoder's last layer reads them.
+    """Encode texts by the encoder's last layer and join the tokens to words.
 
     Raises:
         ConfigError: The encoder does not return the places of its tokens.
@@ -77,13 +78,14 @@ async def read_all(
         *(service.encode(text, layer) for text in texts)
     )
     return tuple(
-        read(text, found) for text, found in zip(texts, encoded, strict=True)
+        join_tokens(text, tokens)
+        for text, tokens in zip(texts, encoded, strict=True)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How near the words of a candidate and its references come, in their contexts.
+    """Similarity of the words of a candidate and its references, in their contexts.
 
     Attributes:
         precision: Of the candidate's words in the references, each at the one where it comes best.
@@ -97,41 +99,43 @@ class Wording:
 def compare_words(
     candidate: Reading, references: Sequence[Reading]
 ) -> Wording:
-    """Look for each word's nearest word on the other side."""
+    """Match each word to its nearest word on the other side."""
+    # A word of the candidate is right if any reference has it; a reference's
+    # words are all due.
     pairs = [_nearest(candidate, reference) for reference in references]
     best = np.max([forward for forward, _ in pairs], axis=0)
     recalls = [
-        _mean(back, own)
-        for (_, back), own in zip(pairs, references, strict=True)
+        _mean(back, reference)
+        for (_, back), reference in zip(pairs, references, strict=True)
     ]
     return Wording(_mean(best, candidate), math.fsum(recalls) / len(recalls))
 
 
 def recalled_by_peers(references: Sequence[Reading]) -> float:
-    """What references recall of one another by their words: mean over all ordered pairs, 0..1.
+    """Return the mean recall by words over all ordered pairs of references, 0..1.
 
     People choose different things to say; this is how much of one's words another has. 1 for a
     single reference.
     """
-    among = []
+    recalls = []
     for first, second in combinations(references, 2):
         forward, back = _nearest(first, second)
-        among += [_mean(forward, first), _mean(back, second)]
+        recalls += [_mean(forward, first), _mean(back, second)]
     # Summed exactly, so that the order of references changes no digit.
-    return math.fsum(among) / len(among) if among else 1.0
+    return math.fsum(recalls) / len(recalls) if recalls else 1.0
 
 
 def peer_adjusted_recall(recall: float, peers: float) -> float:
-    """Recall set against what the references recall of one another: its odds over theirs at even.
+    """Adjust recall by what the references recall of one another: r / (r + q (1 - r)).
 
-    With r and q for the two, r / (r + q (1 - r)): 0 and 1 stay, as does all with q = 1; the less
+    r is the recall, q that of the peers. 0 and 1 stay, as does all with q = 1; the less
     people agree on what to say, the less a candidate is blamed for saying something else.
     """
     return recall / (recall + peers * (1 - recall)) if recall else 0.0
 
 
 def _nearest(a: Reading, b: Reading) -> tuple[FloatArray, FloatArray]:
-    """Best cosine, 0..1, of each word of the first text in the second, and the other way round."""
+    """Return the best cosine, 0..1, of each word of a text in the other, in both directions."""
     if not a.words or not b.words:
         return np.zeros(len(a.words)), np.zeros(len(b.words))
     similarity = np.clip(products(a.vectors, b.vectors), 0.0, 1.0)
@@ -139,6 +143,7 @@ def _nearest(a: Reading, b: Reading) -> tuple[FloatArray, FloatArray]:
 
 
 def _mean(values: FloatArray, text: Reading) -> float:
+    # A text without words that the encoder knows has no weight to divide by.
     return (
         float((values * text.weights).sum() / text.weights.sum())
         if text.words

@@ -1,6 +1,6 @@
 """Guards against texts that raise a score without being better; each gives a factor from 0 to 1.
 
-A guard looks at the text and the references alone, so what it costs is nothing beside the metric.
+A guard reads the text and the references alone, so it costs nothing beside the metric.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from beholder.text import words
 
 
 class RewardGuard(ABC):
-    """What takes from a reward."""
+    """A reduction of the reward for texts of one kind."""
 
     @abstractmethod
     def factor(self, item: Item) -> float:
-        """The share of the reward that is left, from 0 (nothing) to 1 (all)."""
+        """Return the share of the reward that is left, from 0 (nothing) to 1 (all)."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,15 @@ class LengthGuard(RewardGuard):
             )
 
     def factor(self, item: Item) -> float:
-        """See ``RewardGuard.factor``."""
+        """Return ``limit / ratio`` for a text beyond the limit, else 1."""
         longest = max(
             (len(words(text)) for text in item.references), default=0
         )
         n = len(words(item.candidate))
-        return (
-            1.0
-            if n <= self.limit * longest or not longest
-            else self.limit * longest / n
-        )
+        # Without references there is no usual length to compare with.
+        if not longest or n <= self.limit * longest:
+            return 1.0
+        return self.limit * longest / n
 
 
 @dataclass(frozen=True)
@@ -78,15 +77,20 @@ class RepetitionGuard(RewardGuard):
             raise ConfigError(f"n={self.n!r}: expected a whole number from 1")
 
     def factor(self, item: Item) -> float:
-        """See ``RewardGuard.factor``."""
+        """Return the share of distinct n-grams, relative to that of the references."""
+        # Lists and refrains repeat words; a text may repeat as much as its
+        # most repetitive reference.
         usual = min(
             (self._distinct(text) for text in item.references), default=1.0
         )
         return min(1.0, self._distinct(item.candidate) / usual)
 
     def _distinct(self, text: str) -> float:
-        said = [text[start:end].lower() for start, end in words(text)]
-        grams = Counter(zip(*(said[k:] for k in range(self.n)), strict=False))
+        tokens = [text[start:end].lower() for start, end in words(text)]
+        grams = Counter(
+            zip(*(tokens[k:] for k in range(self.n)), strict=False)
+        )
+        # A text shorter than n words has no n-gram, and so repeats none.
         return len(grams) / grams.total() if grams else 1.0
 
 

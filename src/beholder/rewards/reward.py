@@ -24,8 +24,8 @@ from beholder.rewards.guards import GUARDS, RewardGuard
 from beholder.run.live import LiveScorer, TextFailure
 from beholder.run.session import RunContext
 
-_FAR = 1000.0
-"""A lowest reward further down than this would drown all others."""
+_LOWEST_BOUND = -1000.0
+"""A lowest reward below this would drown all others."""
 
 logger = logging.getLogger("beholder.rewards")
 
@@ -65,6 +65,7 @@ def reward(
     """
     defaults = asked_tools(embedder, judge)
     chosen = metric(of, **defaults) if isinstance(of, str) else of
+    # Options of scoring a data set, which a reward is never given whole.
     unfit = sorted(
         {
             "limit",
@@ -79,19 +80,19 @@ def reward(
     )
     if unfit:
         raise ConfigError(
-            f"{unfit[0]} means nothing for a reward: leave it out"
+            f"{unfit[0]} does not apply to a reward: leave it out"
         )
     rows, judging, work = grouped(options)
-    means = RunContext(judging, work, rows.media_root or Path())
-    means.check([chosen])
+    context = RunContext(judging, work, rows.media_root or Path())
+    context.check([chosen])
     info = chosen.value_named(value)
     if info.higher_is_better is None:
         raise ConfigError(
-            f"{chosen.registered_name}.{info.name} cannot be a reward: neither end of it is better"
+            f"{chosen.registered_name}.{info.name} cannot be a reward: none of its ends is better"
         )
     if lowest is None:
         lowest = info.low if info.higher_is_better else -info.high
-        if lowest < -_FAR:
+        if lowest < _LOWEST_BOUND:
             raise ConfigError(
                 f"{chosen.registered_name}.{info.name} has no worst value that a trainer could take"
                 " for an empty text: name one as lowest=..."
@@ -101,19 +102,23 @@ def reward(
             f"{chosen.registered_name} counts in the whole data set before the first text: hand"
             " over the rows of the training set as data=..."
         )
+    # Document frequencies and the like need references and pictures, never a
+    # candidate.
     texts = (
         (row.get(references), row.get(images))
         for row in (() if data is None else data)
     )
     of = chosen.prepare(
-        item for text, seen in texts for item in items_of([""], [text], [seen])
+        item
+        for text, pictures in texts
+        for item in items_of([""], [text], [pictures])
     )
-    return Reward(of, info, lowest, (references, images), guards, means)
+    return Reward(of, info, lowest, (references, images), guards, context)
 
 
 @dataclass(eq=False, repr=False)
 class Reward:
-    """What a trainer calls. Use ``reward``.
+    """A reward function for trainers. Use ``reward``.
 
     Built-in analysis works in processes of its own, so that the trainer's loop continues meanwhile;
     judges behind an endpoint are waited for in the caller's loop. References that were read once
@@ -165,13 +170,14 @@ class Reward:
         outcomes = await self._scorer.score(items)
         return self._rewards(items, outcomes, columns)
 
+    # Offsets count in the text as it is scored, without white space before it.
     async def dense(
         self,
         completions: Sequence[Completion],
         offsets: Sequence[Offsets],
         **columns: Any,
     ) -> list[list[float] | None]:
-        """A reward for each token of each completion; see ``by_token``.
+        """Return a reward for each token of each completion; see ``by_token``.
 
         Args:
             completions: As above. Offsets count in the text after its thinking is cut off.
@@ -180,14 +186,14 @@ class Reward:
 
         Returns:
             For each completion a reward for each token: -1 for all of a text that could not be
-            scored by its own fault; None if there is no score for another reason.
+            scored by its own fault; None if the score is missing for another reason.
         """
         items = self._items(completions, columns)
         outcomes = await self._scorer.score(items)
         self._rewards(items, outcomes, columns)
         return [
-            _dense(one, shifted(places, n_blank(said)))
-            for said, one, places in zip(
+            _dense(outcome, shift_offsets(places, n_blank(completion)))
+            for completion, outcome, places in zip(
                 completions, outcomes, offsets, strict=True
             )
         ]
@@ -200,7 +206,7 @@ class Reward:
         extra_info: Mapping[str, Any] | None = None,
         **_: Any,
     ) -> float:
-        """The reward of one text: the signature of verl's reward functions.
+        """Return the reward of one text: the signature of verl's reward functions.
 
         Args:
             data_source: Not read.
@@ -212,13 +218,14 @@ class Reward:
             ItemError: There is no reward for this text; verl knows no None.
         """
         references, images = self.columns
+        # verl passes one row; the trainer's columns have one entry each.
         extra = {
             name: [(extra_info or {}).get(name)]
             for name in (images, *ROW_FIELDS)
         }
-        given = {**extra, references: [ground_truth]}
-        found = (await self([data_source], [solution_str], **given))[0]
-        if found is None:
+        row_columns = {**extra, references: [ground_truth]}
+        score = (await self([data_source], [solution_str], **row_columns))[0]
+        if score is None:
             index = (extra_info or {}).get("index")
             row = "" if index is None else f" of row {index}"
             why = (
@@ -229,11 +236,11 @@ class Reward:
             raise ItemError(
                 f"{self.__name__} has no reward for the text {solution_str[:60]!r}{row}{why}"
             )
-        return found
+        return score
 
-    def compute_score_sync(self, *given: Any, **named: Any) -> float:
-        """``compute_score`` as a plain function, for reward managers that do not await it."""
-        return run_sync(self.compute_score(*given, **named))
+    def compute_score_sync(self, *args: Any, **kwargs: Any) -> float:
+        """Return ``compute_score`` without await, for reward managers of plain functions."""
+        return run_sync(self.compute_score(*args, **kwargs))
 
     def close(self) -> None:
         """End the worker processes; they end with this process, too."""
@@ -243,6 +250,8 @@ class Reward:
         self, completions: Sequence[Completion], columns: Mapping[str, Any]
     ) -> list[Item]:
         references, images = self.columns
+        # A misspelt column would otherwise give None for every text, and
+        # training would continue.
         needed = [
             name
             for name, field in ((references, "references"), (images, "images"))
@@ -269,32 +278,37 @@ class Reward:
         columns: Mapping[str, Any],
     ) -> list[float | None]:
         failed: Counter[str] = Counter()
-        found = [
-            self._one(*pair, failed)
+        rewards = [
+            self._reward(*pair, failed)
             for pair in zip(items, outcomes, strict=True)
         ]
+        # Blank references are most likely a mistake in the data; missing ones
+        # are not.
         references = columns.get(self.columns[0], [None] * len(items))
         blank = [
             str(place)
-            for place, (given, outcome) in enumerate(
+            for place, (reference, outcome) in enumerate(
                 zip(references, outcomes, strict=True), 1
             )
-            if outcome is None and _is_blank(given)
+            if outcome is None and _is_blank(reference)
         ]
         if blank:
             failed[
                 f"the references are blank (completion {', '.join(blank)})"
             ] = len(blank)
-        tell: Callable[[str, float], object] | None = columns.get("log_metric")
+        # TRL passes a function that records a number of the step.
+        log_metric: Callable[[str, float], object] | None = columns.get(
+            "log_metric"
+        )
         for reason, n in failed.items():
             logger.warning(
                 "%s: %d of %d texts: %s", self.__name__, n, len(items), reason
             )
-        if tell is not None and items:
-            tell(f"{self.__name__}/failed", failed.total() / len(items))
-        return found
+        if log_metric is not None and items:
+            log_metric(f"{self.__name__}/failed", failed.total() / len(items))
+        return rewards
 
-    def _one(
+    def _reward(
         self, item: Item, outcome: Outcome | None, failed: Counter[str]
     ) -> float | None:
         if outcome is None:
@@ -302,28 +316,29 @@ class Reward:
         if isinstance(outcome, ItemFailure):
             failed[outcome.message] += 1
             return self.lowest if isinstance(outcome, TextFailure) else None
+        # A value may be undefined for a text (a correlation of one step); the
+        # trainer skips None.
         if self.value.name not in outcome.values:
             failed[f"{self.value.name} is not defined for the text"] += 1
             return None
+        # Guards scale the distance from the lowest reward, so that less is
+        # worse even below zero.
         above = self.value.sign * outcome.values[self.value.name] - self.lowest
         for guard in self.guards:
             above *= guard.factor(item)
         return self.lowest + above
 
 
-def _is_blank(given: Any) -> bool:
-    """Whether references are there and have no word; an empty list or None is no reference."""
-    texts = (
-        (given,)
-        if isinstance(given, str)
-        else ()
-        if given is None
-        else tuple(given)
-    )
+def _is_blank(references: Any) -> bool:
+    """Return whether references exist and have no word; an empty list or None is no reference."""
+    if references is None:
+        return False
+    texts = (references,) if isinstance(references, str) else tuple(references)
     return len(texts) > 0 and not texts_of(texts, "references")
 
 
 def _dense(outcome: Outcome | None, offsets: Offsets) -> list[float] | None:
+    # The text is at fault as a whole, so each of its tokens is.
     if isinstance(outcome, TextFailure):
         return [-1.0] * len(offsets)
     return (
@@ -336,7 +351,7 @@ Completion: TypeAlias = str | Sequence[Mapping[str, Any]]
 
 
 def text_of(completion: Completion) -> str:
-    """The text that a policy wrote, without its thinking; empty where the thinking never ended.
+    """Return the text that a policy wrote, without thinking; empty where the thinking never ended.
 
     Raises:
         ConfigError: It is neither a text nor chat messages.
@@ -345,38 +360,46 @@ def text_of(completion: Completion) -> str:
 
 
 def n_blank(completion: Completion) -> int:
-    """Characters of white space between a policy's thinking and its text."""
+    """Count the characters of white space between a policy's thinking and its text."""
     answer = _answer(completion)
     return len(answer) - len(answer.lstrip())
 
 
 def _answer(completion: Completion) -> str:
-    text = completion if isinstance(completion, str) else _said(completion)
+    text = (
+        completion
+        if isinstance(completion, str)
+        else _last_assistant_text(completion)
+    )
     answer = text.rpartition("</think>")[2]
+    # Thinking that was cut off at the length limit has no closing tag: there
+    # is no answer yet.
     return "" if answer.lstrip().startswith("<think>") else answer
 
 
-class _Part(msgspec.Struct):
+class _TextPart(msgspec.Struct):
     """A part of a message; of another kind than text (a picture) it has no text."""
 
     text: str = ""
 
 
 class _Message(msgspec.Struct):
-    content: str | list[_Part] | None
+    content: str | list[_TextPart] | None
     role: str = "assistant"
 
 
-def _said(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The last text by the assistant."""
+def _last_assistant_text(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the last text by the assistant; empty if there is none."""
     message: object = messages
     try:
+        # A str is a Sequence as well, but never gets here; bytes would be read
+        # as numbers.
         if not isinstance(messages, Sequence) or isinstance(messages, bytes):
             raise TypeError
         for message in reversed(messages):
-            read = msgspec.convert(message, _Message)
-            if read.role == "assistant":
-                parts = read.content or ""
+            parsed = msgspec.convert(message, _Message)
+            if parsed.role == "assistant":
+                parts = parsed.content or ""
                 if isinstance(parts, str):
                     return parts
                 return "".join(part.text for part in parts)
@@ -401,17 +424,18 @@ def items_of(
     images: Sequence[Any],
     fields: Mapping[str, Sequence[Any]] = MappingProxyType({}),
 ) -> list[Item]:
-    """An item for each completion.
+    """Return an item for each completion.
 
     Args:
-        completions: What was written.
+        completions: Texts, or chat messages.
         references: For each a text, several, or None where it has none.
         images: For each a picture's path, several, or None.
         fields: Columns of other fields that metrics read (``objects``).
 
     Raises:
-        ConfigError: The columns are not as long as the completions, or hold something else.
+        ConfigError: The columns are not as long as the completions, or have entries of other types.
     """
+    # A shorter column would pair texts with references of other rows.
     for name, column in (
         ("references", references),
         ("images", images),
@@ -438,22 +462,25 @@ def items_of(
 Offsets = Sequence[tuple[int, int]]
 
 
-def shifted(offsets: Offsets, by: int) -> list[tuple[int, int]]:
-    """Offsets in a text whose first characters are left out; tokens of those stand for no text."""
+def shift_offsets(offsets: Offsets, by: int) -> list[tuple[int, int]]:
+    """Return offsets in a text without its first characters; tokens of those get empty ranges."""
     return [(max(0, start - by), max(0, end - by)) for start, end in offsets]
 
 
 def by_token(score: ItemScore, offsets: Offsets) -> list[float]:
-    """A reward for each token, from -1 (all findings there are wrong) to 1 (all is right).
+    """Return a reward for each token, from -1 (all findings are wrong) to 1 (all are right).
 
     A unit of the candidate with granular score s (0 wrong, 1 right) gives 2 s - 1 to each token
     that its spans touch; a token of several units has their mean, one of none has 0.
 
     Args:
-        score: What a metric with units found for the text.
+        score: Score of the text by a metric with units.
         offsets: First character and the one after the last of each token, in order, as fast
             tokenizers give them; (0, 0) for tokens that stand for no text.
     """
+    # A token (starts, ends) and a span (start, end) overlap if each begins
+    # before the other ends; tokens without text, starts == ends, overlap
+    # nothing.
     starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T
     total, count = np.zeros(len(offsets)), np.zeros(len(offsets))
     for unit in score.units:

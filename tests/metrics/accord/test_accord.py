@@ -15,7 +15,7 @@ from beholder.embed import entailment, minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.accord.metric import compare_wholes, excluded
+from beholder.metrics.accord.metric import compare_wholes, exclusion_certainty
 from beholder.metrics.wording import compare_words, read_all
 from beholder.records import Item, ItemFailure
 from toy.words import reading
@@ -33,8 +33,8 @@ def test_the_headline_metric_is_accord() -> None:
 
 def test_wholes_are_half_the_best_and_half_the_centre() -> None:
     # Best: 1 with the first. Centre of two axes at a right angle: cosine 1 / sqrt(2) with each.
-    found = compare_wholes(reading("qa"), [reading("qa"), reading("qb")])
-    assert found == pytest.approx((1 + math.sqrt(0.5)) / 2)
+    similarity = compare_wholes(reading("qa"), [reading("qa"), reading("qb")])
+    assert similarity == pytest.approx((1 + math.sqrt(0.5)) / 2)
     assert compare_wholes(reading("qa"), [reading("qb")]) == 0.0
 
 
@@ -42,11 +42,11 @@ REFERENCE = reading("qa qb qc qd")
 
 
 TEXT = "A tall man holds a red cup."
-OTHER = "A man holds a blue cup on a bench."
+OTHER_CUP = "A man holds a blue cup on a bench."
 
 
 def test_the_value_is_the_mean_of_its_three_parts() -> None:
-    values = Accord().score_text(TEXT, OTHER).values
+    values = Accord().score_text(TEXT, OTHER_CUP).values
     parts = [values[name] for name in ("f1", "words", "sentence")]
     assert values["in_order"] == 1.0
     assert values["accord"] == pytest.approx(
@@ -62,7 +62,7 @@ def test_the_value_is_the_mean_of_its_three_parts() -> None:
     # The whole is the mean of unit vectors of tokens, which is near that of the tokens as they are.
     rows = [
         minilm.token_states([minilm.read_tokens(t).ids])[0].sum(axis=0)
-        for t in (TEXT, OTHER)
+        for t in (TEXT, OTHER_CUP)
     ]
     cosine = (
         rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
@@ -73,49 +73,54 @@ def test_the_value_is_the_mean_of_its_three_parts() -> None:
 def test_words_of_several_references_are_set_beside_what_these_recall_of_one_another() -> (
     None
 ):
-    texts = (TEXT, OTHER, "Someone drinks.")
+    texts = (TEXT, OTHER_CUP, "Someone drinks.")
     evidence = asyncio.run(
         Accord().gather(Item("i", TEXT, texts[1:]), Tools())
     )
-    own, *others = asyncio.run(read_all(texts, Tools().encoder("minilm")))
-    near = compare_words(own, others)
+    candidate, *references = asyncio.run(
+        read_all(texts, Tools().encoder("minilm"))
+    )
+    near = compare_words(candidate, references)
     (there, back), (a, b) = (
         (compare_words(*pair).precision, compare_words(*pair).recall)
-        for pair in ((others[0], others[1:]), (others[1], others[:1]))
+        for pair in (
+            (references[0], references[1:]),
+            (references[1], references[:1]),
+        )
     )
     peers = (there + back) / 2  # of one another: each in the other
     assert (a, b) == (back, there)
     assert evidence.units.plan.peers == pytest.approx(peers)
     recall = near.recall / (near.recall + peers * (1 - near.recall))
-    found = (
+    item_score = (
         Accord()
         .score_item(Item("i", TEXT, texts[1:]), evidence)
         .values["words"]
     )
-    assert found == pytest.approx(
+    assert item_score == pytest.approx(
         2 * near.precision * recall / (near.precision + recall)
     )
 
 
 def test_units_and_their_places_are_those_of_posh() -> None:
-    several = (OTHER, "Someone drinks.")
-    ours, theirs = (
+    several = (OTHER_CUP, "Someone drinks.")
+    in_order, reversed_order = (
         Accord().score_text(TEXT, several),
         PoSh().score_text(TEXT, several),
     )
-    assert ours.units == theirs.units
-    assert ours.detail == theirs.detail
-    for name in theirs.values:
-        assert ours.values[name] == theirs.values[name]
+    assert in_order.units == reversed_order.units
+    assert in_order.detail == reversed_order.detail
+    for name in reversed_order.values:
+        assert in_order.values[name] == reversed_order.values[name]
 
 
 def test_a_copy_is_1_and_another_picture_is_near_0() -> None:
-    assert Accord().score_text(OTHER, OTHER).values["accord"] == pytest.approx(
-        1.0
-    )
+    assert Accord().score_text(OTHER_CUP, OTHER_CUP).values[
+        "accord"
+    ] == pytest.approx(1.0)
     foreign = (
         Accord()
-        .score_text("Two planes fly over the sea.", OTHER)
+        .score_text("Two planes fly over the sea.", OTHER_CUP)
         .values["accord"]
     )
     assert foreign < 0.15
@@ -138,7 +143,7 @@ def test_the_words_of_a_description_shuffled_fall_below_a_third() -> None:
 
 
 def test_the_signature_names_judge_and_encoder() -> None:
-    signature = Accord().score_text(TEXT, OTHER).signature
+    signature = Accord().score_text(TEXT, OTHER_CUP).signature
     assert signature.startswith("accord|judge:builtin@")
     assert "|encoder:minilm@" in signature
 
@@ -159,12 +164,12 @@ def test_the_signature_covers_what_selects_sentences_whoever_judges() -> None:
 def test_scores_do_not_depend_on_what_is_scored_beside() -> None:
     texts = [
         TEXT,
-        OTHER,
+        OTHER_CUP,
         "A bench.",
         "A cup of tea stands on a small table by the window.",
     ]
     items = [
-        Item(str(i), text, (OTHER, "Someone holds a cup."))
+        Item(str(i), text, (OTHER_CUP, "Someone holds a cup."))
         for i, text in enumerate(texts)
     ]
     together = Accord().score(items)
@@ -185,62 +190,71 @@ def test_what_cannot_be_scored_has_a_reason() -> None:
 def test_the_worst_sentence_of_either_text_says_whether_one_excludes_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[tuple[str, str]] = []
+    pairs_read: list[tuple[str, str]] = []
 
     def entail(pairs: list[tuple[str, str]]) -> np.ndarray:
-        asked.extend(pairs)
+        pairs_read.extend(pairs)
         return np.array(
             [
-                [0.1, 0.0, 0.9] if "blue" in said else [0.2, 0.6, 0.2]
-                for _, said in pairs
+                [0.1, 0.0, 0.9] if "blue" in hypothesis else [0.2, 0.6, 0.2]
+                for _, hypothesis in pairs
             ]
         )
 
     monkeypatch.setattr(entailment, "entail", entail)
     two = "A dog sleeps on the grass. A man holds a blue cup."
     # Excluded: 2 * 0.9 - 1 = 0.8, by the worst sentence of either text; the other has 0.2.
-    assert excluded(two, [TEXT]) == pytest.approx(0.8)
-    assert excluded(TEXT, [two]) == pytest.approx(0.8)
+    assert exclusion_certainty(two, [TEXT]) == pytest.approx(0.8)
+    assert exclusion_certainty(TEXT, [two]) == pytest.approx(0.8)
     # One reference of two that does not exclude it is enough; the nearest sentence is asked.
-    assert excluded(TEXT, [two, TEXT]) == 0.0
-    assert ("A man holds a blue cup.", TEXT) in asked
-    assert excluded("?", [TEXT]) == 0.0
+    assert exclusion_certainty(TEXT, [two, TEXT]) == 0.0
+    assert ("A man holds a blue cup.", TEXT) in pairs_read
+    assert exclusion_certainty("?", [TEXT]) == 0.0
 
 
-def consistent(candidate: str, excluded: float) -> tuple[float, float]:
+def consistent(
+    candidate: str, exclusion_certainty: float
+) -> tuple[float, float]:
     """``consistent`` and ``words`` of a text beside ``TEXT``."""
     item = Item("i", candidate, (TEXT,))
     evidence = asyncio.run(Accord().gather(item, Tools()))
     values = (
-        Accord().score_item(item, replace(evidence, excluded=excluded)).values
+        Accord()
+        .score_item(item, replace(evidence, excluded=exclusion_certainty))
+        .values
     )
     return values["consistent"], values["words"]
 
 
 def test_contradictions_cost_the_more_the_nearer_the_words_are() -> None:
     # The default caution is a half: 1 - 0.5 * 0.8 * words ** 4.
-    found, w = consistent("A man holds a cup.", 0.8)
-    assert found == pytest.approx(1 - 0.4 * w * w * w * w)
+    share, w = consistent("A man holds a cup.", 0.8)
+    assert share == pytest.approx(1 - 0.4 * w * w * w * w)
     assert consistent(TEXT, 0.8)[0] == pytest.approx(0.6)
     # A contradicted unit, the blue cup, counts like a sentence that is surely excluded.
-    found, w = consistent(OTHER, 0.2)
-    assert found == pytest.approx(1 - 0.5 * w * w * w * w)
+    share, w = consistent(OTHER_CUP, 0.2)
+    assert share == pytest.approx(1 - 0.5 * w * w * w * w)
 
 
 def test_no_sentence_is_compared_where_a_unit_is_contradicted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[str] = []
+    words_read: list[str] = []
 
-    def excluded(candidate: str, references: tuple[str, ...]) -> float:
-        asked.append(candidate)
+    def exclusion_certainty(
+        candidate: str, references: tuple[str, ...]
+    ) -> float:
+        words_read.append(candidate)
         return 0.2
 
-    monkeypatch.setattr("beholder.metrics.accord.metric.excluded", excluded)
-    for candidate, expected in ((OTHER, 1.0), (TEXT, 0.2)):
+    monkeypatch.setattr(
+        "beholder.metrics.accord.metric.exclusion_certainty",
+        exclusion_certainty,
+    )
+    for candidate, expected in ((OTHER_CUP, 1.0), (TEXT, 0.2)):
         item = Item("i", candidate, (TEXT,))
         assert asyncio.run(Accord().gather(item, Tools())).excluded == expected
-    assert asked == [TEXT]
+    assert words_read == [TEXT]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ PAIRS = [
     ("an umbrella", "an umbrella"),
 ]
 ITEMS = [
-    Item(str(i), ours, (theirs,)) for i, (ours, theirs) in enumerate(PAIRS)
+    Item(str(i), candidate, (reference,))
+    for i, (candidate, reference) in enumerate(PAIRS)
 ]
 
 
@@ -47,8 +48,8 @@ def score(
 
 def brute_force(
     bert: Path,
-    ours: str,
-    theirs: str,
+    candidate: str,
+    reference: str,
     layer: int,
     idf: Any = None,
     *,
@@ -56,7 +57,7 @@ def brute_force(
 ) -> tuple[float, float, float]:
     """F1, precision and recall, one pair of tokens at a time."""
     sides = []
-    for text in (ours, theirs):
+    for text in (candidate, reference):
         sides.append(
             list(
                 zip(
@@ -67,11 +68,14 @@ def brute_force(
             )
         )
 
-    def covered(some: list[Any], others: list[Any]) -> float:
-        options = others if match else others[1:-1]
+    def covered(some: list[Any], other_tokens: list[Any]) -> float:
+        options = other_tokens if match else other_tokens[1:-1]
         total, weight = 0.0, 0.0
         for token, vector in some[1:-1]:  # without the markers of both ends
-            best = max(float(np.dot(vector, other)) for _, other in options)
+            best = max(
+                float(np.dot(vector, other_vector))
+                for _, other_vector in options
+            )
             w = 1.0 if idf is None else idf(token)
             total, weight = total + w * best, weight + w
         return total / weight
@@ -80,19 +84,19 @@ def brute_force(
     return (2 * p * r / (p + r) if p > 0 and r > 0 else 0.0), p, r
 
 
-def triple(found: Any) -> list[float]:
-    return [found.values[name] for name in ("f1", "precision", "recall")]
+def triple(score: Any) -> list[float]:
+    return [score.values[name] for name in ("f1", "precision", "recall")]
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2, 3])
 def test_matching_equals_brute_force_at_each_layer(
     bert: Path, layer: int
 ) -> None:
-    for (ours, theirs), found in zip(
+    for (candidate, reference), item_score in zip(
         PAIRS, score(bert, ITEMS, f"layer={layer}"), strict=True
     ):
-        assert triple(found) == pytest.approx(
-            brute_force(bert, ours, theirs, layer), abs=1e-5
+        assert triple(item_score) == pytest.approx(
+            brute_force(bert, candidate, reference, layer), abs=1e-5
         )
 
 
@@ -101,46 +105,47 @@ def test_markers_can_be_matched_as_in_the_published_package(
 ) -> None:
     plain = score(bert, ITEMS)
     matched = score(bert, ITEMS, "layer=2, special='match'")
-    for (ours, theirs), found in zip(PAIRS, matched, strict=True):
-        expected = brute_force(bert, ours, theirs, 2, match=True)
-        assert triple(found) == pytest.approx(expected, abs=1e-5)
+    for (candidate, reference), item_score in zip(PAIRS, matched, strict=True):
+        expected = brute_force(bert, candidate, reference, 2, match=True)
+        assert triple(item_score) == pytest.approx(expected, abs=1e-5)
     assert [triple(f) for f in plain] != [triple(f) for f in matched]
 
 
 def test_idf_weighs_tokens_by_the_references_that_have_them(
     bert: Path,
 ) -> None:
-    texts = [set(token_ids(bert, theirs, 24)) for _, theirs in PAIRS]
+    texts = [set(token_ids(bert, reference, 24)) for _, reference in PAIRS]
 
     def idf(token: int) -> float:
         return math.log(
             (len(texts) + 1) / (sum(token in text for text in texts) + 1)
         )
 
-    for (ours, theirs), found in zip(
+    for (candidate, reference), item_score in zip(
         PAIRS, score(bert, ITEMS, "layer=2, idf=True"), strict=True
     ):
-        assert triple(found) == pytest.approx(
-            brute_force(bert, ours, theirs, 2, idf), abs=1e-5
+        assert triple(item_score) == pytest.approx(
+            brute_force(bert, candidate, reference, 2, idf), abs=1e-5
         )
-        assert "|idf:4refs@" in found.signature
+        assert "|idf:4refs@" in item_score.signature
 
 
 def test_idf_over_one_reference_is_a_reason(bert: Path) -> None:
-    (found,) = score(
+    (item_score,) = score(
         bert, [Item("a", "a dog", ("a dog",))], "layer=2, idf=True"
     )
-    assert isinstance(found, ItemFailure)
-    assert "idf weighs it 0" in found.message
+    assert isinstance(item_score, ItemFailure)
+    assert "idf weighs it 0" in item_score.message
 
 
 def test_the_best_reference_counts(bert: Path) -> None:
-    references = tuple(theirs for _, theirs in PAIRS)
-    (found,) = score(bert, [Item("a", PAIRS[0][0], references)])
+    references = tuple(reference for _, reference in PAIRS)
+    (item_score,) = score(bert, [Item("a", PAIRS[0][0], references)])
     expected = max(
-        brute_force(bert, PAIRS[0][0], theirs, 2) for theirs in references
+        brute_force(bert, PAIRS[0][0], reference, 2)
+        for reference in references
     )
-    assert triple(found) == pytest.approx(expected, abs=1e-5)
+    assert triple(item_score) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_text_is_1_with_itself(bert: Path) -> None:
@@ -158,37 +163,40 @@ def test_a_baseline_maps_to_0_and_1_stays_1(
     table.write_text(
         f"LAYER,P,R,F\n0,0.1,0.2,0.3\n2,{p},{r - 0.1},0.5\n", encoding="utf-8"
     )
-    found, _, _, same = score(bert, ITEMS, f"layer=2, baseline='{table}'")
+    rescaled, _, _, same = score(bert, ITEMS, f"layer=2, baseline='{table}'")
     expected = [(f1 - 0.5) / 0.5, 0.0, 0.1 / (1.1 - r)]
-    assert triple(found) == pytest.approx(expected, abs=1e-6)
+    assert triple(rescaled) == pytest.approx(expected, abs=1e-6)
     assert triple(same) == pytest.approx([1, 1, 1], abs=1e-4)
-    assert "|baseline:table@" in found.signature
+    assert "|baseline:table@" in rescaled.signature
 
 
 def test_long_texts_are_cut_and_counted(bert: Path) -> None:
-    long = " ".join(theirs for _, theirs in PAIRS)
-    one, other = score(
+    long = " ".join(reference for _, reference in PAIRS)
+    long_score, short_score = score(
         bert, [Item("a", long, (PAIRS[0][1],)), Item("b", "dog", ("a", "dog"))]
     )
-    assert (one.values["cut"], one.detail["n_cut_texts"]) == (0.5, 1)
-    assert other.values["cut"] == 0.0
+    assert (long_score.values["cut"], long_score.detail["n_cut_texts"]) == (
+        0.5,
+        1,
+    )
+    assert short_score.values["cut"] == 0.0
     expected = brute_force(bert, long, PAIRS[0][1], 2)
-    assert triple(one) == pytest.approx(expected, abs=1e-5)
+    assert triple(long_score) == pytest.approx(expected, abs=1e-5)
 
 
 def test_each_text_is_encoded_once(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encode = TransformersEncoder.encode
-    asked: list[Any] = []
+    tokenized: list[Any] = []
 
     def recorded(self: TransformersEncoder, questions: Any) -> Any:
-        asked.extend(questions)
+        tokenized.extend(questions)
         return encode(self, questions)
 
     monkeypatch.setattr(TransformersEncoder, "encode", recorded)
     score(bert, [*ITEMS, Item("again", PAIRS[0][0], (PAIRS[1][1],))])
-    assert len(asked) == len(set(asked)) == 7
+    assert len(tokenized) == len(set(tokenized)) == 7
 
 
 def test_degenerate_texts_have_a_reason_and_wrong_settings_an_error(
@@ -216,21 +224,21 @@ def test_degenerate_texts_have_a_reason_and_wrong_settings_an_error(
 def test_rows_of_a_language_are_read_by_its_encoder_at_its_layer(
     bert: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    other = make_bert(tmp_path_factory.mktemp("other") / "second")
-    options = f"layer=2, languages={{'hi': ('hf:{other}', 1)}}"
-    ours, theirs = PAIRS[0]
+    other_bert = make_bert(tmp_path_factory.mktemp("other") / "second")
+    options = f"layer=2, languages={{'hi': ('hf:{other_bert}', 1)}}"
+    candidate, reference = PAIRS[0]
     items = [
-        Item("en", ours, (theirs,), group={"language": "English"}),
-        Item("hi", ours, (theirs,), group={"language": "Hindi"}),
-        Item("fr", ours, (theirs,), group={"language": "fr"}),
+        Item("en", candidate, (reference,), group={"language": "English"}),
+        Item("hi", candidate, (reference,), group={"language": "Hindi"}),
+        Item("fr", candidate, (reference,), group={"language": "fr"}),
     ]
     english, hindi, french = score(bert, items, options)
     assert isinstance(english, ItemScore)
     assert english.values["f1"] == pytest.approx(
-        brute_force(bert, ours, theirs, 2)[0], abs=1e-5
+        brute_force(bert, candidate, reference, 2)[0], abs=1e-5
     )
     assert hindi.values["f1"] == pytest.approx(
-        brute_force(other, ours, theirs, 1)[0], abs=1e-5
+        brute_force(other_bert, candidate, reference, 1)[0], abs=1e-5
     )
     assert french.values == english.values
     assert hindi.values["f1"] != pytest.approx(english.values["f1"], abs=1e-3)
@@ -241,21 +249,21 @@ def test_rows_of_a_language_are_read_by_its_encoder_at_its_layer(
 def test_an_encoder_that_no_row_needs_is_not_loaded(
     bert: Path, tmp_path: Path
 ) -> None:
-    ours, theirs = PAIRS[0]
-    rows = [Item("hi", ours, (theirs,), group={"language": "Hindi"})]
+    candidate, reference = PAIRS[0]
+    rows = [Item("hi", candidate, (reference,), group={"language": "Hindi"})]
     nowhere = f"hf:{tmp_path / 'nowhere'}"
     spec = f"bertscore(model='{nowhere}', layer=1, languages={{'hi': ('hf:{bert}', 2)}})"
     (hindi,) = metric(spec).score(rows)
     assert isinstance(hindi, ItemScore), hindi
     assert hindi.values["f1"] == pytest.approx(
-        brute_force(bert, ours, theirs, 2)[0], abs=1e-5
+        brute_force(bert, candidate, reference, 2)[0], abs=1e-5
     )
     assert f"|model:{nowhere}|" in hindi.signature
     data = tmp_path / "rows.jsonl"
     row = {
         "id": "hi",
-        "candidate": ours,
-        "references": [theirs],
+        "candidate": candidate,
+        "references": [reference],
         "group": {"language": "hi"},
     }
     data.write_text(json.dumps(row) + "\n", encoding="utf-8")
@@ -277,9 +285,9 @@ def test_each_language_needs_an_encoder_that_reads_it() -> None:
     hindi, german, english = metric(
         "bertscore(model='minilm', languages={'Hindi': ('minilm', 3)})"
     ).score(rows)
-    for found in (hindi, german):
-        assert isinstance(found, ItemFailure)
-        assert "encoder minilm reads English" in found.message
+    for failure in (hindi, german):
+        assert isinstance(failure, ItemFailure)
+        assert "encoder minilm reads English" in failure.message
     assert isinstance(english, ItemScore)
     assert english.values["f1"] == pytest.approx(1.0, abs=1e-5)
     assert TransformersEncoder("hf:FacebookAI/roberta-large").english_only

@@ -26,18 +26,18 @@ def outcome(
     candidate: str, references: Sequence[str] = (), objects: object = None
 ) -> ItemScore | ItemFailure:
     meta = {} if objects is None else {"objects": objects}
-    (found,) = CHAIR().score(
+    (outcome_of_item,) = CHAIR().score(
         [Item("a", candidate, tuple(references), meta=meta)]
     )
-    return found
+    return outcome_of_item
 
 
 def scored(
     candidate: str, references: Sequence[str] = (), objects: object = None
 ) -> ItemScore:
-    found = outcome(candidate, references, objects)
-    assert isinstance(found, ItemScore), found
-    return found
+    item_outcome = outcome(candidate, references, objects)
+    assert isinstance(item_outcome, ItemScore), item_outcome
+    return item_outcome
 
 
 def words(units: Sequence[Unit], side: str, verdict: str) -> list[str]:
@@ -132,9 +132,9 @@ def test_values_by_hand(
     case: tuple[str, Sequence[str], object, list[str], int, Fraction],
 ) -> None:
     candidate, references, objects, wrong, n_named, recall = case
-    found = scored(candidate, references, objects)
-    assert words(found.units, "candidate", "unstated") == wrong
-    assert found.values == pytest.approx(
+    item_score = scored(candidate, references, objects)
+    assert words(item_score.units, "candidate", "unstated") == wrong
+    assert item_score.values == pytest.approx(
         {
             "chair_i": len(wrong) / n_named,
             "chair_s": 1.0 if wrong else 0.0,
@@ -146,9 +146,13 @@ def test_values_by_hand(
 
 class TestUndefined:
     def test_a_candidate_without_objects_has_no_chair_i(self) -> None:
-        found = scored("It is raining.", ["A dog in the snow."])
-        assert found.values == {"chair_s": 0.0, "recall": 0.0, "objects": 0.0}
-        assert found.detail["flags"] == [
+        item_score = scored("It is raining.", ["A dog in the snow."])
+        assert item_score.values == {
+            "chair_s": 0.0,
+            "recall": 0.0,
+            "objects": 0.0,
+        }
+        assert item_score.detail["flags"] == [
             "the candidate names no object: chair_i is not defined"
         ]
 
@@ -156,17 +160,17 @@ class TestUndefined:
     def test_an_item_without_references_and_objects_is_refused(
         self, objects: object
     ) -> None:
-        found = outcome("A dog sleeps.", [], objects)
-        assert isinstance(found, ItemFailure)
+        failure = outcome("A dog sleeps.", [], objects)
+        assert isinstance(failure, ItemFailure)
         assert (
-            found.message
+            failure.message
             == "chair needs references or objects, and this item has neither"
         )
 
     def test_references_that_name_nothing_are_no_evidence(self) -> None:
-        found = outcome("A dog sleeps.", ["It is raining."])
-        assert isinstance(found, ItemFailure)
-        assert found.message.startswith(
+        failure = outcome("A dog sleeps.", ["It is raining."])
+        assert isinstance(failure, ItemFailure)
+        assert failure.message.startswith(
             "no object was found in the references"
         )
         assert (
@@ -212,7 +216,7 @@ class TestNames:
         assert object_tie(who, thing) not in ("same", "more", "less")
 
     @pytest.mark.parametrize(
-        ("asked", "said", "expected"),
+        ("query_name", "text_name", "expected"),
         [
             ("person", "skier", "more"),
             ("skier", "person", "less"),
@@ -237,9 +241,9 @@ class TestNames:
         ],
     )
     def test_how_names_stand_to_each_other(
-        self, asked: str, said: str, expected: str
+        self, query_name: str, text_name: str, expected: str
     ) -> None:
-        assert object_tie(asked, said) == expected
+        assert object_tie(query_name, text_name) == expected
 
 
 CANDIDATE = "A dog sits beside a lamp."
@@ -247,8 +251,8 @@ REFERENCES = ("A bus.", "A dog and another bus.")
 
 
 class TestUnits:
-    def test_each_stands_where_it_is_named(self) -> None:
-        found = scored(CANDIDATE, REFERENCES)
+    def test_each_unit_has_the_place_where_it_is_named(self) -> None:
+        item_score = scored(CANDIDATE, REFERENCES)
         assert [
             (
                 u.kind,
@@ -259,7 +263,7 @@ class TestUnits:
                 u.verdict,
                 u.reference_index,
             )
-            for u in found.units
+            for u in item_score.units
         ] == [
             ("entity", "dog", "candidate", ((2, 5),), 1.0, "match", None),
             (
@@ -274,17 +278,20 @@ class TestUnits:
             ("entity", "bus", "reference", ((2, 5),), 0.0, "omission", 0),
             ("entity", "dog", "reference", ((2, 5),), 1.0, "match", 1),
         ]
-        assert found.units[0].detail == {"support": "dog"}
+        assert item_score.units[0].detail == {"support": "dog"}
 
     def test_an_object_of_the_references_is_one_unit(self) -> None:
         references = ("A man and another man wait.", "A man reads.")
-        (found,) = [
+        (omission,) = [
             u
             for u in scored("A lamp.", references).units
             if u.side == "reference"
         ]
-        assert (found.text, found.reference_index) == ("man", 0)
-        assert [references[0][a:b] for a, b in found.spans] == ["man", "man"]
+        assert (omission.text, omission.reference_index) == ("man", 0)
+        assert [references[0][a:b] for a, b in omission.spans] == [
+            "man",
+            "man",
+        ]
 
     def test_the_order_of_references_changes_no_value(self) -> None:
         texts = (
@@ -299,17 +306,17 @@ class TestUnits:
         assert values[0] == values[1]
 
     def test_a_list_has_no_place_and_is_told_in_the_detail(self) -> None:
-        found = scored(CANDIDATE, REFERENCES, ["dog", ["couch", "sofa"]])
-        assert {unit.side for unit in found.units} == {"candidate"}
-        assert found.detail["missing"] == ["couch"]
+        item_score = scored(CANDIDATE, REFERENCES, ["dog", ["couch", "sofa"]])
+        assert {unit.side for unit in item_score.units} == {"candidate"}
+        assert item_score.detail["missing"] == ["couch"]
 
     def test_they_are_shown_as_other_units(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         beholder.show(scored(CANDIDATE, REFERENCES))
-        shown = capsys.readouterr().out
-        assert "unstated" in shown
-        assert "omission" in shown
+        printed = capsys.readouterr().out
+        assert "unstated" in printed
+        assert "omission" in printed
 
     def test_tokens_of_an_object_without_support_are_punished(self) -> None:
         tokens = [(0, 1), (2, 5), (6, 10), (18, 19), (20, 24), (24, 25)]
@@ -324,34 +331,34 @@ class TestUnits:
 
 
 def test_a_reward_is_the_rate_of_objects() -> None:
-    made = reward("chair", guards=())
-    assert isinstance(made, Reward)
-    assert made.__name__ == "chair.chair_i"
+    chair_reward = reward("chair", guards=())
+    assert isinstance(chair_reward, Reward)
+    assert chair_reward.__name__ == "chair.chair_i"
 
 
 def test_a_reward_reads_the_list_of_its_row() -> None:
-    with closing(reward("chair", guards=(), workers=1)) as made:
+    with closing(reward("chair", guards=(), workers=1)) as chair_reward:
         texts = ["A dog.", "A lamp.", "A dog and a lamp."]
-        asked = made(
+        pending = chair_reward(
             None, texts, objects=[["dog"], [["dog", "puppy"]], ["dog"]]
         )
-        assert asyncio.run(asked) == pytest.approx([0.0, -1.0, -0.5])
-        verl = made.compute_score(
+        assert asyncio.run(pending) == pytest.approx([0.0, -1.0, -0.5])
+        verl = chair_reward.compute_score(
             "set", "A dog.", ["A bus."], {"objects": ["dog"]}
         )
         assert asyncio.run(verl) == pytest.approx(0.0)
         with pytest.raises(
             beholder.ConfigError, match="3 completions have 1 objects"
         ):
-            asyncio.run(made(None, texts, objects=[["dog"]]))
+            asyncio.run(chair_reward(None, texts, objects=[["dog"]]))
 
 
 def test_agreement_keeps_the_list_and_drops_other_fields() -> None:
     meta = {"objects": ["dog"], "hint": 5}
-    (kept,) = scored_items(
+    (row,) = scored_items(
         [Item("a", "A dog.", judgments={"overall": 3}, meta=meta)], ()
     )
-    assert (kept.meta, kept.judgments) == ({"objects": ["dog"]}, {})
+    assert (row.meta, row.judgments) == ({"objects": ["dog"]}, {})
 
 
 def test_the_whole_set_counts_all_objects_alike() -> None:
@@ -364,8 +371,8 @@ def test_the_whole_set_counts_all_objects_alike() -> None:
             ("A lamp, a bus, a cat and a dog.",),
         ),
     ]
-    found = CHAIR().score(items)
-    counts = np.array([one.detail["statistics"] for one in found])
+    scores = CHAIR().score(items)
+    counts = np.array([score.detail["statistics"] for score in scores])
     assert counts.tolist() == [[1, 2], [0, 4]]
     assert CHAIR().corpus(counts.sum(axis=0)) == {
         "corpus_chair_i": pytest.approx(1 / 6)
@@ -395,11 +402,13 @@ def test_a_run_reads_the_list_from_its_file(form: str, tmp_path: Path) -> None:
             "utf-8",
         )
     run = beholder.score(data, ["chair"], out=tmp_path / "run", workers=1)
-    outcomes = {item.id: found for item, found in run.outcomes("chair")}
+    outcomes = {
+        item.id: item_outcome for item, item_outcome in run.outcomes("chair")
+    }
     values = {
-        id: found.values
-        for id, found in outcomes.items()
-        if isinstance(found, ItemScore)
+        id: item_outcome.values
+        for id, item_outcome in outcomes.items()
+        if isinstance(item_outcome, ItemScore)
     }
     assert values["a"] == {
         "chair_i": 0.5,
@@ -420,6 +429,8 @@ def test_a_run_reads_the_list_from_its_file(form: str, tmp_path: Path) -> None:
 
 def test_the_signature_names_the_parser() -> None:
     chair = metric("chair")
-    named = r"chair\|parser:builtin@[0-9a-f]{12}\+tokenizers@[^|]+\|code:[0-9a-f]{12}\|v:.+"
-    assert re.fullmatch(named, chair.signature(chair.identities(Tools())))
+    signature_pattern = r"chair\|parser:builtin@[0-9a-f]{12}\+tokenizers@[^|]+\|code:[0-9a-f]{12}\|v:.+"
+    assert re.fullmatch(
+        signature_pattern, chair.signature(chair.identities(Tools()))
+    )
     assert chair.signature().startswith("chair|parser:builtin|code:")

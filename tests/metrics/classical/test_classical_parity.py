@@ -29,9 +29,9 @@ ITEMS = [
 
 
 def scores(text: str) -> list[ItemScore]:
-    found = metric(text).score(ITEMS)
-    assert all(isinstance(one, ItemScore) for one in found)
-    return [one for one in found if isinstance(one, ItemScore)]
+    outcomes = metric(text).score(ITEMS)
+    assert all(isinstance(outcome, ItemScore) for outcome in outcomes)
+    return [outcome for outcome in outcomes if isinstance(outcome, ItemScore)]
 
 
 def corpus(text: str) -> dict[str, float]:
@@ -42,7 +42,7 @@ def corpus(text: str) -> dict[str, float]:
 
 
 def test_bleu_equals_the_caption_evaluation_code() -> None:
-    found = scores("bleu")
+    bleu_scores = scores("bleu")
     by_order = [
         [0.8749999997812503, 0.9999999998571429, 0.6666666665185187, 0.4953587997157158],
         [0.6123724355372341, 0.7071067810771144, 0.5773502690573166, 8.459862053518921e-09],
@@ -52,7 +52,7 @@ def test_bleu_equals_the_caption_evaluation_code() -> None:
     for name, values in zip(
         ("bleu_1", "bleu_2", "bleu_3", "bleu"), by_order, strict=True
     ):
-        assert [one.values[name] for one in found] == pytest.approx(
+        assert [score.values[name] for score in bleu_scores] == pytest.approx(
             values, rel=1e-9
         )
 
@@ -74,10 +74,10 @@ def test_bleu_by_the_rules_of_sacrebleu() -> None:
         29.84745896009822,
         8.051153633013374,
     ]
-    found = scores("bleu(rules='sacrebleu')")
-    assert [100 * one.values["bleu"] for one in found] == pytest.approx(
-        expected, rel=1e-9
-    )
+    bleu_scores = scores("bleu(rules='sacrebleu')")
+    assert [
+        100 * score.values["bleu"] for score in bleu_scores
+    ] == pytest.approx(expected, rel=1e-9)
     whole = corpus("bleu(rules='sacrebleu')")["corpus_bleu"]
     assert 100 * whole == pytest.approx(23.932804200700666, rel=1e-9)
 
@@ -101,11 +101,13 @@ def test_chrf_of_a_set_with_a_reference_of_few_characters_equals_sacrebleu() -> 
         ("A black dog runs in the park.", "Dog"),
         ("Ein Hund.", "Ein Hund rennt im Park."),
     ]
-    found = [ChrF().score_text(*pair) for pair in pairs]
-    assert [one.values["chrf"] for one in found] == pytest.approx(
+    chrf_scores = [ChrF().score_text(*pair) for pair in pairs]
+    assert [score.values["chrf"] for score in chrf_scores] == pytest.approx(
         [0.1517799352750809, 0.3155625052696128]
     )
-    summed = np.sum([one.detail["statistics"] for one in found], axis=0)
+    summed = np.sum(
+        [score.detail["statistics"] for score in chrf_scores], axis=0
+    )
     assert ChrF().corpus(summed)["corpus_chrf"] == pytest.approx(
         0.3058128241367143, rel=1e-12
     )
@@ -156,8 +158,8 @@ def test_meteor_is_near_the_java_program() -> None:
         0.3760088539489151,
         0.22792022792022792,
     ]
-    found = [s.values["meteor"] for s in scores("meteor")]
-    assert found == pytest.approx(expected, abs=0.08)
+    meteor_values = [s.values["meteor"] for s in scores("meteor")]
+    assert meteor_values == pytest.approx(expected, abs=0.08)
 
 
 def test_a_saved_table_gives_the_scores_of_its_run(tmp_path: object) -> None:
@@ -175,7 +177,7 @@ def test_a_saved_table_gives_the_scores_of_its_run(tmp_path: object) -> None:
 def test_corpus_values_have_intervals_over_sources() -> None:
     built = metric("bleu")
     statistics = np.array(
-        [one.detail["statistics"] for one in scores("bleu")], dtype=float
+        [score.detail["statistics"] for score in scores("bleu")], dtype=float
     )
     clusters = [item.id.encode() for item in ITEMS]
     estimate = corpus_estimates(built, statistics, clusters)["corpus_bleu"]
@@ -204,24 +206,24 @@ def test_corpus_intervals_of_many_sources_are_those_of_4096_drawn(
     rows[3_000, :4] = rows[3_000, 4:8]
     rows[3_000] *= far
     built = metric("bleu")
-    found = corpus_estimates(built, rows, [str(i) for i in range(n)])[
+    estimate = corpus_estimates(built, rows, [str(i) for i in range(n)])[
         "corpus_bleu"
     ]
     # Written out again: 4,096 of n are drawn, as counts, and sums deviate from those of all rows by
     # a factor sqrt(4096 / n) less than the draws scaled up to n do.
     whole = rows.sum(axis=0)
-    drawn = (
+    weights = (
         np.random.default_rng(6).multinomial(
             4_096, np.full(n, 1 / n), size=2_000
         )
         @ rows
     )
-    sums = whole + np.sqrt(4_096 / n) * (drawn * n / 4_096 - whole)
+    sums = whole + np.sqrt(4_096 / n) * (weights * n / 4_096 - whole)
     low, high = np.quantile(
         [built.corpus(row)["corpus_bleu"] for row in sums], [0.025, 0.975]
     )
-    assert found.mean == built.corpus(whole)["corpus_bleu"]
-    assert found.interval is not None
+    assert estimate.mean == built.corpus(whole)["corpus_bleu"]
+    assert estimate.interval is not None
     if (
         far == 1
     ):  # no source weighs much: so does the plain bootstrap, which draws all
@@ -237,27 +239,29 @@ def test_corpus_intervals_of_many_sources_are_those_of_4096_drawn(
         )
         assert plain == pytest.approx([low, high], abs=(high - low) / 10)
     # Of 1,000 and of 2,000 draws: each end is known to about a tenth of the width.
-    assert found.interval.low == pytest.approx(low, abs=(high - low) / 10)
-    assert found.interval.high == pytest.approx(high, abs=(high - low) / 10)
+    assert estimate.interval.low == pytest.approx(low, abs=(high - low) / 10)
+    assert estimate.interval.high == pytest.approx(high, abs=(high - low) / 10)
 
 
 @pytest.mark.parametrize("spec", ["meteor", "bleu(rules='sacrebleu')", "ter"])
 def test_the_version_of_a_package_is_read_once(
     spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[str] = []
+    packages_read: list[str] = []
     # by its module: the package's attribute of that name is the function
     params = import_module("beholder.asking.params")
 
     def version(name: str) -> str:
-        read.append(name)
+        packages_read.append(name)
         return "7"
 
     monkeypatch.setattr(params, "version", version)
-    params.installed.cache_clear()
-    found = metric(spec).score(ITEMS)
-    params.installed.cache_clear()  # nobody else is told this version
-    assert len(read) == 1
+    params.installed_version.cache_clear()
+    outcomes = metric(spec).score(ITEMS)
+    params.installed_version.cache_clear()  # nobody else is told this version
+    assert len(packages_read) == 1
     assert all(
-        "7" in one.signature for one in found if isinstance(one, ItemScore)
+        "7" in outcome.signature
+        for outcome in outcomes
+        if isinstance(outcome, ItemScore)
     )

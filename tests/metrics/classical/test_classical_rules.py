@@ -171,18 +171,18 @@ class TestRouge:
         ) == [4, 0, 1]
 
     def test_f_of_words_and_pairs(self) -> None:
-        found = (
+        values = (
             metric("rouge")
             .score_text("the cat sat", ["the cat sat down", "a dog"])
             .values
         )
-        assert found["rouge_1"] == pytest.approx(2 * 3 / (3 + 4))
-        assert found["rouge_2"] == pytest.approx(2 * 2 / (2 + 3))
+        assert values["rouge_1"] == pytest.approx(2 * 3 / (3 + 4))
+        assert values["rouge_2"] == pytest.approx(2 * 2 / (2 + 3))
         # P = 1, R = 3/4, beta 1.2
-        assert found["rouge_l"] == pytest.approx(
+        assert values["rouge_l"] == pytest.approx(
             (1 + 1.44) * 0.75 / (0.75 + 1.44)
         )
-        assert found["rouge_l_f1"] == pytest.approx(2 * 0.75 / 1.75)
+        assert values["rouge_l_f1"] == pytest.approx(2 * 0.75 / 1.75)
 
 
 class TestCider:
@@ -206,12 +206,12 @@ class TestCider:
             Item("1", "red red red", ("red dog",)),
             Item("2", "a", ("b",)),
         ]
-        found = metric("cider_d").score(items)[0]
-        assert isinstance(found, ItemScore)
+        outcome = metric("cider_d").score(items)[0]
+        assert isinstance(outcome, ItemScore)
         # word order: weights 3 log 2 against (log 2, log 2): min(3, 1) * 1 / (3 * sqrt 2);
         # lengths in pairs 2 and 1: exp(-1 / 72); three empty orders.
         expected = 10 * (1 / (3 * math.sqrt(2))) * math.exp(-1 / 72) / 4
-        assert found.values["cider_d"] == pytest.approx(expected)
+        assert outcome.values["cider_d"] == pytest.approx(expected)
 
     @pytest.mark.parametrize("name", ["cider", "cider_d"])
     def test_repeats_rare_words_and_new_words_follow_the_formula(
@@ -261,17 +261,18 @@ class TestCider:
             total = 0.0
             for n in (1, 2, 3, 4):
                 ours = {g: c * idf(g) for g, c in grams(candidate, n).items()}
-                theirs = {
+                reference_weights = {
                     g: c * idf(g) for g, c in grams(reference, n).items()
                 }
                 dot = sum(
-                    (min(w, theirs[g]) if name == "cider_d" else w) * theirs[g]
+                    (min(w, reference_weights[g]) if name == "cider_d" else w)
+                    * reference_weights[g]
                     for g, w in ours.items()
-                    if g in theirs
+                    if g in reference_weights
                 )
                 norms = [
                     math.sqrt(sum(w * w for w in v.values()))
-                    for v in (ours, theirs)
+                    for v in (ours, reference_weights)
                 ]
                 if norms[0] and norms[1]:
                     total += dot / norms[0] / norms[1]
@@ -288,12 +289,12 @@ class TestCider:
             / len(item.references)
             for item in items
         ]
-        found = [
+        values = [
             outcome.values[name]
             for outcome in metric(name).score(items)
             if isinstance(outcome, ItemScore)
         ]
-        assert found == pytest.approx(expected, abs=1e-9)
+        assert values == pytest.approx(expected, abs=1e-9)
 
     def test_one_image_scores_0_with_a_warning(self) -> None:
         with pytest.warns(UserWarning, match="over one image is 0"):
@@ -327,18 +328,20 @@ class TestCider:
         ):
             metric(f"cider(df={path!r})").score(self.ITEMS)
 
-    def test_a_table_that_is_none_is_refused(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_a_table_is_refused(
+        self, tmp_path: Path
+    ) -> None:
         (tmp_path / "x.gz").write_bytes(b"no table")
         with pytest.raises(
-            DataError, match="no table of document frequencies"
+            DataError, match="not a table of document frequencies"
         ):
             metric("cider", df=str(tmp_path / "x.gz")).score(self.ITEMS)
 
     def test_a_table_round_trips(self, tmp_path: Path) -> None:
         table = Frequencies.of([("a dog",), ("the cat",)])
         table.save(tmp_path / "df.gz")
-        read = Frequencies.load(tmp_path / "df.gz")
-        assert (read.n_documents, read.counts, read.identity) == (
+        loaded = Frequencies.load(tmp_path / "df.gz")
+        assert (loaded.n_documents, loaded.counts, loaded.identity) == (
             2,
             table.counts,
             table.identity,
@@ -368,11 +371,11 @@ class TestMeteor:
             [(0, 1.0), (2, 1.0)],
             [(1, 1.0)],
         ]
-        found = [
+        matches = [
             (match.candidate, match.reference)
             for match in align(options, cover=True)
         ]
-        assert found == [(0, 2), (1, 3), (2, 0), (3, 1)]
+        assert matches == [(0, 2), (1, 3), (2, 0), (3, 1)]
 
     def test_a_doubtful_stem_is_matched_where_it_costs_no_chunk(self) -> None:
         # As METEOR 1.5 (run on these pairs) aligns: "dogs" has a stem and a synonym match with
@@ -382,8 +385,8 @@ class TestMeteor:
         assert value(
             "meteor(matching='cover')", "xx dogs", "yy dog"
         ) == pytest.approx(0.12)
-        found = value("meteor", "xx dogs cup", "yy zz dog cup")
-        assert found == pytest.approx(0.1985120673339535)
+        meteor_value = value("meteor", "xx dogs cup", "yy zz dog cup")
+        assert meteor_value == pytest.approx(0.1985120673339535)
 
     def test_the_alignment_covers_most_words_first(self) -> None:
         # taking place 1 for the first word would leave the second without a match
@@ -432,9 +435,9 @@ class TestMeteor:
 
 class TestOthers:
     def test_length_counts_words_and_characters(self) -> None:
-        found = metric("length").score([Item("a", "A dog, running.")])[0]
-        assert isinstance(found, ItemScore)
-        assert found.values == {"words": 3.0, "characters": 15.0}
+        outcome = metric("length").score([Item("a", "A dog, running.")])[0]
+        assert isinstance(outcome, ItemScore)
+        assert outcome.values == {"words": 3.0, "characters": 15.0}
 
     def test_ter_refuses_texts_that_would_take_minutes(self) -> None:
         (outcome,) = metric("ter").score([Item("a", "dog " * 501, ("a dog",))])

@@ -46,7 +46,7 @@ def _pixels(rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return rng.integers(0, 256, (32, 32, 3), dtype=np.uint8)
 
 
-def seen(clip: Path, file: Path) -> Any:
+def clip_vector(clip: Path, file: Path) -> Any:
     return clip_picture(clip, np.asarray(Image.open(file)))
 
 
@@ -62,13 +62,13 @@ def test_clipscore_is_the_scaled_cosine(clip: Path, pictures: Path) -> None:
         for p in "abc"
         for i, text in enumerate(TEXTS)
     ]
-    found = score("clipscore", clip, pictures, items)
+    outcomes = score("clipscore", clip, pictures, items)
     expected = [
         2.5
         * max(
             0.0,
             float(
-                seen(clip, pictures / f"{p}.png")
+                clip_vector(clip, pictures / f"{p}.png")
                 @ clip_text(clip, PREFIX + text)
             ),
         )
@@ -76,16 +76,16 @@ def test_clipscore_is_the_scaled_cosine(clip: Path, pictures: Path) -> None:
         for text in TEXTS
     ]
     assert min(expected) == 0.0, "a case below 0 must be among them"
-    assert [f.values["clipscore"] for f in found] == pytest.approx(
+    assert [f.values["clipscore"] for f in outcomes] == pytest.approx(
         expected, abs=1e-5
     )
-    assert {f.values["cut"] for f in found} == {0.0}
+    assert {f.values["cut"] for f in outcomes} == {0.0}
 
 
 def test_several_pictures_count_by_their_mean(
     clip: Path, pictures: Path
 ) -> None:
-    (found,) = score(
+    (item_score,) = score(
         "clipscore",
         clip,
         pictures,
@@ -93,10 +93,10 @@ def test_several_pictures_count_by_their_mean(
     )
     text = clip_text(clip, PREFIX + TEXTS[0])
     each = [
-        max(0.0, float(seen(clip, pictures / f"{p}.png") @ text))
+        max(0.0, float(clip_vector(clip, pictures / f"{p}.png") @ text))
         for p in "abc"
     ]
-    assert found.values["clipscore"] == pytest.approx(
+    assert item_score.values["clipscore"] == pytest.approx(
         2.5 * sum(each) / 3, abs=1e-5
     )
 
@@ -114,16 +114,18 @@ def test_refclipscore_is_the_harmonic_mean_with_the_nearest_reference(
         for p in "abc"
         for i, text in enumerate(TEXTS)
     ]
-    found = score("refclipscore", clip, pictures, items)
-    for item, outcome in zip(items, found, strict=True):
+    outcomes = score("refclipscore", clip, pictures, items)
+    for item, outcome in zip(items, outcomes, strict=True):
         text = clip_text(clip, PREFIX + item.candidate)
         near = max(
-            float(clip_text(clip, PREFIX + other) @ text)
-            for other in item.references
+            float(clip_text(clip, PREFIX + reference) @ text)
+            for reference in item.references
         )
         s, r = (
             2.5
-            * max(0.0, float(seen(clip, pictures / item.images[0]) @ text)),
+            * max(
+                0.0, float(clip_vector(clip, pictures / item.images[0]) @ text)
+            ),
             max(0.0, near),
         )
         assert outcome.values["clipscore"] == pytest.approx(s, abs=1e-5)
@@ -148,7 +150,9 @@ def test_long_texts_are_cut_counted_and_warned_of_once(
     )
     assert (short.values["cut"], short.detail["n_cut_texts"]) == (0.25, 1)
     text = clip_text(clip, PREFIX + LONG)  # keeps 15 tokens and the end marker
-    expected = 2.5 * max(0.0, float(seen(clip, pictures / "a.png") @ text))
+    expected = 2.5 * max(
+        0.0, float(clip_vector(clip, pictures / "a.png") @ text)
+    )
     assert long.values["clipscore"] == pytest.approx(expected, abs=1e-5)
 
 
@@ -182,13 +186,13 @@ def test_a_missing_or_broken_picture_fails_its_item_alone(
 def test_each_picture_and_text_is_embedded_once(
     clip: Path, pictures: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
+    texts_embedded: list[object] = []
 
     def watch(name: str) -> None:
         real = getattr(Clip, name)
 
         def recorded(self: Clip, inputs: Any) -> Any:
-            asked.extend(inputs)
+            texts_embedded.extend(inputs)
             return real(self, inputs)
 
         monkeypatch.setattr(Clip, name, recorded)
@@ -201,27 +205,27 @@ def test_each_picture_and_text_is_embedded_once(
         for i, text in enumerate(TEXTS)
     ]
     score("refclipscore", clip, pictures, items)
-    assert len(asked) == len(set(asked)) == 2 + 3
+    assert len(texts_embedded) == len(set(texts_embedded)) == 2 + 3
 
 
 def test_empty_reference_is_a_reason(clip: Path, pictures: Path) -> None:
-    (found,) = score(
+    (item_score,) = score(
         "refclipscore",
         clip,
         pictures,
         [Item("x", "a dog", ("", "b"), ("a.png",))],
     )
-    assert isinstance(found, ItemFailure)
-    assert found.message == "reference 1 has no words"
+    assert isinstance(item_score, ItemFailure)
+    assert item_score.message == "reference 1 has no words"
 
 
 def test_signature_names_the_model_by_its_files(
     clip: Path, pictures: Path
 ) -> None:
-    (found,) = score(
+    (item_score,) = score(
         "clipscore", clip, pictures, [Item("x", "a dog", images=("a.png",))]
     )
-    assert f"|model:clip:{clip.name}@" in found.signature
+    assert f"|model:clip:{clip.name}@" in item_score.signature
 
 
 def test_a_model_of_pictures_only_is_refused(tmp_path: Path) -> None:

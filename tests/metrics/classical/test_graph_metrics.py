@@ -51,30 +51,30 @@ if "two_numbers" not in EMBEDDERS.names():
 
 
 def evidence(
-    ours: AbstractSet[Fact], theirs: AbstractSet[Fact]
+    candidate_facts: AbstractSet[Fact], reference_facts: AbstractSet[Fact]
 ) -> FactEvidence:
-    def side(found: AbstractSet[Fact]) -> Facts:
+    def side(objects_and_attributes: AbstractSet[Fact]) -> Facts:
         kinds = ("objects", "attributes", "relations")
         return {
-            kind: {fact for fact in found if len(fact) == n}
+            kind: {fact for fact in objects_and_attributes if len(fact) == n}
             for n, kind in enumerate(kinds, start=1)
         }
 
     vectors = {
         phrase(fact): np.array(VECTORS.get(phrase(fact), (1.0, 0.0)))
-        for fact in ours | theirs
+        for fact in candidate_facts | reference_facts
     }
-    return FactEvidence(side(ours), side(theirs), vectors)
+    return FactEvidence(side(candidate_facts), side(reference_facts), vectors)
 
 
 ITEM = Item("a", "x", ("y",))
 
 
 def test_spice_counts_equal_facts() -> None:
-    found = evidence(
+    both_sides = evidence(
         {("dog",), ("dog", "red"), ("car",)}, {("dog",), ("dog", "blue")}
     )
-    values = SPICE().score_item(ITEM, found).values
+    values = SPICE().score_item(ITEM, both_sides).values
     assert values["precision"] == pytest.approx(1 / 3)
     assert values["recall"] == pytest.approx(1 / 2)
     assert values["f1"] == pytest.approx(0.4)
@@ -94,17 +94,21 @@ def test_softspice_takes_the_best_cosine() -> None:
 def test_capture_matches_in_stages_and_weighs_kinds() -> None:
     # objects: dog = dog, sofa ~ couch by synonym, cat left with car: 0.8, so 2.8 / 3 both ways;
     # attributes: (dog, red) has nothing opposite, so 0. Weights 5 and 5.
-    ours = {("dog",), ("sofa",), ("cat",), ("dog", "red")}
-    theirs = {("dog",), ("couch",), ("car",)}
-    values = CAPTURE().score_item(ITEM, evidence(ours, theirs)).values
+    candidate_facts = {("dog",), ("sofa",), ("cat",), ("dog", "red")}
+    reference_facts = {("dog",), ("couch",), ("car",)}
+    values = (
+        CAPTURE()
+        .score_item(ITEM, evidence(candidate_facts, reference_facts))
+        .values
+    )
     assert values["capture"] == pytest.approx((2.8 / 3) * 5 / 10)
 
 
 def test_facts_of_a_text_leave_out_what_it_denies() -> None:
-    found = facts(("A red dog chases a cat.",), "builtin")
-    assert {("dog",), ("cat",)} <= found["objects"]
-    assert ("dog", "red") in found["attributes"]
-    assert ("dog", "chase", "cat") in found["relations"]
+    text_facts = facts(("A red dog chases a cat.",), "builtin")
+    assert {("dog",), ("cat",)} <= text_facts["objects"]
+    assert ("dog", "red") in text_facts["attributes"]
+    assert ("dog", "chase", "cat") in text_facts["relations"]
     assert ("cat",) not in facts(("A dog sits. There is no cat.",), "builtin")[
         "objects"
     ]
@@ -135,9 +139,9 @@ def test_token_f1_aligns_words_by_their_best_cosine() -> None:
     built = metric("token_f1(embedder='two_numbers', weights='none')")
     # dog finds dog (1), cat finds dog (0.6) better than car (0.8)? cat-car is 0.8: P = (1 + 0.8)/2;
     # dog finds dog (1), car finds cat (0.8): R = 0.9
-    found = built.score_text("dog cat", "dog car").values
-    assert found["precision"] == pytest.approx(0.9)
-    assert found["recall"] == pytest.approx(0.9)
+    values = built.score_text("dog cat", "dog car").values
+    assert values["precision"] == pytest.approx(0.9)
+    assert values["recall"] == pytest.approx(0.9)
 
 
 def test_token_f1_weighs_rare_words_more() -> None:

@@ -54,25 +54,25 @@ def f1(candidate: str, reference: str) -> float:
     return DCScore().score_text(candidate, reference).values["f1"]
 
 
-def sentence(first: str, deed: str, second: str, other: str) -> str:
-    return f"{first[0].upper()}{first[1:]} {deed} and {second} {other}."
+def sentence(first: str, deed: str, second: str, other_deed: str) -> str:
+    return f"{first[0].upper()}{first[1:]} {deed} and {second} {other_deed}."
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "deed", "other"), PAIRS, ids=[p[0] for p in PAIRS]
+    ("first", "second", "deed", "other_deed"), PAIRS, ids=[p[0] for p in PAIRS]
 )
 def test_exchanged_bearers_lower_the_score_and_another_order_does_not(
-    first: str, second: str, deed: str, other: str
+    first: str, second: str, deed: str, other_deed: str
 ) -> None:
-    text = sentence(first, deed, second, other)
-    exchanged = sentence(second, deed, first, other)
+    text = sentence(first, deed, second, other_deed)
+    exchanged = sentence(second, deed, first, other_deed)
     assert f1(text, text) == pytest.approx(1.0, abs=1e-6)
     assert f1(exchanged, text) <= 0.85
     assert f1(text, exchanged) <= 0.85
-    reordered = sentence(second, other, first, deed)
-    apart = f"{second[0].upper()}{second[1:]} {other}. {first[0].upper()}{first[1:]} {deed}."
+    reordered = sentence(second, other_deed, first, deed)
+    swapped = f"{second[0].upper()}{second[1:]} {other_deed}. {first[0].upper()}{first[1:]} {deed}."
     least = 0.79 if first in MISREAD else 1 - 1e-6
-    for same in (reordered, apart):
+    for same in (reordered, swapped):
         assert f1(same, text) >= least
     assert f1(exchanged, text) < f1(reordered, text) - 0.05
 

@@ -57,10 +57,11 @@ def test_mar_is_har_with_roles_swapped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "kept"), [("", 0.2), ("en-GB", 0.2), ("German", 1.0)]
+    ("language", "expected_factor"),
+    [("", 0.2), ("en-GB", 0.2), ("German", 1.0)],
 )
 def test_a_references_words_out_of_order_keep_a_fifth(
-    language: str, kept: float
+    language: str, expected_factor: float
 ) -> None:
     long = (
         "A woman in a grey coat stands at the corner of a busy street and waits for the bus. Behind"
@@ -82,10 +83,10 @@ def test_a_references_words_out_of_order_keep_a_fifth(
     ).values
     assert 0 < values["hallucination_rate"] < 1
     assert values["precision"] == pytest.approx(
-        kept * (1 - values["hallucination_rate"])
+        expected_factor * (1 - values["hallucination_rate"])
     )
     # That fact is new beside the three of the reference: recall is 1 of 4.
-    assert values["recall"] == pytest.approx(kept / 4)
+    assert values["recall"] == pytest.approx(expected_factor / 4)
 
 
 def test_both_directions_cost_one_and_five_calls_per_system() -> None:
@@ -170,8 +171,8 @@ def test_reworded_facts_stand_at_their_words() -> None:
                 {"text": "Purple elephants dance.", "subject": None, "relevant": True}]  # fmt: skip
 
     text = "It rains. The tall woman carries a leather bag. A bag of rice."
-    found, lost = units(scored(FactModel(spoil=spoil), text, "x"), "candidate")
-    assert [text[a:b] for a, b in found.spans] == [
+    unit, lost = units(scored(FactModel(spoil=spoil), text, "x"), "candidate")
+    assert [text[a:b] for a, b in unit.spans] == [
         "The tall woman",
         "leather bag",
     ]
@@ -217,9 +218,9 @@ def test_of_references_with_equal_f1_the_one_with_fewest_omissions_counts_in_any
 
     references = ["A cat sleeps. It rains.", "A dog runs."]
     for order in (references, references[::-1]):
-        found = scored(FactModel(spoil=spoil), "A dog runs.", order).values
-        assert found["f1"] == 0.0
-        assert found["omission_rate"] == 0.0
+        values = scored(FactModel(spoil=spoil), "A dog runs.", order).values
+        assert values["f1"] == 0.0
+        assert values["omission_rate"] == 0.0
 
 
 def test_in_both_directions_every_persons_text_is_scored_and_the_best_is_an_option() -> (
@@ -358,9 +359,9 @@ def test_pictures_are_evidence_beside_the_text(picture: str) -> None:
         score.values["precision"] == 1.0
     )  # this model believes all of a picture
     assert score.detail["verified_by"] == "image or text"
-    (asked,) = model.prompts("rows")
-    assert "either is enough" in asked
-    assert "The dog is brown" in asked
+    (prompt,) = model.prompts("rows")
+    assert "either is enough" in prompt
+    assert "The dog is brown" in prompt
     alone = FactModel(images=True)
     only = DCScore(judge="scripted:x", verify="image")
     only.score_text(
@@ -432,12 +433,12 @@ def test_other_languages_go_through_every_stage(
     )
     assert score.values["har_precision"] == pytest.approx(1 / 3)
     assert score.values["mar_precision"] == pytest.approx(1 / 2)
-    own = units(score, "candidate")
-    assert own[0].text == first
+    candidate_units = units(score, "candidate")
+    assert candidate_units[0].text == first
     # What is marked in the candidate are the words before and after a gloss.
-    pieces = [candidate[start:end] for start, end in own[0].spans]
+    pieces = [candidate[start:end] for start, end in candidate_units[0].spans]
     assert pieces == re.split(" {2,}", first)
-    assert own[1].verdict == "supported"
+    assert candidate_units[1].verdict == "supported"
     assert not any(
         "noise" in request.messages[-1].text for request in model.requests
     )
@@ -490,7 +491,7 @@ def test_builtin_judge_refuses_other_languages_with_the_way_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "given", "told"),
+    ("row_language", "parameter", "stated_language"),
     [
         ("hi", "row", "in Hindi"),
         ("Hindi", "row", "in Hindi"),
@@ -505,30 +506,36 @@ def test_builtin_judge_refuses_other_languages_with_the_way_out() -> None:
     ],
 )
 def test_the_language_of_the_row_is_told_to_the_judge(
-    said: str, given: str | None, told: str | None
+    row_language: str, parameter: str | None, stated_language: str | None
 ) -> None:
     model = FactModel()
-    item = Item("a", CANDIDATE, (REFERENCE,), group={"language": said})
-    dcscore = DCScore(judge="scripted:x", language=given)
+    item = Item("a", CANDIDATE, (REFERENCE,), group={"language": row_language})
+    dcscore = DCScore(judge="scripted:x", language=parameter)
     asyncio.run(dcscore.gather(item, model.tools()))
     prompts = [request.messages[-1].text for request in model.requests]
     assert len(prompts) == 4
-    if told is None:
+    if stated_language is None:
         assert not any(
             "text is in" in text or "texts are in" in text for text in prompts
         )
     else:
-        assert all(told in text for text in prompts)
+        assert all(stated_language in text for text in prompts)
 
 
 def test_the_nearest_match_is_another_question_about_the_same_lists() -> None:
     nearest, strict = FactModel(), FactModel()
     scored(nearest, CANDIDATE, REFERENCE, match="nearest")
     scored(strict, CANDIDATE, REFERENCE)
-    (asked,), (other,) = nearest.prompts("matches"), strict.prompts("matches")
-    assert "comes nearest to it" in asked
-    assert "says the same or already contains it" in other
-    assert asked.split("For each")[0] == other.split("For each")[0]
+    (nearest_prompt,), (strict_prompt,) = (
+        nearest.prompts("matches"),
+        strict.prompts("matches"),
+    )
+    assert "comes nearest to it" in nearest_prompt
+    assert "says the same or already contains it" in strict_prompt
+    assert (
+        nearest_prompt.split("For each")[0]
+        == strict_prompt.split("For each")[0]
+    )
 
 
 def test_the_built_in_judge_matches_the_nearest_whether_it_says_the_fact_or_not() -> (
@@ -540,11 +547,11 @@ def test_the_built_in_judge_matches_the_nearest_whether_it_says_the_fact_or_not(
         (unit,) = [
             unit for unit in units(score, "candidate") if unit.text == fact
         ]
-        known = {
+        texts_by_index = {
             unit.detail["index"]: unit.text
             for unit in units(score, "reference")
         }
-        return known.get(unit.detail["matched"][0])
+        return texts_by_index.get(unit.detail["matched"][0])
 
     assert match_of("The cup is red.", DCScore().score_text(*texts)) is None
     nearest = DCScore(match="nearest").score_text(*texts)
@@ -562,8 +569,12 @@ def test_evidence_alone_gives_the_score() -> None:
     item = Item("a", CANDIDATE, (REFERENCE,))
     evidence = asyncio.run(dcscore.gather(item, FactModel().tools()))
     first = dcscore.score_item(item, evidence)
-    other = DCScore(judge="scripted:x", direction="both", rules="eq2_distinct")
-    assert other.score_item(item, evidence).values["har_recall"] == 0.5
+    both_directions = DCScore(
+        judge="scripted:x", direction="both", rules="eq2_distinct"
+    )
+    assert (
+        both_directions.score_item(item, evidence).values["har_recall"] == 0.5
+    )
     assert dcscore.score_item(item, evidence) == first
 
 

@@ -29,8 +29,8 @@ NAMES = {
 }
 
 
-def score(*given: Any, **options: Any) -> dict[str, Any]:
-    return {**score_units(*given, **options)}
+def score(*arrays_of_case: Any, **options: Any) -> dict[str, Any]:
+    return {**score_units(*arrays_of_case, **options)}
 
 
 def arrays(
@@ -70,13 +70,15 @@ def test_values_are_those_of_the_public_script() -> None:
         expected = case["expected_code"]
         if "error" in expected:
             continue
-        found = score(*arrays(as_the_script_sees(case)), rules="code")
-        for theirs, ours in NAMES.items():
-            assert found[ours] == pytest.approx(expected[theirs], abs=1e-9), (
+        values = score(*arrays(as_the_script_sees(case)), rules="code")
+        for script_name, value_name in NAMES.items():
+            assert values[value_name] == pytest.approx(
+                expected[script_name], abs=1e-9
+            ), (
                 case["id"],
-                ours,
+                value_name,
             )
-        counts = found["counts"]
+        counts = values["counts"]
         assert (
             counts["references"] + counts["extra"]
             == expected["total_atomic_facts"]
@@ -91,8 +93,8 @@ def test_values_are_those_of_the_public_script() -> None:
 def test_values_are_those_of_the_papers_equations(rules: Any) -> None:
     for case in RECORDED["cases"]:
         expected = case["expected_paper"]
-        found = score(*arrays(case), rules=rules)
-        for theirs, ours in (
+        values = score(*arrays(case), rules=rules)
+        for script_name, value_name in (
             ("precision", "precision"),
             (f"recall_{rules}", "recall"),
             (f"f1_{rules}", "f1"),
@@ -100,12 +102,12 @@ def test_values_are_those_of_the_papers_equations(rules: Any) -> None:
             ("omission_rate", "omission_rate"),
             ("omission_rate_verified_only", "omission_rate_verified"),
         ):
-            if expected[theirs] is None:
-                assert math.isnan(found[ours]), (case["id"], ours)
+            if expected[script_name] is None:
+                assert math.isnan(values[value_name]), (case["id"], value_name)
             else:
-                assert found[ours] == pytest.approx(
-                    expected[theirs], abs=1e-9
-                ), (case["id"], ours)
+                assert values[value_name] == pytest.approx(
+                    expected[script_name], abs=1e-9
+                ), (case["id"], value_name)
 
 
 def test_nine_trials_average_to_the_scripts_means() -> None:
@@ -114,10 +116,12 @@ def test_nine_trials_average_to_the_scripts_means() -> None:
         trials = score_trials(
             case["verifications"], case["matches"], case["relevance"], relevant
         )
-        found: dict[str, Any] = {**trials}
-        for theirs, ours in NAMES.items():
-            expected = case["expected_mean_over_9_trials"][theirs]
-            assert found[ours] == pytest.approx(expected, abs=1e-9), case["id"]
+        values: dict[str, Any] = {**trials}
+        for script_name, value_name in NAMES.items():
+            expected = case["expected_mean_over_9_trials"][script_name]
+            assert values[value_name] == pytest.approx(expected, abs=1e-9), (
+                case["id"]
+            )
 
 
 # Three facts on reference 0, one of them verified, and one verified extra; |T| = 2. By hand:
@@ -134,41 +138,41 @@ def test_nine_trials_average_to_the_scripts_means() -> None:
 def test_rules_count_several_facts_on_one_reference_differently(
     rules: Any, recall: float
 ) -> None:
-    found = score([1, 0, 0, 1], [0, 0, 0, None], [1] * 4, [1, 1], rules=rules)
-    assert found["recall"] == pytest.approx(recall, abs=1e-12)
-    assert found["precision"] == 0.5
-    assert found["hallucination_rate"] == 0.5
-    assert found["omission_rate"] == 0.5
+    values = score([1, 0, 0, 1], [0, 0, 0, None], [1] * 4, [1, 1], rules=rules)
+    assert values["recall"] == pytest.approx(recall, abs=1e-12)
+    assert values["precision"] == 0.5
+    assert values["hallucination_rate"] == 0.5
+    assert values["omission_rate"] == 0.5
     f1 = 2 * 0.5 * recall / (0.5 + recall)
-    assert found["f1"] == pytest.approx(
+    assert values["f1"] == pytest.approx(
         f1, abs=1e-8 if rules == "code" else 1e-12
     )
 
 
 def test_fixed_rules_weigh_the_relevant_half_by_relevant_facts_alone() -> None:
     # One relevant and two irrelevant facts on reference 0: the script gives it 1/3.
-    given = ([1, 1, 1], [0, 0, 0], [1, 0, 0], [1])
-    assert score(*given)["relevant_recall"] == pytest.approx(1 / 3)
-    assert score(*given, rules="code_fixed")["relevant_recall"] == 1.0
+    case = ([1, 1, 1], [0, 0, 0], [1, 0, 0], [1])
+    assert score(*case)["relevant_recall"] == pytest.approx(1 / 3)
+    assert score(*case, rules="code_fixed")["relevant_recall"] == 1.0
 
 
 def test_relevant_recall_above_one_is_the_scripts_and_not_the_fixed_rules() -> (
     None
 ):
-    given = ([1, 1, 1], [0, 1, 2], YES, [0, 0, 1])
-    assert score(*given)["relevant_recall"] == 3.0
-    assert score(*given, rules="code_fixed")["relevant_recall"] == 1.0
-    assert score(*given, rules="eq2_distinct")["relevant_recall"] == 1.0
+    case = ([1, 1, 1], [0, 1, 2], YES, [0, 0, 1])
+    assert score(*case)["relevant_recall"] == 3.0
+    assert score(*case, rules="code_fixed")["relevant_recall"] == 1.0
+    assert score(*case, rules="eq2_distinct")["relevant_recall"] == 1.0
 
 
 @pytest.mark.parametrize(
     "odd", [99, -1, "", "none", "null", "a", 0.5, True, []]
 )
 def test_ids_that_no_reference_has_are_no_match(odd: object) -> None:
-    found = score([1, 1], [odd, 0], [1, 1], [1, 1], rules="code_fixed")
+    values = score([1, 1], [odd, 0], [1, 1], [1, 1], rules="code_fixed")
     # One reference covered and one extra: 2 / 3.
-    assert found["recall"] == pytest.approx(2 / 3)
-    assert found["omission_rate"] == 0.5
+    assert values["recall"] == pytest.approx(2 / 3)
+    assert values["omission_rate"] == 0.5
 
 
 def test_an_id_that_does_not_exist_is_flagged() -> None:
@@ -180,9 +184,9 @@ def test_an_id_that_does_not_exist_is_flagged() -> None:
 
 @pytest.mark.parametrize("same", [0, "0", " 0 ", 0.0, [0], [0, 1]])
 def test_one_id_written_differently_is_one_reference(same: object) -> None:
-    found = score([1, 1], [same, 0], [1, 1], [1, 1], rules="code_fixed")
-    assert found["recall"] == 0.5
-    assert found["counts"]["references_matched"] == 1
+    values = score([1, 1], [same, 0], [1, 1], [1, 1], rules="code_fixed")
+    assert values["recall"] == 0.5
+    assert values["counts"]["references_matched"] == 1
 
 
 def test_verdicts_may_be_words_and_truth_values() -> None:
@@ -200,17 +204,17 @@ def test_verdicts_may_be_words_and_truth_values() -> None:
 
 
 def test_no_predicted_fact_scores_zero_and_says_so() -> None:
-    found = score([], [], [], [1, 1])
+    values = score([], [], [], [1, 1])
     assert (
-        found["recall"],
-        found["f1"],
-        found["dcscore"],
-        found["omission_rate"],
+        values["recall"],
+        values["f1"],
+        values["dcscore"],
+        values["omission_rate"],
     ) == (0, 0, 0, 1)
-    assert math.isnan(found["precision"])
-    assert math.isnan(found["hallucination_rate"])
-    assert math.isnan(found["relevant_f1"])
-    assert "no predicted fact" in found["flags"]
+    assert math.isnan(values["precision"])
+    assert math.isnan(values["hallucination_rate"])
+    assert math.isnan(values["relevant_f1"])
+    assert "no predicted fact" in values["flags"]
     zero = score([], [], [], [1, 1], on_empty="zero")
     assert (zero["precision"], zero["relevant_f1"]) == (0, 0)
     with pytest.raises(ConfigError, match=r"precision.*not defined"):
@@ -228,16 +232,16 @@ def test_no_reference_fact_has_a_recall_only_with_verified_extras() -> None:
 
 
 def test_no_relevant_fact_leaves_f1_for_dcscore() -> None:
-    found = score([1, 1], [0, 1], [0, 0], [1, 1], rules="code_fixed")
-    assert math.isnan(found["relevant_f1"])
-    assert found["dcscore"] == found["f1"] == 1.0
-    assert "no relevant half: dcscore is f1" in found["flags"]
+    values = score([1, 1], [0, 1], [0, 0], [1, 1], rules="code_fixed")
+    assert math.isnan(values["relevant_f1"])
+    assert values["dcscore"] == values["f1"] == 1.0
+    assert "no relevant half: dcscore is f1" in values["flags"]
 
 
 def test_all_unmatched_counts_extras_and_omits_all() -> None:
-    found = score([1, 1], [None, None], [1, 1], YES, rules="code_fixed")
-    assert found["recall"] == pytest.approx(2 / 5)
-    assert found["omission_rate"] == 1.0
+    values = score([1, 1], [None, None], [1, 1], YES, rules="code_fixed")
+    assert values["recall"] == pytest.approx(2 / 5)
+    assert values["omission_rate"] == 1.0
 
 
 def test_lengths_rules_and_verdicts_are_checked() -> None:
@@ -271,9 +275,9 @@ def test_order_of_facts_does_not_matter() -> None:
 
 def test_variance_is_over_trials() -> None:
     # Two verification samples: precision 1 and 0, so the variance is 1/4.
-    found = score_trials([[1], [0]], [[0]], [1], [1], "code_fixed")
-    assert found["precision"] == 0.5
-    assert found["variance"]["precision"] == 0.25
+    values = score_trials([[1], [0]], [[0]], [1], [1], "code_fixed")
+    assert values["precision"] == 0.5
+    assert values["variance"]["precision"] == 0.25
 
 
 def test_score_units_hangs_on_the_metric_too() -> None:
@@ -286,28 +290,28 @@ def test_score_units_hangs_on_the_metric_too() -> None:
 def test_every_value_by_hand() -> None:
     # P = 4 (two relevant), T = 3 (two relevant). Verified: 0, 1, 3. Matches: 0 -> 0, 1 -> 0,
     # 2 -> 1; fact 3 adds something (X = 1).
-    found = score(
+    values = score(
         [1, 1, 0, 1], [0, 0, 1, None], [1, 0, 1, 0], [1, 0, 1], "code_fixed"
     )
-    assert found["precision"] == 3 / 4
-    assert found["recall"] == (1 / 2 + 1 / 2 + 1) / (
+    assert values["precision"] == 3 / 4
+    assert values["recall"] == (1 / 2 + 1 / 2 + 1) / (
         3 + 1
     )  # two share reference 0
-    assert found["f1"] == pytest.approx(2 * 0.75 * 0.5 / 1.25)  # 0.6
-    assert found["hallucination_rate"] == 1 / 4
-    assert found["omission_rate"] == pytest.approx(
+    assert values["f1"] == pytest.approx(2 * 0.75 * 0.5 / 1.25)  # 0.6
+    assert values["hallucination_rate"] == 1 / 4
+    assert values["omission_rate"] == pytest.approx(
         1 / 3
     )  # of three, two have a match
-    assert found["omission_rate_verified"] == pytest.approx(
+    assert values["omission_rate_verified"] == pytest.approx(
         2 / 3
     )  # only reference 0
     # Relevant: facts 0 and 2, references 0 and 2; fact 2 lies on an irrelevant reference.
-    assert found["relevant_precision"] == 1 / 2
-    assert found["relevant_recall"] == 1 / 2
-    assert found["relevant_f1"] == pytest.approx(1 / 2)
-    assert found["dcscore"] == pytest.approx((0.6 + 0.5) / 2)
-    assert found["flags"] == []
-    assert found["counts"] == {
+    assert values["relevant_precision"] == 1 / 2
+    assert values["relevant_recall"] == 1 / 2
+    assert values["relevant_f1"] == pytest.approx(1 / 2)
+    assert values["dcscore"] == pytest.approx((0.6 + 0.5) / 2)
+    assert values["flags"] == []
+    assert values["counts"] == {
         "predicted": 4, "verified": 3, "matched": 3, "extra": 1, "relevant": 2,
         "relevant_verified": 1, "relevant_extra": 0, "references": 3, "references_matched": 2,
         "references_relevant": 2,
@@ -316,42 +320,42 @@ def test_every_value_by_hand() -> None:
 
 def test_recall_counts_by_each_rule() -> None:
     # As above: sum of shares 1, distinct references 2 (unverified matches too), pairs 3; X = 1.
-    given = ([1, 1, 0, 1], [0, 0, 1, None], [1, 0, 1, 0], [1, 0, 1])
-    assert score(*given, "eq2_distinct")["recall"] == (2 + 1) / 4
-    assert score(*given, "eq2_pairs")["recall"] == (3 + 1) / 4
-    assert score(*given, "code")["recall"] == (1 + 1) / 4
+    case = ([1, 1, 0, 1], [0, 0, 1, None], [1, 0, 1, 0], [1, 0, 1])
+    assert score(*case, "eq2_distinct")["recall"] == (2 + 1) / 4
+    assert score(*case, "eq2_pairs")["recall"] == (3 + 1) / 4
+    assert score(*case, "code")["recall"] == (1 + 1) / 4
     # The script divides the relevant half by all facts on a reference: 1/2 of relevant 2.
-    assert score(*given, "code")["relevant_recall"] == (1 / 2) / 2
-    assert score(*given, "eq2_distinct")["relevant_recall"] == 1 / 2
+    assert score(*case, "code")["relevant_recall"] == (1 / 2) / 2
+    assert score(*case, "eq2_distinct")["relevant_recall"] == 1 / 2
 
 
 def test_an_unknown_relevance_counts_as_relevant_on_both_sides() -> None:
-    found = score([1, 0], [0, None], [None, 0], [None, 0], "code_fixed")
-    assert (found["relevant_precision"], found["relevant_recall"]) == (
+    values = score([1, 0], [0, None], [None, 0], [None, 0], "code_fixed")
+    assert (values["relevant_precision"], values["relevant_recall"]) == (
         1.0,
         1.0,
     )
-    assert found["counts"]["references_relevant"] == 1
+    assert values["counts"]["references_relevant"] == 1
 
 
 def test_relevant_half_is_not_defined_without_a_relevant_fact() -> None:
-    found = score([1], [0], [0], [1], "code_fixed")
-    assert math.isnan(found["relevant_f1"])
-    assert found["dcscore"] == found["f1"] == 1.0
-    assert found["flags"] == ["no relevant half: dcscore is f1"]
+    values = score([1], [0], [0], [1], "code_fixed")
+    assert math.isnan(values["relevant_f1"])
+    assert values["dcscore"] == values["f1"] == 1.0
+    assert values["flags"] == ["no relevant half: dcscore is f1"]
 
 
 def test_variance_is_that_of_the_trials() -> None:
     # Precision of the two verification samples: 1 and 1/2; each with one match sample.
-    found = score_trials(
+    values = score_trials(
         [[1, 1], [1, 0]], [[0, 1]], [1, 1], [1, 1], "code_fixed"
     )
-    assert found["precision"] == 3 / 4
+    assert values["precision"] == 3 / 4
     assert (
-        found["variance"]["precision"]
+        values["variance"]["precision"]
         == ((1 - 0.75) ** 2 + (0.5 - 0.75) ** 2) / 2
     )
-    assert found["counts"]["verified"] == 1.5
+    assert values["counts"]["verified"] == 1.5
 
 
 @pytest.mark.parametrize(
@@ -366,8 +370,10 @@ def test_the_id_of_a_reference_as_judges_write_it(
 
 
 def test_matches_that_name_no_reference_are_counted() -> None:
-    found = score(
+    values = score(
         [1, 1, 1, 1], [5, "None", " null ", ""], [1] * 4, [1, 1], "code_fixed"
     )
-    assert found["flags"] == ["1 matches name a reference that does not exist"]
-    assert found["recall"] == 4 / 6  # all four add something
+    assert values["flags"] == [
+        "1 matches name a reference that does not exist"
+    ]
+    assert values["recall"] == 4 / 6  # all four add something

@@ -65,18 +65,18 @@ SECOND = pairing(
 def test_a_fact_that_half_of_the_samples_cover_is_covered_and_half_verified_is_a_mistake() -> (
     None
 ):
-    found = units([FIRST, SECOND], {"har": FIRST})
+    fact_units = units([FIRST, SECOND], {"har": FIRST})
     # The dog is verified twice of two, the cat once of two.
-    assert verdicts(found[:2]) == [(1.0, "supported"), (0.5, "mistake")]
+    assert verdicts(fact_units[:2]) == [(1.0, "supported"), (0.5, "mistake")]
     # Of the first reference the dog is matched in one of two samples, so is the cup, the mat never.
-    assert verdicts(found[2:5]) == [
+    assert verdicts(fact_units[2:5]) == [
         (0.5, "covered"),
         (0.5, "covered"),
         (0.0, "omission"),
     ]
-    assert verdicts(found[5:]) == [(1.0, "covered")]
-    assert [u.detail["verified"] for u in found[:2]] == [True, False]
-    assert [u.detail["covered"] for u in found[2:]] == [
+    assert verdicts(fact_units[5:]) == [(1.0, "covered")]
+    assert [u.detail["verified"] for u in fact_units[:2]] == [True, False]
+    assert [u.detail["covered"] for u in fact_units[2:]] == [
         True,
         True,
         False,
@@ -85,45 +85,51 @@ def test_a_fact_that_half_of_the_samples_cover_is_covered_and_half_verified_is_a
 
 
 def test_what_a_fact_was_matched_to_elsewhere_is_kept() -> None:
-    found = units([FIRST, SECOND], {"har": FIRST})
-    assert [u.detail["against"] for u in found[:2]] == [0, 0]
-    assert [u.detail["matched"] for u in found[:2]] == [[0, None], [None, 1]]
-    assert [u.detail["elsewhere"] for u in found[:2]] == [
+    fact_units = units([FIRST, SECOND], {"har": FIRST})
+    assert [u.detail["against"] for u in fact_units[:2]] == [0, 0]
+    assert [u.detail["matched"] for u in fact_units[:2]] == [
+        [0, None],
+        [None, 1],
+    ]
+    assert [u.detail["elsewhere"] for u in fact_units[:2]] == [
         {"1": [None, None]},
         {"1": [0, 0]},
     ]
-    assert [u.detail["relevant"] for u in found[:2]] == [True, False]
-    other = units([FIRST, SECOND], {"har": SECOND})
-    assert verdicts(other[:2]) == [(0.0, "mistake"), (1.0, "supported")]
-    assert [u.detail["elsewhere"] for u in other[:2]] == [
+    assert [u.detail["relevant"] for u in fact_units[:2]] == [True, False]
+    second_units = units([FIRST, SECOND], {"har": SECOND})
+    assert verdicts(second_units[:2]) == [(0.0, "mistake"), (1.0, "supported")]
+    assert [u.detail["elsewhere"] for u in second_units[:2]] == [
         {"0": [0, None]},
         {"0": [None, 1]},
     ]
 
 
 def test_a_fact_with_one_reference_has_no_elsewhere() -> None:
-    found = units([FIRST], {"har": FIRST})
-    assert all("elsewhere" not in unit.detail for unit in found)
-    assert found[5].verdict == ""  # nobody asked about the second reference
+    fact_units = units([FIRST], {"har": FIRST})
+    assert all("elsewhere" not in unit.detail for unit in fact_units)
+    assert (
+        fact_units[5].verdict == ""
+    )  # nobody asked about the second reference
 
 
 def test_units_stand_in_their_own_text_and_know_their_reference() -> None:
-    found = units([FIRST, SECOND], {"har": FIRST})
-    assert [(u.side, u.reference_index) for u in found] == [
+    fact_units = units([FIRST, SECOND], {"har": FIRST})
+    assert [(u.side, u.reference_index) for u in fact_units] == [
         ("candidate", None), ("candidate", None), ("reference", 0), ("reference", 0),
         ("reference", 0), ("reference", 1),
     ]  # fmt: skip
-    assert [u.detail["index"] for u in found] == [0, 1, 0, 1, 2, 0]
+    assert [u.detail["index"] for u in fact_units] == [0, 1, 0, 1, 2, 0]
     texts = [
         ITEM.candidate,
         ITEM.candidate,
         *[ITEM.references[0]] * 3,
         ITEM.references[1],
     ]
-    said = [
-        text[slice(*u.spans[0])] for u, text in zip(found, texts, strict=True)
+    passages = [
+        text[slice(*u.spans[0])]
+        for u, text in zip(fact_units, texts, strict=True)
     ]
-    assert said == [
+    assert passages == [
         "A dog runs",
         "A cat sits",
         "A dog runs",
@@ -137,20 +143,24 @@ def test_in_both_directions_truth_is_the_candidates_and_coverage_the_references(
     None
 ):
     back = pairing("mar", 0, [(0, None, None)], [(True, False, True)])
-    found = units([FIRST, back], {"har": FIRST, "mar": back})
-    assert verdicts(found[:2]) == [(1.0, "supported"), (0.5, "mistake")]
-    assert [u.detail["covered"] for u in found[:2]] == [
+    fact_units = units([FIRST, back], {"har": FIRST, "mar": back})
+    assert verdicts(fact_units[:2]) == [(1.0, "supported"), (0.5, "mistake")]
+    assert [u.detail["covered"] for u in fact_units[:2]] == [
         True,
         False,
     ]  # the reference names the dog
-    assert verdicts(found[2:5]) == [
+    assert verdicts(fact_units[2:5]) == [
         (0.5, "covered"),
         (0.5, "covered"),
         (0.0, "omission"),
     ]
-    assert [u.detail["verified"] for u in found[2:5]] == [True, False, True]
-    assert {u.detail["direction"] for u in found[:2]} == {"har"}
-    assert {u.detail["direction"] for u in found[2:5]} == {"mar"}
+    assert [u.detail["verified"] for u in fact_units[2:5]] == [
+        True,
+        False,
+        True,
+    ]
+    assert {u.detail["direction"] for u in fact_units[:2]} == {"har"}
+    assert {u.detail["direction"] for u in fact_units[2:5]} == {"mar"}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +175,8 @@ def test_one_direction_says_its_name_on_both_sides(
         if direction == "har"
         else pairing("mar", 0, [(0, None, None)], [(True, False, True)])
     )
-    found = units([only], {direction: only})
+    fact_units = units([only], {direction: only})
     assert [
-        u.detail["direction"] for u in (found[0], found[1], found[2])
+        u.detail["direction"]
+        for u in (fact_units[0], fact_units[1], fact_units[2])
     ] == expected

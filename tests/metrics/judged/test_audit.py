@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("few_resamples")
 
 REFERENCE = "A red boat. A pier. A gull. It smells of tar."
 CANDIDATE = "A red boat. A gull. A cloud. A whale."
-SEEN = {"A red boat": 3, "A gull": 2, "A pier": 1, "A cloud": 3}
+N_SUPPORTED = {"A red boat": 3, "A gull": 2, "A pier": 1, "A cloud": 3}
 """In how many of three answers the picture supports a fact."""
 _ROW = re.compile(r'<statement id="(\d+)">(.*?)</statement>', re.DOTALL)
 
@@ -56,7 +56,7 @@ class Planted(Scripted):
             if message.images:
                 n = self.asked[claim] = self.asked.get(claim, 0) + 1
                 yes = len(claims) == 4 and "It smells of tar" in message.text
-                supported = SEEN.get(claim, 0) >= (
+                supported = N_SUPPORTED.get(claim, 0) >= (
                     (n - 1) % 3 + 1 if yes else 2
                 )
             else:
@@ -74,9 +74,11 @@ def test_values_with_and_without_doubtful_facts(tmp_path: Path) -> None:
     picture(tmp_path)
     item = Item("a", CANDIDATE, (REFERENCE,), ("p.png",))
     tools = OneJudge(LLMJudge(Planted()), tmp_path)
-    (found,) = metric("audit", judge="given").score([item], tools=tools)
-    assert isinstance(found, ItemScore), found
-    verdicts = {(unit.side, unit.text): unit.verdict for unit in found.units}
+    (item_score,) = metric("audit", judge="given").score([item], tools=tools)
+    assert isinstance(item_score, ItemScore), item_score
+    verdicts = {
+        (unit.side, unit.text): unit.verdict for unit in item_score.units
+    }
     assert verdicts["reference", "A red boat"] == "supported"
     assert verdicts["reference", "A pier"] == "doubtful"  # 1 of 3
     assert verdicts["reference", "It smells of tar"] == "not_visible"
@@ -84,7 +86,7 @@ def test_values_with_and_without_doubtful_facts(tmp_path: Path) -> None:
     assert verdicts["candidate", "A whale"] == "unsupported"
     # Four facts, two of them stated; without the pier three. Of four claims two are in the
     # reference, and the cloud is in the picture.
-    assert found.values == pytest.approx(
+    assert item_score.values == pytest.approx(
         {
             "doubtful": 1 / 4,
             "any_doubtful": 1.0,
@@ -102,11 +104,11 @@ def test_a_judge_without_sight_and_rows_without_pictures_are_refused() -> None:
     ):
         metric("audit(judge='openai:m', answers=0)")
     tools = OneJudge(LLMJudge(Planted()))
-    (found,) = metric("audit", judge="given").score(
+    (failure,) = metric("audit", judge="given").score(
         [Item("a", "x", ("y",))], tools=tools
     )
-    assert isinstance(found, ItemFailure)
-    assert "needs images" in found.message
+    assert isinstance(failure, ItemFailure)
+    assert "needs images" in failure.message
 
 
 def test_doubtful_facts_go_to_people_with_as_many_supported_ones(
@@ -133,7 +135,7 @@ def test_doubtful_facts_go_to_people_with_as_many_supported_ones(
         for line in Path("run/doubtful.jsonl").read_text().splitlines()
     ]
     assert row["id"] == "a"
-    assert sorted(one["state"] for one in row["audit"]) == [
+    assert sorted(fact["state"] for fact in row["audit"]) == [
         "doubtful",
         "supported",
     ]
@@ -182,36 +184,37 @@ def test_people_correct_doubts_and_systems_change_places(
         for line in Path("run/doubtful.jsonl").read_text().splitlines()
     ]
 
-    def told(
+    def table_rows(
         table: dict[str, list[dict[str, object]]],
     ) -> list[tuple[object, ...]]:
         keys = ("system", "recall", "place", "sure", "sure_place")
-        return [tuple(one[key] for key in keys) for one in table["rows"]]
+        return [tuple(row[key] for key in keys) for row in table["rows"]]
 
     # Without the pier north states 2 of 3, south 2 of 3.
-    assert told(systems) == [
+    assert table_rows(systems) == [
         ("north", 2 / 4, 2, pytest.approx(2 / 3), 1),
         ("south", 3 / 4, 1, pytest.approx(2 / 3), 1),
     ]
-    said = {
+    answers_by_fact = {
         "A pier": {"anna": "true"},
         "A red boat": {"anna": "false", "ben": "true"},
         "A gull": {"anna": "false"},
     }
     facts = [
-        {"text": text, "verdicts": verdicts} for text, verdicts in said.items()
+        {"text": text, "verdicts": verdicts}
+        for text, verdicts in answers_by_fact.items()
     ]
     Path("people.jsonl").write_text(json.dumps({**row, "facts": facts}))
     again = cli(*command, "--labels", "people.jsonl")
     assert again.code == 0, again.err
     systems, confirmed = json.loads(again.out)["tables"]
     # People: the pier is there, the gull is not; of the boat they are not agreed.
-    assert told(systems) == [
+    assert table_rows(systems) == [
         ("north", 2 / 4, 2, pytest.approx(1 / 3), 2),
         ("south", 3 / 4, 1, pytest.approx(2 / 3), 1),
     ]
     assert [
-        (one["judge"], one["n"], one["false"]) for one in confirmed["rows"]
+        (row["judge"], row["n"], row["false"]) for row in confirmed["rows"]
     ] == [
         ("doubtful", 1, 0.0),
         ("supported", 2, 0.5),

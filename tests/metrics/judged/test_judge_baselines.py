@@ -29,10 +29,10 @@ GRADES = {
 
 
 def scripted(answer: Any, **options: Any) -> tuple[LLMJudge, Scripted]:
-    said: Callable[[Request], Any] = (
+    reply: Callable[[Request], Any] = (
         answer if callable(answer) else lambda request: json.dumps(answer)
     )
-    backend = Scripted(said, **options)
+    backend = Scripted(reply, **options)
     return LLMJudge(backend, samples=2), backend
 
 
@@ -43,8 +43,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def score(name: str, judged: Item, tools: Tools) -> Any:
-    (found,) = metric(name, judge="given").score([judged], tools=tools)
-    return found
+    (item_score,) = metric(name, judge="given").score([judged], tools=tools)
+    return item_score
 
 
 def item(**fields: Any) -> Item:
@@ -67,18 +67,18 @@ def test_direct_assessment_shows_what_its_setting_says(
     setting: str, sees: bool, reads: bool, folder: Path
 ) -> None:
     judge, backend = scripted(GRADES)
-    found = score(
+    item_score = score(
         f"direct_assessment(setting='{setting}')",
         item(),
         OneJudge(judge, folder),
     )
-    assert found.values == {
+    assert item_score.values == {
         "overall": 0.5,
         "precision": 0.25,
         "recall": 1.0,
     }  # (g - 1) / 4
-    assert found.detail.keys() == {"reason", "questions"}
-    assert found.detail["reason"] == "Wrong colour."
+    assert item_score.detail.keys() == {"reason", "questions"}
+    assert item_score.detail["reason"] == "Wrong colour."
     (request,) = backend.requests
     assert bool(request.images) == sees
     assert ("A red cup." in request.messages[-1].text) == reads
@@ -87,22 +87,22 @@ def test_direct_assessment_shows_what_its_setting_says(
 
 def test_scale_and_rubric_reach_the_judge_and_the_signature() -> None:
     judge, backend = scripted({**GRADES, "overall": 10})
-    found = score(
+    item_score = score(
         "direct_assessment(scale=10, rubric=False)", item(), OneJudge(judge)
     )
-    assert found.values["overall"] == 1.0
-    assert found.values["precision"] == pytest.approx(1 / 9)
+    assert item_score.values["overall"] == 1.0
+    assert item_score.values["precision"] == pytest.approx(1 / 9)
     (request,) = backend.requests
     assert "from 1 (worst) to 10 (best)" in request.messages[-1].text
     assert "halfway" not in request.messages[-1].text
-    assert "|scale:10|rubric:False|" in found.signature
+    assert "|scale:10|rubric:False|" in item_score.signature
 
 
 def test_a_number_off_the_scale_is_asked_again_once_and_then_fails() -> None:
     answers = iter([{**GRADES, "overall": 6}, GRADES])
     judge, backend = scripted(lambda request: json.dumps(next(answers)))
-    found = score("direct_assessment", item(), OneJudge(judge))
-    assert found.values["overall"] == 0.5
+    item_score = score("direct_assessment", item(), OneJudge(judge))
+    assert item_score.values["overall"] == 0.5
     assert (
         "'overall' must be a whole number from 1 to 5"
         in backend.requests[1].messages[-1].text
@@ -118,10 +118,10 @@ def test_clair_is_a_number_from_0_to_100_by_the_references_alone(
     folder: Path,
 ) -> None:
     judge, backend = scripted({"reason": "Alike.", "same_picture": 65})
-    found = score("clair", item(), OneJudge(judge, folder))
-    assert found.values == {"clair": 0.65}
-    assert found.detail.keys() == {"reason", "questions"}
-    assert found.detail["reason"] == "Alike."
+    item_score = score("clair", item(), OneJudge(judge, folder))
+    assert item_score.values == {"clair": 0.65}
+    assert item_score.detail.keys() == {"reason", "questions"}
+    assert item_score.detail["reason"] == "Alike."
     assert not backend.requests[0].images
 
 
@@ -129,10 +129,10 @@ def test_prometheus_is_a_grade_by_rubric_and_references_with_its_reason(
     folder: Path,
 ) -> None:
     judge, backend = scripted({"reason": "Wrong colour.", "overall": 4})
-    found = score("prometheus", item(), OneJudge(judge, folder))
-    assert found.values == {"prometheus": 0.75}  # (4 - 1) / (5 - 1)
-    assert found.detail.keys() == {"reason", "questions"}
-    assert found.detail["reason"] == "Wrong colour."
+    item_score = score("prometheus", item(), OneJudge(judge, folder))
+    assert item_score.values == {"prometheus": 0.75}  # (4 - 1) / (5 - 1)
+    assert item_score.detail.keys() == {"reason", "questions"}
+    assert item_score.detail["reason"] == "Wrong colour."
     (request,) = backend.requests
     text = request.messages[-1].text
     assert "from 1 (worst) to 5 (best)" in text
@@ -146,12 +146,12 @@ def test_llava_critic_is_a_number_to_100_by_the_picture(
     references: bool, folder: Path
 ) -> None:
     judge, backend = scripted({"reason": "Good.", "overall": 35})
-    found = score(
+    item_score = score(
         f"llava_critic(references={references})",
         item(),
         OneJudge(judge, folder),
     )
-    assert found.values == {"llava_critic": 0.35}
+    assert item_score.values == {"llava_critic": 0.35}
     (request,) = backend.requests
     text = request.messages[-1].text
     assert request.images
@@ -171,12 +171,12 @@ def test_fleur_is_the_expectation_over_the_digits(folder: Path) -> None:
         return Answer((Sample("8", "length", first),), "m")
 
     judge, backend = scripted(answer, top_logprobs=20)
-    found = score("fleur", item(references=()), OneJudge(judge, folder))
+    item_score = score("fleur", item(references=()), OneJudge(judge, folder))
     expected = (
         0.75 * 8 + 0.25 * 5
     ) / 9  # of 0.8 on digits: three quarters and one quarter
-    assert found.values["fleur"] == pytest.approx(expected)
-    assert found.values["mass"] == pytest.approx(0.8)
+    assert item_score.values["fleur"] == pytest.approx(expected)
+    assert item_score.values["mass"] == pytest.approx(0.8)
     assert backend.requests[0].images
     assert backend.requests[0].sampling.max_tokens == 1
 
@@ -188,8 +188,10 @@ def test_fleur_without_probabilities_is_the_mean_of_samples(
         return Answer((Sample("9", "stop"), Sample("6", "stop")), "m")
 
     judge, backend = scripted(answer)
-    found = score("fleur(references=True)", item(), OneJudge(judge, folder))
-    assert found.values["fleur"] == pytest.approx(7.5 / 9)
+    item_score = score(
+        "fleur(references=True)", item(), OneJudge(judge, folder)
+    )
+    assert item_score.values["fleur"] == pytest.approx(7.5 / 9)
     assert "A red cup." in backend.requests[0].messages[-1].text
 
 

@@ -45,18 +45,32 @@ def rows(
 
 
 def scored(
-    folder: Path, answers: str, text: str, told: str = "met", **context: Any
+    folder: Path,
+    answers: str,
+    text: str,
+    names_function: str = "met",
+    **context: Any,
 ) -> ItemScore | ItemFailure:
     PILImage.new("RGB", (8, 8), "red").save(folder / "p.png")
 
     def reply(request: Request) -> str:
         if "four questions" in request.messages[-1].text:
-            shown = re.findall(r'<item id="(.)">', request.messages[-1].text)
-            given = json.loads(answers)["rows"]
-            return json.dumps(
-                {"rows": [row for row in given if str(row["id"]) in shown]}
+            question_ids = re.findall(
+                r'<item id="(.)">', request.messages[-1].text
             )
-        return json.dumps({"rows": [{"id": 0, "state": told, "quote": None}]})
+            answer_rows = json.loads(answers)["rows"]
+            return json.dumps(
+                {
+                    "rows": [
+                        row
+                        for row in answer_rows
+                        if str(row["id"]) in question_ids
+                    ]
+                }
+            )
+        return json.dumps(
+            {"rows": [{"id": 0, "state": names_function, "quote": None}]}
+        )
 
     item = Item(
         "a",
@@ -69,7 +83,7 @@ def scored(
 
 
 @pytest.mark.parametrize(
-    ("answers", "text", "told", "decision", "verdict"),
+    ("answers", "text", "names_function", "decision", "verdict"),
     [
         (("elsewhere", "no", "no", "no"), "", "met", "empty", "fits"),
         (
@@ -117,22 +131,22 @@ def test_the_first_yes_decides(
     tmp_path: Path,
     answers: tuple[str, ...],
     text: str,
-    told: str,
+    names_function: str,
     decision: str,
     verdict: str,
 ) -> None:
-    found = scored(tmp_path, rows(*answers), text, told)
-    assert isinstance(found, ItemScore), found
-    assert (found.detail["decision"], found.detail["verdict"]) == (
+    item_score = scored(tmp_path, rows(*answers), text, names_function)
+    assert isinstance(item_score, ItemScore), item_score
+    assert (item_score.detail["decision"], item_score.detail["verdict"]) == (
         decision,
         verdict,
     )
-    assert found.values.get("fits") == (
+    assert item_score.values.get("fits") == (
         None if verdict == "unclear" else verdict == "fits"
     )
-    assert found.values[decision] == 1.0
-    assert [unit.verdict for unit in found.units] == [
-        one.replace(" ", "_") for one in answers
+    assert item_score.values[decision] == 1.0
+    assert [unit.verdict for unit in item_score.units] == [
+        answer.replace(" ", "_") for answer in answers
     ]
 
 
@@ -151,10 +165,10 @@ def test_a_text_has_four_fifths_of_the_words_of_its_picture(
         evidence="picture",
         quote="MIND THE STEP",
     )
-    found = scored(tmp_path, answers, text)
-    assert isinstance(found, ItemScore)
-    assert found.detail["verdict"] == verdict
-    assert found.units[0].detail == {
+    item_score = scored(tmp_path, answers, text)
+    assert isinstance(item_score, ItemScore)
+    assert item_score.detail["verdict"] == verdict
+    assert item_score.units[0].detail == {
         "evidence": "picture",
         "quote": "MIND THE STEP",
         "spans": [],
@@ -164,11 +178,11 @@ def test_a_text_has_four_fifths_of_the_words_of_its_picture(
 def test_a_longer_description_beside_the_text_is_enough(
     tmp_path: Path,
 ) -> None:
-    found = scored(
+    item_score = scored(
         tmp_path, rows("no", "no", "complex", "no"), "A map", long="North ..."
     )
-    assert isinstance(found, ItemScore)
-    assert found.detail["verdict"] == "fits"
+    assert isinstance(item_score, ItemScore)
+    assert item_score.detail["verdict"] == "fits"
 
 
 def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_asked_again(
@@ -178,30 +192,30 @@ def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_asked_again(
         rows("no", "no", "redundant", "no", evidence="page", quote=quote)
         for quote in ("museum opens at nine", "opens at ten")
     )
-    found = scored(tmp_path, true, "A museum")
-    assert isinstance(found, ItemScore)
-    ((start, end),) = found.units[2].detail["spans"]
+    item_score = scored(tmp_path, true, "A museum")
+    assert isinstance(item_score, ItemScore)
+    ((start, end),) = item_score.units[2].detail["spans"]
     assert PAGE[start:end] == "museum opens at nine"
-    found = scored(tmp_path, invented, "A museum")
-    assert isinstance(found, ItemScore)
-    assert [unit.verdict for unit in found.units] == [
+    item_score = scored(tmp_path, invented, "A museum")
+    assert isinstance(item_score, ItemScore)
+    assert [unit.verdict for unit in item_score.units] == [
         "no",
         "no",
         "unread",
         "no",
     ]
-    assert found.detail["decision"] == "unclear"
-    asked: list[str] = []
+    assert item_score.detail["decision"] == "unclear"
+    prompts: list[str] = []
 
     def once(request: Request) -> str:
-        asked.append(request.messages[-1].text)
+        prompts.append(request.messages[-1].text)
         again = {
             "id": 2,
             "answer": "redundant",
             "evidence": "page",
             "quote": "OPENS  at nine",
         }
-        return invented if len(asked) == 1 else json.dumps({"rows": [again]})
+        return invented if len(prompts) == 1 else json.dumps({"rows": [again]})
 
     judge = LLMJudge(Scripted(once))
     answers = asyncio.run(
@@ -210,13 +224,13 @@ def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_asked_again(
     assert answers[2] == TextAnswer(
         "redundant", ((26, 39),), evidence="page", quote="OPENS  at nine"
     )
-    assert len(asked) == 2
-    assert re.findall(r'<item id="(.)">', asked[1]) == ["2"]
-    assert "An earlier answer" in asked[1]
+    assert len(prompts) == 2
+    assert re.findall(r'<item id="(.)">', prompts[1]) == ["2"]
+    assert "An earlier answer" in prompts[1]
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("field", "why"),
     [
         ({"page_text": 3}, r"context: Expected `str \| null`"),
         ("{", "context: "),
@@ -225,12 +239,12 @@ def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_asked_again(
     ],
 )
 def test_a_context_of_another_form_is_a_failure_that_names_it(
-    given: Any, why: str
+    field: Any, why: str
 ) -> None:
     built = metric("placement(judge='openai:m', sight=False)")
-    (found,) = built.score([Item("a", "b", meta={"context": given})], tools=OneJudge(LLMJudge(Scripted(lambda _: ""))))  # fmt: skip
-    assert isinstance(found, ItemFailure)
-    assert re.search(why, found.message)
+    (failure,) = built.score([Item("a", "b", meta={"context": field})], tools=OneJudge(LLMJudge(Scripted(lambda _: ""))))  # fmt: skip
+    assert isinstance(failure, ItemFailure)
+    assert re.search(why, failure.message)
 
 
 def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
@@ -238,7 +252,7 @@ def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
     tools = OneJudge(
         LLMJudge(Scripted(lambda _: rows("no", "no", "simple", "no")))
     )
-    alone, told = built.score(
+    alone, with_names = built.score(
         [
             Item("a", "b"),
             Item(
@@ -252,7 +266,7 @@ def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
     )
     assert isinstance(alone, ItemFailure)
     assert "needs the field 'context'" in alone.message
-    assert isinstance(told, ItemScore)
+    assert isinstance(with_names, ItemScore)
 
 
 @pytest.mark.parametrize(
@@ -294,10 +308,10 @@ def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
 def test_names_are_those_that_the_context_gives(
     text: str, context: dict[str, Any], names: str, strange: list[str]
 ) -> None:
-    found = names_used(
+    names_and_strange = names_used(
         text, context_of(Item("a", text, meta={"context": context}))
     )
-    assert found == (names, strange)
+    assert names_and_strange == (names, strange)
 
 
 def saying(answers: str) -> LLMJudge:
@@ -305,24 +319,29 @@ def saying(answers: str) -> LLMJudge:
 
 
 def test_a_panel_decides_by_more_than_half() -> None:
-    said = (
+    answers_by_seat = (
         ["no"] * 4,
         ["no", "yes", "no", "no"],
         ["no", "yes", "simple", "no"],
     )
-    seats = [saying(rows(*answers)) for answers in said]
-    asked = PlaceText("x", {"page": PAGE})
-    three = asyncio.run(Panel(seats, InMemory()).ask(asked))
-    assert [one and one.state for one in three] == ["no", "yes", "no", "no"]
-    two = asyncio.run(Panel(seats[:2], InMemory()).ask(asked))
-    assert [one and (one.state, one.tied) for one in two] == [
+    seats = [saying(rows(*answers)) for answers in answers_by_seat]
+    operation = PlaceText("x", {"page": PAGE})
+    three = asyncio.run(Panel(seats, InMemory()).ask(operation))
+    assert [answer and answer.state for answer in three] == [
+        "no",
+        "yes",
+        "no",
+        "no",
+    ]
+    two = asyncio.run(Panel(seats[:2], InMemory()).ask(operation))
+    assert [answer and (answer.state, answer.tied) for answer in two] == [
         ("no", False), ("unclear", True), ("no", False), ("no", False),
     ]  # fmt: skip
 
 
 def test_categories_are_each_a_yes_or_no_of_the_value_of_their_name() -> None:
     # Ten items: of four "empty" three are found and one other is taken for it.
-    said = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
+    grades = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
     items = [
         Item(str(n), "x", images=(f"{n}.png",), judgments={"decision": "empty" if n < 4 else "describe"})
         for n in range(10)
@@ -335,7 +354,9 @@ def test_categories_are_each_a_yes_or_no_of_the_value_of_their_name() -> None:
         if m.prefers == "empty" and m.kind == "recall of yes"
     ]
     data = collect(recall, items)
-    scores = data.scores({str(n): float(one) for n, one in enumerate(said)})
+    scores = data.scores(
+        {str(n): float(grade) for n, grade in enumerate(grades)}
+    )
     assert (
         agreement(data, np.asarray(scores), n_resamples=0, seed=0).value
         == 3 / 4

@@ -12,7 +12,7 @@ def names(text: str, name: str, without: str = "") -> list[str]:
     graph = scene_graph(parse(text))
     identifiers = Identifiers(graph)
     return [
-        identifiers.of(e.index, without)
+        identifiers.phrase_for(e.index, without)
         for e in graph.entities
         if e.name == name
     ]
@@ -30,15 +30,15 @@ def test_namesakes_are_told_by_what_only_one_has() -> None:
 
 def test_what_both_have_tells_nothing_apart() -> None:
     text = "A red ball is on a box. Another red ball is on a mat. Another red ball is on a mat."
-    found = names(text, "ball")
-    assert found[0] == "ball that is on box"
-    assert found[1:] == ["second ball", "third ball"]
+    identifiers = names(text, "ball")
+    assert identifiers[0] == "ball that is on box"
+    assert identifiers[1:] == ["second ball", "third ball"]
 
 
 def test_where_qualities_do_not_tell_the_relation_does() -> None:
     text = "A man is near a car. Another man is on a horse. Another man is on a horse."
-    found = names(text, "man")
-    assert found[0] == "man that is near car"
+    identifiers = names(text, "man")
+    assert identifiers[0] == "man that is near car"
 
 
 def test_what_will_be_asked_is_not_used_to_name_the_thing() -> None:
@@ -54,8 +54,10 @@ def test_what_will_be_asked_is_not_used_to_name_the_thing() -> None:
 
 
 def test_what_is_denied_does_not_name_a_thing() -> None:
-    found = names("One house is not red. Another house is blue.", "house")
-    assert "red house" not in found
+    identifiers = names(
+        "One house is not red. Another house is blue.", "house"
+    )
+    assert "red house" not in identifiers
 
 
 @pytest.mark.parametrize(

@@ -68,10 +68,10 @@ def test_the_same_words_in_another_order_lose_the_share_of_neighbours() -> (
 ):
     # Every word is there: 1. Of the neighbours (a, b) and (b, c) none stands in "c b a" in this
     # order: 0. Together 1 + 0.2 (0 - 1).
-    found = module.align_words("qa qb qc", ["qc qb qa"])
-    assert found.precision == pytest.approx(0.8)
-    assert found.recalls == pytest.approx((0.8,))
-    assert found.peers == 1.0
+    alignment = module.align_words("qa qb qc", ["qc qb qa"])
+    assert alignment.precision == pytest.approx(0.8)
+    assert alignment.recalls == pytest.approx((0.8,))
+    assert alignment.peers == 1.0
 
 
 @pytest.mark.usefixtures("letters")
@@ -90,30 +90,30 @@ def test_neighbours_may_have_one_content_word_between_them_in_the_other_text() -
 
 @pytest.mark.usefixtures("letters")
 def test_a_text_of_one_content_word_has_no_neighbours_to_count() -> None:
-    found = module.align_words("qa", ["qa qb"])
-    assert found.precision == 1.0
-    assert found.recalls == pytest.approx((0.5,))
+    alignment = module.align_words("qa", ["qa qb"])
+    assert alignment.precision == 1.0
+    assert alignment.recalls == pytest.approx((0.5,))
 
 
 @pytest.mark.usefixtures("letters")
 def test_peers_is_what_references_recall_of_one_another() -> None:
     # "a b" and "a c" share one word of two and no neighbours: 0.5 + 0.2 (0 - 0.5) both ways.
-    found = module.align_words("qa qb", ["qa qb", "qa qc"])
-    assert found.precision == pytest.approx(1.0)
-    assert found.recalls == pytest.approx((1.0, 0.4))
-    assert found.peers == pytest.approx(0.4)
+    alignment = module.align_words("qa qb", ["qa qb", "qa qc"])
+    assert alignment.precision == pytest.approx(1.0)
+    assert alignment.recalls == pytest.approx((1.0, 0.4))
+    assert alignment.peers == pytest.approx(0.4)
 
 
 def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_stay() -> (
     None
 ):
-    left, right = vectors(["left", "right"])
+    left_vector, right = vectors(["left", "right"])
     assert (
-        float(left @ right) > 0.5
+        float(left_vector @ right) > 0.5
     )  # static vectors put the sides side by side
-    found = module.align_words("left", ["right"])
-    assert found.precision == pytest.approx(
-        (0.3 * float(left @ right)) ** 2, abs=1e-6
+    alignment = module.align_words("left", ["right"])
+    assert alignment.precision == pytest.approx(
+        (0.3 * float(left_vector @ right)) ** 2, abs=1e-6
     )
     boat, ship = vectors(["boat", "ship"])
     near = module.align_words("boat", ["ship"]).precision
@@ -205,7 +205,7 @@ def test_peers_are_the_same_whoever_judges(tmp_path: Path) -> None:
     rules.write_text('{"contains": "", "answer": "5"}\n')
     texts = ("A dog runs over a field.", "A brown dog.", "Grass and trees.")
     item = Item("i", "A dog sleeps.", texts)
-    own, model, alone, words = (
+    builtin_peers, model, alone, words = (
         asyncio.run(plan_of(metric, item)).peers
         for metric in (
             PoSh(),
@@ -215,9 +215,9 @@ def test_peers_are_the_same_whoever_judges(tmp_path: Path) -> None:
         )
     )
     assert asyncio.run(plan_of(PoSh(rules="reference"), item)).peers == 1.0
-    assert own == model == asyncio.run(of_words_in_context(texts))
+    assert builtin_peers == model == asyncio.run(of_words_in_context(texts))
     assert alone == 1.0
-    assert words == module.align_words("", texts).peers != own
+    assert words == module.align_words("", texts).peers != builtin_peers
     single = Item("i", "A dog sleeps.", texts[:1])
     assert asyncio.run(plan_of(PoSh(), single)).peers == 1.0
 
@@ -272,13 +272,13 @@ def test_exchanged_roles_score_lower() -> None:
         PoSh(lexical_weight=0.8),
         "A brown dog chases a white cat.",
     )
-    kept = metric.score_text(
+    partial = metric.score_text(
         "A brown dog follows a white cat.", reference
     ).values["f1"]
     turned = metric.score_text(
         "A white cat follows a brown dog.", reference
     ).values["f1"]
-    assert turned < kept
+    assert turned < partial
 
 
 def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
@@ -290,13 +290,13 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
     )
     show(score)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    shown = {
+    drawn_edges = {
         (row[1], row[3], row[5])
         for row in rows
         if len(row) >= 6 and row[0] in "✗∅"
     }
-    assert ("contradicted", "attribute", "red") in shown
-    assert ("omission", "attribute", "blue") in shown
+    assert ("contradicted", "attribute", "red") in drawn_edges
+    assert ("omission", "attribute", "blue") in drawn_edges
     html = to_html(score)
     assert "<script" not in html
     assert "&lt;" in html

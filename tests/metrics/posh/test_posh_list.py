@@ -25,13 +25,13 @@ CANDIDATE = "A red dog runs. A cat sits on a chair."
 REFERENCE = "A blue dog runs. A bird sings."
 
 
-def asked(request: Request) -> tuple[list[tuple[str, str]], str]:
+def read_units(request: Request) -> tuple[list[tuple[str, str]], str]:
     prompt = request.messages[-1].text
-    found, units = _TARGET.search(prompt), _UNITS.search(prompt)
-    assert found is not None
+    target, units = _TARGET.search(prompt), _UNITS.search(prompt)
+    assert target is not None
     assert units is not None
     lines = [line.partition(" ") for line in units[1].split("\n")]
-    return [(number, unit) for number, _, unit in lines], found[1]
+    return [(number, unit) for number, _, unit in lines], target[1]
 
 
 def row(number: str, unit: str, target: str) -> dict[str, Any]:
@@ -44,18 +44,20 @@ def row(number: str, unit: str, target: str) -> dict[str, Any]:
 
 
 def reply(request: Request) -> str:
-    units, target = asked(request)
+    units, target = read_units(request)
     return json.dumps({"rows": [row(*unit, target) for unit in units]})
 
 
-def one(request: Request) -> str | Answer:
+def answer_single(request: Request) -> str | Answer:
     """The same grades, one question each; contradictions in a question of their own."""
     prompt = request.messages[-1].text
     if "<statement" in prompt:
-        found = re.findall(r'<statement id="(\d+)">(.*?)</statement>', prompt)
+        statements = re.findall(
+            r'<statement id="(\d+)">(.*?)</statement>', prompt
+        )
         rows = [
             {"id": int(i), "instead": "blue dog" if "red" in t else None}
-            for i, t in found
+            for i, t in statements
         ]
         return json.dumps({"rows": rows})
     target = _TARGET.search(prompt)
@@ -74,7 +76,7 @@ def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> (
     None
 ):
     item = Item("a", CANDIDATE, (REFERENCE,))
-    listing, single = Scripted(reply), Scripted(one)
+    listing, single = Scripted(reply), Scripted(answer_single)
     lists = asyncio.run(
         metric("posh(judge='openai:m', asking='list')").evaluate(
             item, OneJudge(LLMJudge(listing))
@@ -102,11 +104,11 @@ def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> (
 def test_contradictions_can_be_left_out() -> None:
     item = Item("a", CANDIDATE, (REFERENCE,))
     spec = "posh(judge='openai:m', asking='list', contradictions=False)"
-    found = asyncio.run(
+    item_score = asyncio.run(
         metric(spec).evaluate(item, OneJudge(LLMJudge(Scripted(reply))))
     )
-    assert found.values["contradicted_rate"] == 0
-    assert "contradicted" not in {unit.verdict for unit in found.units}
+    assert item_score.values["contradicted_rate"] == 0
+    assert "contradicted" not in {unit.verdict for unit in item_score.units}
 
 
 def listed(replies: list[object], *units: str) -> tuple[list[Any], int]:
@@ -131,8 +133,8 @@ def test_a_grade_needs_words_of_the_text() -> None:
         {"id": 2, "grade": 3, "quote": None},
         {"id": 3, "grade": 1, "quote": "DOG"},
     ]
-    found, n = listed([{"rows": rows}], "dog", "cat", "bird", "wolf")
-    assert found == [
+    grades, n = listed([{"rows": rows}], "dog", "cat", "bird", "wolf")
+    assert grades == [
         (5.0, ((2, 11),), ""),
         (1.0, (), ""),
         (1.0, (), ""),
@@ -144,8 +146,8 @@ def test_a_grade_needs_words_of_the_text() -> None:
 def test_units_left_out_are_asked_once_more_and_then_fail() -> None:
     first = {"rows": [{"id": 0, "grade": 5, "quote": "dog"}]}
     second = {"rows": [{"id": 1, "grade": 1, "quote": None}]}
-    found, n = listed([first, second], "dog", "cat")
-    assert [value for value, _, _ in found] == [5.0, 1.0]
+    grades, n = listed([first, second], "dog", "cat")
+    assert [value for value, _, _ in grades] == [5.0, 1.0]
     assert n == 2
     with pytest.raises(ItemError, match="statement 1 of 2"):
         listed([first, {"rows": []}], "dog", "cat")
@@ -157,7 +159,7 @@ def test_the_published_protocol_has_no_lists() -> None:
 
 
 def graded(request: Request) -> str | Answer:
-    text = str(one(request))
+    text = str(answer_single(request))
     return Answer((Sample(text, "length", ((text, 0.0),)),), "m")
 
 
@@ -169,13 +171,13 @@ def test_lists_are_asked_of_models_without_log_probabilities(
     top: int, form: str, calls: int
 ) -> None:
     backend = Scripted(graded if top else reply, top_logprobs=top)
-    made = metric("posh(judge='openai:m', contradictions=False)")
+    list_posh = metric("posh(judge='openai:m', contradictions=False)")
     item = Item("a", CANDIDATE, (REFERENCE,))
-    score = asyncio.run(made.evaluate(item, OneJudge(LLMJudge(backend))))
+    score = asyncio.run(list_posh.evaluate(item, OneJudge(LLMJudge(backend))))
     assert isinstance(score, ItemScore)
     assert f"|asking:{form}|" in score.signature
     assert len(backend.requests) == calls
-    assert made.name == "posh(judge='openai:m', contradictions=False)"
+    assert list_posh.name == "posh(judge='openai:m', contradictions=False)"
 
 
 @pytest.fixture
@@ -215,9 +217,9 @@ def test_a_dry_run_prints_the_price_of_both_forms(
 
 
 def test_published_rules_ask_one_by_one_whatever_the_model_returns() -> None:
-    made = metric("posh(judge='openai:m', rules='reference')")
+    reference_posh = metric("posh(judge='openai:m', rules='reference')")
     tools = OneJudge(LLMJudge(Scripted(reply)))
-    assert made.identities(tools)["asking"] == "one"
+    assert reference_posh.identities(tools)["asking"] == "one"
 
 
 def test_the_builtin_judge_answers_both_forms_alike() -> None:
@@ -233,8 +235,8 @@ def test_the_builtin_judge_answers_both_forms_alike() -> None:
 
 def test_a_long_pair_costs_two_calls() -> None:
     sentences = [
-        f"A {colour} {thing} stands beside a tall {other} near the old wall."
-        for colour, thing, other in zip(
+        f"A {colour} {thing} stands beside a tall {other_colour} near the old wall."
+        for colour, thing, other_colour in zip(
             ("red", "blue", "green", "white", "black", "brown") * 4,
             ("car", "bench", "house", "tree", "lamp", "boat", "cart", "horse")
             * 3,
@@ -243,12 +245,12 @@ def test_a_long_pair_costs_two_calls() -> None:
             strict=True,
         )
     ]
-    text, other = " ".join(sentences[:20]), " ".join(sentences[:3:-1])
+    text, reversed_text = " ".join(sentences[:20]), " ".join(sentences[:3:-1])
     assert len(text.split()) == 240
     backend = Scripted(reply)
     asyncio.run(
         metric("posh(judge='openai:m', asking='list')").evaluate(
-            Item("a", text, (other,)), OneJudge(LLMJudge(backend))
+            Item("a", text, (reversed_text,)), OneJudge(LLMJudge(backend))
         )
     )
     characters = sum(
@@ -268,6 +270,6 @@ def test_a_unit_stays_on_its_line_whatever_is_in_it() -> None:
     ]
     with pytest.raises(ItemError, match="left out"):
         asyncio.run(LLMJudge(backend).ask(PresenceList(units, "A cup.")))
-    lines, _ = asked(backend.requests[0])
+    lines, _ = read_units(backend.requests[0])
     assert [number for number, _ in lines] == ["0", "1"]
     assert lines[1] == ("1", "a dog")

@@ -22,11 +22,11 @@ def answered(
     metric: PoSh, candidate: str, reference: str, grade: float
 ) -> ItemScore:
     """The score when every question gets the same grade."""
-    first, other = (
+    first, second = (
         scene_graph(parse(text), metric.rules)
         for text in (candidate, reference)
     )
-    plan = Plan(first, (other,), threshold=2.0)
+    plan = Plan(first, (second,), threshold=2.0)
     grades: dict[Ask, Grade] = {}
     while asks := metric.open_wave(plan, grades).asks:
         grades.update({ask: rule_grade(grade) for ask in asks})
@@ -90,8 +90,8 @@ def test_an_attribute_is_not_asked_of_an_entity_that_is_named_by_it() -> None:
     plan = Plan(
         scene_graph(parse(text)), (scene_graph(parse(text)),), threshold=3.0
     )
-    asked = [ask.question for ask in FIXED.open_wave(plan, {}).asks]
-    tall = [q for q in asked if q.kind == "attribute" and q.text == "tall"]
+    questions = [ask.question for ask in FIXED.open_wave(plan, {}).asks]
+    tall = [q for q in questions if q.kind == "attribute" and q.text == "tall"]
     assert tall
     assert all("tall" not in q.subject for q in tall)
 
@@ -181,15 +181,15 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
         PoSh(**wrong)  # type: ignore[arg-type]
 
 
-def test_lists_of_what_is_not_there_pay_nothing() -> None:
+def test_lists_of_absent_things_gain_nothing() -> None:
     reference = "A man in a red coat holds a cup in the street."
     plain = "A man holds a cup."
     for more in (
         " There is no elephant. There are no cars.",
         " He is without a dog.",
     ):
-        longer, found = (
+        longer, shorter = (
             FIXED.score_text(text, reference) for text in (plain + more, plain)
         )
-        assert longer.values["precision"] < found.values["precision"]
-        assert longer.values["f1"] < found.values["f1"]
+        assert longer.values["precision"] < shorter.values["precision"]
+        assert longer.values["f1"] < shorter.values["f1"]

@@ -60,7 +60,7 @@ if "recorder" not in BACKENDS.names():
     BACKENDS.register("recorder")(Recorder)
 
 
-def asked(
+def requests_for(
     rules: Rules, *items: Item, model: str = "logprobs"
 ) -> list[Request]:
     """The questions for units of items that are scored one after the other."""
@@ -79,15 +79,15 @@ def asked(
 
 def target(request: Request) -> str:
     """The one text that a prompt shows."""
-    (shown,) = [text for text in TARGETS if text in request.messages[-1].text]
-    return shown
+    (target,) = [text for text in TARGETS if text in request.messages[-1].text]
+    return target
 
 
 @pytest.mark.parametrize("rules", ["reference", "fixed"])
 def test_questions_about_one_text_follow_each_other_and_begin_alike(
     rules: Rules,
 ) -> None:
-    requests = asked(rules, Item("a", TARGETS[0], TARGETS[1:]))
+    requests = requests_for(rules, Item("a", TARGETS[0], TARGETS[1:]))
     runs = [key for key, _ in groupby(requests, target)]
     per_wave = [
         TARGETS[1],
@@ -110,15 +110,16 @@ def test_one_token_is_drawn_where_log_probabilities_are_told_and_samples_elsewhe
     None
 ):
     item = Item("a", TARGETS[0], TARGETS[1:2])
-    told = {
-        (r.sampling.max_tokens, r.sampling.n) for r in asked("reference", item)
+    limits = {
+        (r.sampling.max_tokens, r.sampling.n)
+        for r in requests_for("reference", item)
     }
-    assert told == {(1, 1)}
-    drawn = {
+    assert limits == {(1, 1)}
+    samplings = {
         (r.sampling.n, r.sampling.temperature)
-        for r in asked("fixed", item, model="mute")
+        for r in requests_for("fixed", item, model="mute")
     }
-    assert drawn == {(5, 1.0)}
+    assert samplings == {(5, 1.0)}
 
 
 @pytest.mark.parametrize("rules", ["reference", "fixed"])
@@ -127,7 +128,7 @@ def test_equal_units_of_two_systems_are_asked_of_their_reference_once(
 ) -> None:
     first = Item("a", "A tall man holds a cup.", ("A man with a cup sits.",))
     second = Item("b", "A tall man holds a hat.", ("A man with a cup sits.",))
-    requests = asked(rules, first, second)
+    requests = requests_for(rules, first, second)
     prompts = [r.messages[-1].text for r in requests]
     assert len(set(prompts)) == len(prompts)
     of_reference = [p for p in prompts if "sits.\n</target>" in p]
@@ -206,13 +207,13 @@ def test_contradictions_are_asked_of_unstated_units_alone_and_can_be_left_out() 
     None
 ):
     witnessed({}, "A man.", "A short man stands.")
-    asked = [r.messages[-1].text for r in Witness.last.requests]
+    prompts = [r.messages[-1].text for r in Witness.last.requests]
     stated = [
         re.findall(r'<statement id="\d+">(.*?)</statement>', prompt)
-        for prompt in asked
+        for prompt in prompts
     ]
-    found = [sorted(rows) for rows in stated if rows]
-    assert found == [["man: sits", "man: tall"]] * 2, (
+    statement_lists = [sorted(rows) for rows in stated if rows]
+    assert statement_lists == [["man: sits", "man: tall"]] * 2, (
         "once for each reference, never the man"
     )
     witnessed(

@@ -41,20 +41,22 @@ def wrong_verdicts(pair: Pair) -> list[str]:
     _, (candidate, expected), (reference, expected_back) = pair
     score = PoSh().score_text(candidate, reference)
     wrong = []
-    for side, wanted in (
+    for side, expected_units in (
         ("candidate", expected),
         ("reference", expected_back),
     ):
         units: list[Unit] = [unit for unit in score.units if unit.side == side]
-        for text, present in wanted:
-            found = next(
+        for text, present in expected_units:
+            unit = next(
                 (u for u in units if u.text.lower() == text.lower()), None
             )
-            if found is not None:
-                units.remove(found)
-            if found is None or (found.verdict == "match") != present:
-                told = "no such unit" if found is None else found.verdict
-                wrong.append(f"{side} {'+' if present else '-'}{text}: {told}")
+            if unit is not None:
+                units.remove(unit)
+            if unit is None or (unit.verdict == "match") != present:
+                verdict = "no such unit" if unit is None else unit.verdict
+                wrong.append(
+                    f"{side} {'+' if present else '-'}{text}: {verdict}"
+                )
     return wrong
 
 

@@ -43,20 +43,20 @@ def test_questions_and_scores_are_those_of_the_public_scorer(
     record: Mapping[str, Any],
 ) -> None:
     recorded = {
-        (kind, *words, side): given
-        for kind, words, side, given in record["answers"]
+        (kind, *words, side): probabilities
+        for kind, words, side, probabilities in record["answers"]
     }
-    asked: list[tuple[str, ...]] = []
+    questions: list[tuple[str, ...]] = []
 
     def answer(*question: str) -> Sequence[float]:
-        asked.append(question)
+        questions.append(question)
         return recorded[question]  # type: ignore[no-any-return]  # KeyError: not asked there
 
-    found = score_graphs(
+    scores = score_graphs(
         record["candidate_graph"], record["reference_graph"], answer
     )
-    assert found._asdict() == pytest.approx(record["expected"], abs=TOLERANCE)
-    assert len(set(asked)) == len(asked) <= record["calls"]["q"]
+    assert scores._asdict() == pytest.approx(record["expected"], abs=TOLERANCE)
+    assert len(set(questions)) == len(questions) <= record["calls"]["q"]
 
 
 def test_a_small_pair_by_hand() -> None:
@@ -68,10 +68,10 @@ def test_a_small_pair_by_hand() -> None:
         absent = side == "candidate" and "cup" in text
         return [1, 0, 0, 0, 0] if absent else [0, 0, 0, 1, 0]
 
-    found = score_graphs(GRAPH, GRAPH, answer)
-    assert found.precision == pytest.approx(4 / 5)
-    assert found.recall == pytest.approx((1 + 4 + 1 + 1) / 4 / 5)
-    assert found.f1 == pytest.approx(2 * 0.8 * 0.35 / 1.15)
+    scores = score_graphs(GRAPH, GRAPH, answer)
+    assert scores.precision == pytest.approx(4 / 5)
+    assert scores.recall == pytest.approx((1 + 4 + 1 + 1) / 4 / 5)
+    assert scores.f1 == pytest.approx(2 * 0.8 * 0.35 / 1.15)
 
 
 def test_probabilities_need_not_sum_to_1_and_the_threshold_is_a_parameter() -> (
@@ -88,16 +88,16 @@ def test_probabilities_need_not_sum_to_1_and_the_threshold_is_a_parameter() -> (
 
 
 def test_candidate_names_can_be_rewritten() -> None:
-    asked = []
+    questions = []
 
     def answer(
         kind: str, text: str, subject: str, object: str, side: str
     ) -> list[float]:
-        asked.append((kind, text, subject))
+        questions.append((kind, text, subject))
         return [0, 0, 0, 0, 1] if "the" in text + subject else [0, 0, 1, 0, 0]
 
     score_graphs(GRAPH, GRAPH, answer, rewrite=lambda phrase: f"the {phrase}")
-    assert asked[:4] == [
+    assert questions[:4] == [
         ("entity", "cup", ""),
         ("entity", "man", ""),
         ("entity", "the red cup", ""),
@@ -134,7 +134,9 @@ def test_what_is_no_public_graph_is_refused(
         score_graphs(graph, GRAPH, lambda *_: [0, 0, 0, 0, 1])
 
 
-@pytest.mark.parametrize("given", [[0, 0, 0, 0, 0], [1, 1], [-1, 0, 0, 0, 2]])
-def test_what_is_no_answer_is_refused(given: list[float]) -> None:
+@pytest.mark.parametrize(
+    "probabilities", [[0, 0, 0, 0, 0], [1, 1], [-1, 0, 0, 0, 2]]
+)
+def test_what_is_no_answer_is_refused(probabilities: list[float]) -> None:
     with pytest.raises(ItemError, match=r"probabilities of 1 to 5, got"):
-        score_graphs(GRAPH, GRAPH, lambda *_: given)
+        score_graphs(GRAPH, GRAPH, lambda *_: probabilities)

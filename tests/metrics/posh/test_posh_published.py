@@ -47,20 +47,23 @@ def graph(
         start = TEXT.index(word.lower())
         return Mention(word, (start, start + len(word)), 0)
 
-    made = [
+    mention_lists = [
         tuple(mention(word) for word in names.split(",")) for names in entities
     ]
-    said = [
+    qualities = [
         (entity, *text.partition("@")[::2])
         for entity, text in attributes or []
     ]
     span: tuple[Span, ...] = ((0, 1),)
     return SceneGraph(
         TEXT,
-        tuple(Entity(i, m[0].text, m[0].text, m) for i, m in enumerate(made)),
+        tuple(
+            Entity(i, m[0].text, m[0].text, m)
+            for i, m in enumerate(mention_lists)
+        ),
         tuple(
             Attribute(entity, text, text.lower(), span, int(sentence or 0))
-            for entity, text, sentence in said
+            for entity, text, sentence in qualities
         ),
         tuple(
             Relation(s, o, text, text, span, 0, "verb")
@@ -71,30 +74,30 @@ def graph(
 
 
 def walk(
-    made: SceneGraph, grade: Grader, threshold: float = 2.0
+    scene: SceneGraph, grade: Grader, threshold: float = 2.0
 ) -> list[list[str]]:
-    """What is asked, wave by wave."""
-    known: dict[Question, Grade] = {}
+    """Return the texts of the questions, wave by wave."""
+    grades: dict[Question, Grade] = {}
     waves = []
-    flat = PublishedGraph.of_scene_graph(made)
-    while wave := advance(flat, known.get, threshold).open:
+    flat = PublishedGraph.of_scene_graph(scene)
+    while wave := advance(flat, grades.get, threshold).open:
         assert len(set(wave)) == len(wave)
-        assert not set(wave) & set(known)
+        assert not set(wave) & set(grades)
         waves.append(
             [
                 " | ".join(filter(None, (q.subject, q.text, q.object)))
                 for q in wave
             ]
         )
-        known |= {question: rule_grade(grade(question)) for question in wave}
+        grades |= {question: rule_grade(grade(question)) for question in wave}
     return waves
 
 
 def components(
-    made: SceneGraph, known: Mapping[Question, Grade], threshold: float
+    scene: SceneGraph, grades: Mapping[Question, Grade], threshold: float
 ) -> tuple[Component, ...]:
     return advance(
-        PublishedGraph.of_scene_graph(made), known.get, threshold
+        PublishedGraph.of_scene_graph(scene), grades.get, threshold
     ).components
 
 
@@ -103,29 +106,29 @@ def by_text(grades: Mapping[str, float], otherwise: float = 5.0) -> Grader:
 
 
 def test_one_call_per_component_where_all_is_present_and_unique() -> None:
-    made = graph(
+    scene = graph(
         ["man", "tree", "cup"],
         [(0, "tall"), (0, "old"), (2, "red")],
         [(0, "near", 1)],
     )
-    waves = walk(made, lambda _: 5.0)
+    waves = walk(scene, lambda _: 5.0)
     assert waves == [
         ["man", "tree", "cup"],
         ["man | old", "man | tall", "cup | red", "man | near | tree"],
     ]
     assert sum(map(len, waves)) == 3 + 3 + 1  # E + A + R
     # The public code: E + 3A + H + R, of them A rewrites.
-    outcome = published(made, lambda _: 5.0, 2.0)
+    outcome = published(scene, lambda _: 5.0, 2.0)
     assert (outcome.questions, outcome.rewrites) == (3 + 2 * 3 + 1, 3)
 
 
 def test_absent_entities_are_tried_by_every_name_and_what_is_said_of_them_is_not_asked() -> (
     None
 ):
-    made = graph(
+    scene = graph(
         ["man,boy,it", "tree"], [(0, "tall"), (0, "old@1")], [(0, "near", 1)]
     )
-    waves = walk(made, lambda _: 1.0)
+    waves = walk(scene, lambda _: 1.0)
     assert waves == [["man", "tree"], ["tall man"], ["old man"], ["boy"]]
     assert sum(map(len, waves)) == 2 + 2 + 1  # E + A + H
 
@@ -133,10 +136,10 @@ def test_absent_entities_are_tried_by_every_name_and_what_is_said_of_them_is_not
 def test_attributes_come_by_sentence_and_then_by_letter_capitals_first() -> (
     None
 ):
-    made = graph(
+    scene = graph(
         ["man"], [(0, "Tall@1"), (0, "old@1"), (0, "big@1"), (0, "young")]
     )
-    waves = walk(made, lambda _: 1.0)
+    waves = walk(scene, lambda _: 1.0)
     assert waves == [
         ["man"],
         ["young man"],
@@ -147,10 +150,10 @@ def test_attributes_come_by_sentence_and_then_by_letter_capitals_first() -> (
 
 
 def test_asking_stops_at_the_first_candidate_that_rounds_to_5() -> None:
-    made = graph(["man"], [(0, "old"), (0, "tall"), (0, "young")])
+    scene = graph(["man"], [(0, "old"), (0, "tall"), (0, "young")])
     grades = by_text({"man": 4.5, "old man": 4.51})  # 4.5 rounds to the even 4
-    assert walk(made, grades)[:2] == [["man"], ["old man"]]
-    assert walk(made, grades)[2] == [
+    assert walk(scene, grades)[:2] == [["man"], ["old man"]]
+    assert walk(scene, grades)[2] == [
         "old man | old",
         "old man | tall",
         "old man | young",
@@ -160,41 +163,41 @@ def test_asking_stops_at_the_first_candidate_that_rounds_to_5() -> None:
 def test_a_later_name_replaces_an_earlier_one_only_if_its_rounded_score_is_higher() -> (
     None
 ):
-    made = graph(["man"], [(0, "old"), (0, "tall")])
+    scene = graph(["man"], [(0, "old"), (0, "tall")])
     low = walk(
-        made, by_text({"man": 2.6, "old man": 3.4, "tall man": 3.49})
+        scene, by_text({"man": 2.6, "old man": 3.4, "tall man": 3.49})
     )  # all round to 3
     assert low[-1] == ["man | old", "man | tall"]
     high = walk(
-        made, by_text({"man": 2.6, "old man": 3.5, "tall man": 4.4})
+        scene, by_text({"man": 2.6, "old man": 3.5, "tall man": 4.4})
     )  # 3, 4, 4
     assert high[-1] == ["old man | old", "old man | tall"]
 
 
 def test_like_things_are_named_by_what_only_one_of_them_has() -> None:
-    made = graph(
+    scene = graph(
         ["man", "Man"], [(0, "tall"), (1, "short"), (0, "old"), (1, "old")]
     )
-    assert walk(made, lambda _: 5.0)[0] == ["tall man", "short man"]
+    assert walk(scene, lambda _: 5.0)[0] == ["tall man", "short man"]
 
 
 def test_another_mention_names_a_thing_unless_it_is_a_pronoun_or_a_rivals() -> (
     None
 ):
-    made = graph(["man,boy,it", "man,hat", "man,hat"])
+    scene = graph(["man,boy,it", "man,hat", "man,hat"])
     # the second and third have no name of their own and no relation: the bare head, asked once
-    assert walk(made, lambda _: 5.0)[0] == ["boy", "man"]
+    assert walk(scene, lambda _: 5.0)[0] == ["boy", "man"]
 
 
 def test_like_things_without_own_attributes_are_named_by_relations_subject_first() -> (
     None
 ):
-    made = graph(
+    scene = graph(
         ["man", "man", "tree", "cup"],
         [(3, "red"), (3, "blue"), (2, "tall")],
         [(2, "beside", 0), (0, "near", 3), (1, "near", 3)],
     )
-    waves = walk(made, lambda _: 3.0)
+    waves = walk(scene, lambda _: 3.0)
     # "near cup" stands with both men; the tree is not judged yet: its first attribute tells it
     assert waves[0][0] == 'man with relation "tall tree beside man"'
     assert waves[0][1] == "man", "the second man has nothing of his own"
@@ -202,21 +205,21 @@ def test_like_things_without_own_attributes_are_named_by_relations_subject_first
 
 def test_relations_to_things_found_absent_name_nothing() -> None:
     # both cups belong to the man and are asked in the second pass, when the tree is judged
-    made = graph(
+    scene = graph(
         ["man", "cup", "cup", "tree", "hat"],
         [(1, "red"), (2, "red")],
         [(0, "holds", 1), (0, "holds", 2), (1, "near", 3), (1, "on", 4)],
     )
-    waves = walk(made, by_text({"tree": 1.9}))
+    waves = walk(scene, by_text({"tree": 1.9}))
     assert waves[1] == ["cup on hat", "cup of man"]
 
 
 def test_parts_are_asked_after_their_owners_and_under_the_name_those_were_found_by() -> (
     None
 ):
-    made = graph(["man", "hat"], [(0, "old")], [(0, "Wears", 1)])
+    scene = graph(["man", "hat"], [(0, "old")], [(0, "Wears", 1)])
     grades = by_text({"man": 3.0, "hat": 4.0, "hat of old man": 3.0})
-    assert walk(made, grades) == [
+    assert walk(scene, grades) == [
         ["man"],
         ["old man"],
         ["hat"],
@@ -226,16 +229,16 @@ def test_parts_are_asked_after_their_owners_and_under_the_name_those_were_found_
 
 
 def test_parts_of_absent_owners_go_by_their_bare_name() -> None:
-    made = graph(["man", "eye"], relations=[(1, "part of", 0)])
-    assert walk(made, by_text({"man": 1.99})) == [["man"], ["eye"]]
+    scene = graph(["man", "eye"], relations=[(1, "part of", 0)])
+    assert walk(scene, by_text({"man": 1.99})) == [["man"], ["eye"]]
 
 
 def test_parts_of_the_same_owner_with_the_same_name_need_something_of_their_own() -> (
     None
 ):
     relations = [(1, "part of", 0), (2, "part of", 0)]
-    made = graph(["man", "eye", "eye"], [(1, "left"), (2, "blue")], relations)
-    assert walk(made, lambda _: 5.0)[1] == [
+    scene = graph(["man", "eye", "eye"], [(1, "left"), (2, "blue")], relations)
+    assert walk(scene, lambda _: 5.0)[1] == [
         "left eye of man",
         "blue eye of man",
     ]
@@ -246,42 +249,42 @@ def test_parts_of_the_same_owner_with_the_same_name_need_something_of_their_own(
 
 
 def test_parts_are_one_level_deep() -> None:
-    made = graph(
+    scene = graph(
         ["man", "hat", "eye"], relations=[(1, "part of", 0), (2, "part of", 1)]
     )
     # the bare name goes before that with the owner; the eye's owner is judged in its own pass
-    found = by_text({"hat": 4.0, "eye": 4.0})
-    assert walk(made, found)[1:3] == [["hat", "eye"], ["hat of man"]]
+    grader = by_text({"hat": 4.0, "eye": 4.0})
+    assert walk(scene, grader)[1:3] == [["hat", "eye"], ["hat of man"]]
 
 
 def test_threshold_is_included() -> None:
-    made = graph(["man"], [(0, "old")])
+    scene = graph(["man"], [(0, "old")])
     just = by_text({"man": 2.0, "old man": 1.0})
-    assert walk(made, just) == [["man"], ["old man"], ["man | old"]]
-    assert walk(made, just, threshold=2.01) == [["man"], ["old man"]]
+    assert walk(scene, just) == [["man"], ["old man"], ["man | old"]]
+    assert walk(scene, just, threshold=2.01) == [["man"], ["old man"]]
 
 
 def test_who_looks_is_always_there_and_never_asked_for_or_counted() -> None:
-    made = graph(
+    scene = graph(
         ["us", "left", "tree"],
         [(0, "quiet")],
         [(2, "facing", 0), (2, "on", 1)],
     )
-    assert walk(made, lambda _: 5.0) == [
+    assert walk(scene, lambda _: 5.0) == [
         ["tree"],
         ["tree | facing | the viewer", "tree | on | our left"],
     ]
-    known = {
+    grades = {
         Question("entity", "tree"): rule_grade(4.0),
         Question("relation", "facing", "tree", "the viewer"): rule_grade(3.0),
         Question("relation", "on", "tree", "our left"): rule_grade(2.0),
     }
-    assert [c.score for c in components(made, known, 2.0)] == [4.0, 3.0, 2.0]
+    assert [c.score for c in components(scene, grades, 2.0)] == [4.0, 3.0, 2.0]
 
 
 def test_attributes_that_differ_in_case_alone_are_one() -> None:
-    made = graph(["man"], [(0, "Two"), (0, "two")])
-    assert walk(made, lambda _: 5.0)[1] == ["man | two"]
+    scene = graph(["man"], [(0, "Two"), (0, "two")])
+    assert walk(scene, lambda _: 5.0)[1] == ["man | two"]
 
 
 def scored(
@@ -308,10 +311,10 @@ def test_nothing_found_is_a_fifth_and_nothing_to_find_is_1() -> None:
 
 
 def test_absent_ends_count_1_each() -> None:
-    made = graph(["man", "tree"], [(0, "old")], [(0, "near", 1)])
+    scene = graph(["man", "tree"], [(0, "old")], [(0, "near", 1)])
     # man 1.5 by both names, tree 4; its attribute and the relation count 1: 7.5 / 4 / 5
     values = scored(
-        made, graph([]), by_text({"man": 1.5, "old man": 1.5, "tree": 4.0})
+        scene, graph([]), by_text({"man": 1.5, "old man": 1.5, "tree": 4.0})
     )
     assert values["precision"] == pytest.approx(7.5 / 4 / 5)
 
@@ -327,11 +330,11 @@ predicates = st.sampled_from(["part of", "holds", "Wears", "near", "on"])
 
 @st.composite
 def graphs(draw: st.DrawFn) -> SceneGraph:
-    made = draw(st.lists(entities, max_size=6))
-    if not made:
+    entity_names = draw(st.lists(entities, max_size=6))
+    if not entity_names:
         return graph([])
-    places = st.integers(0, len(made) - 1)
-    said = draw(
+    places = st.integers(0, len(entity_names) - 1)
+    attribute_draws = draw(
         st.lists(st.tuples(places, qualities), max_size=8, unique=True)
     )
     relations = draw(
@@ -339,7 +342,7 @@ def graphs(draw: st.DrawFn) -> SceneGraph:
             st.tuples(places, predicates, places), max_size=8, unique=True
         )
     )
-    return graph(made, said, relations)
+    return graph(entity_names, attribute_draws, relations)
 
 
 VALUES = (1.0, 1.4, 1.5, 2.0, 2.5, 3.2, 3.5, 4.0, 4.49, 4.5, 4.51, 4.9, 5.0)
@@ -352,7 +355,7 @@ VALUES = (1.0, 1.4, 1.5, 2.0, 2.5, 3.2, 3.5, 4.0, 4.49, 4.5, 4.51, 4.9, 5.0)
     st.sampled_from([1.0, 2.0, 3.0, 4.6]),
 )
 def test_asking_in_waves_gives_the_scores_of_asking_for_all(
-    made: SceneGraph, rng: random.Random, threshold: float
+    scene: SceneGraph, rng: random.Random, threshold: float
 ) -> None:
     given_so_far: dict[Question, float] = {}
 
@@ -361,28 +364,28 @@ def test_asking_in_waves_gives_the_scores_of_asking_for_all(
             given_so_far[question] = rng.choice(VALUES)
         return given_so_far[question]
 
-    outcome = published(made, grade, threshold)
-    known: dict[Question, Grade] = {}
-    flat = PublishedGraph.of_scene_graph(made)
-    while wave := advance(flat, known.get, threshold).open:
+    outcome = published(scene, grade, threshold)
+    grades: dict[Question, Grade] = {}
+    flat = PublishedGraph.of_scene_graph(scene)
+    while wave := advance(flat, grades.get, threshold).open:
         assert set(wave) <= set(given_so_far), (
             "nothing is asked that the protocol does not ask"
         )
-        known |= {question: rule_grade(grade(question)) for question in wave}
+        grades |= {question: rule_grade(grade(question)) for question in wave}
     assert [
-        c.score for c in components(made, known, threshold)
+        c.score for c in components(scene, grades, threshold)
     ] == outcome.scores
-    assert len(known) <= outcome.questions
+    assert len(grades) <= outcome.questions
 
 
 def test_names_of_all_frames_come_by_kind_and_owners_in_their_order() -> None:
     # two men hold the cup; "held" and "worn" make nobody an owner
-    made = graph(
+    scene = graph(
         ["man", "boy", "cup,it,himself,hat"],
         [(2, "red")],
         [(1, "holds", 2), (0, "has", 2), (2, "held", 0), (1, "worn", 0)],
     )
-    assert walk(made, lambda _: 4.0)[:7] == [
+    assert walk(scene, lambda _: 4.0)[:7] == [
         ["man", "boy"],
         ["cup"],
         ["cup of man"],
@@ -396,21 +399,21 @@ def test_names_of_all_frames_come_by_kind_and_owners_in_their_order() -> None:
 def test_an_end_that_is_not_judged_yet_goes_by_the_attribute_of_its_earliest_sentence() -> (
     None
 ):
-    made = graph(
+    scene = graph(
         ["man", "man", "us"], [(2, "big@2"), (2, "quiet@1")], [(0, "near", 2)]
     )
-    assert walk(made, lambda _: 5.0)[0] == ["man near quiet us", "man"]
+    assert walk(scene, lambda _: 5.0)[0] == ["man near quiet us", "man"]
 
 
 def test_relations_name_in_the_order_of_their_sentences_and_one_to_itself_both_ways() -> (
     None
 ):
-    made = graph(
+    scene = graph(
         ["man", "man", "tree"], relations=[(0, "on", 2), (0, "near", 0)]
     )
-    later, itself = made.relations
-    made = replace(made, relations=(replace(later, sentence=3), itself))
-    assert walk(made, lambda _: 3.0)[:3] == [
+    later, itself = scene.relations
+    scene = replace(scene, relations=(replace(later, sentence=3), itself))
+    assert walk(scene, lambda _: 3.0)[:3] == [
         ["man near man", "man", "tree"],
         ["man on tree"],
         ['man with relation "man near man"'],
@@ -420,17 +423,19 @@ def test_relations_name_in_the_order_of_their_sentences_and_one_to_itself_both_w
 def test_who_looks_is_no_namesake_and_relations_between_two_of_them_do_not_count() -> (
     None
 ):
-    said, relations = (
+    attributes, relations = (
         [(0, "old"), (1, "old")],
         [(0, "near", 2), (1, "near", 2)],
     )
-    made = graph(["left", "left", "us"], said, relations)
-    second = made.entities[1]
-    apart = replace(
+    scene = graph(["left", "left", "us"], attributes, relations)
+    second = scene.entities[1]
+    on_our_left = replace(
         second, mentions=(replace(second.mentions[0], span=(0, 3)),)
     )
-    made = replace(made, entities=(made.entities[0], apart, made.entities[2]))
-    waves = walk(made, by_text({"left": 3.0, "old left": 4.0}))
+    scene = replace(
+        scene, entities=(scene.entities[0], on_our_left, scene.entities[2])
+    )
+    waves = walk(scene, by_text({"left": 3.0, "old left": 4.0}))
     assert waves == [
         ["left"],
         ["old left"],
@@ -441,7 +446,7 @@ def test_who_looks_is_no_namesake_and_relations_between_two_of_them_do_not_count
 def test_an_owner_whose_things_of_the_name_are_alike_gives_names_by_relation() -> (
     None
 ):
-    made = graph(
+    scene = graph(
         ["man", "boy", "cup", "cup", "tree"],
         relations=[
             (0, "holds", 2),
@@ -450,7 +455,7 @@ def test_an_owner_whose_things_of_the_name_are_alike_gives_names_by_relation() -
             (2, "near", 4),
         ],
     )
-    waves = walk(made, lambda _: 4.0)
+    waves = walk(scene, lambda _: 4.0)
     assert waves[1:3] == [["cup of man", "cup of boy"], ["cup near tree"]]
 
 

@@ -209,10 +209,13 @@ def test_each_reference_is_recalled_by_its_own_units() -> None:
         "A man holds a blue cup on a bench.",
         "Two dogs run. A small bird sings.",
     )
-    made = PoSh(judge="always:hash", rules="reference", references="mean")
-    both = made.score_text(candidate, references).values["recall"]
+    posh_metric = PoSh(
+        judge="always:hash", rules="reference", references="mean"
+    )
+    both = posh_metric.score_text(candidate, references).values["recall"]
     each = [
-        made.score_text(candidate, one).values["recall"] for one in references
+        posh_metric.score_text(candidate, reference).values["recall"]
+        for reference in references
     ]
     assert each[0] != each[1]
     assert both == pytest.approx(sum(each) / 2)
@@ -229,13 +232,13 @@ def test_a_judge_that_words_no_identifiers_is_refused_where_it_should() -> (
     None
 ):
     tools = OneJudge(Grader(Scripted(lambda _: "3", top_logprobs=20)))
-    asked = PoSh(
+    reference_posh = PoSh(
         judge="x", rules="reference", identifiers="judge", asking="one"
     )
     with pytest.raises(ConfigError, match="rewrite"):
-        asked.identities(tools)
-    for other in (
+        reference_posh.identities(tools)
+    for other_posh in (
         PoSh(judge="x", rules="fixed", identifiers="judge", asking="one"),
         PoSh(judge="x", rules="reference", asking="one"),
     ):
-        assert other.identities(tools)["asking"] == "one"
+        assert other_posh.identities(tools)["asking"] == "one"

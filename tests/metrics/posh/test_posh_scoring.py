@@ -44,8 +44,8 @@ def test_every_unit_is_asked_of_every_reference_and_theirs_of_the_candidate() ->
     None
 ):
     asks = fixed_asks(plan("A red dog.", "A dog.", "A cat."))
-    told = [(ask.side, ask.reference, ask.question.text) for ask in asks]
-    assert told == [
+    questions = [(ask.side, ask.reference, ask.question.text) for ask in asks]
+    assert questions == [
         ("candidate", 0, "dog"), ("candidate", 0, "red"), ("candidate", 1, "dog"),
         ("candidate", 1, "red"), ("reference", 0, "dog"), ("reference", 1, "cat"),
     ]  # fmt: skip
@@ -60,19 +60,19 @@ def test_precision_is_the_mean_of_the_best_grades_from_0_to_1() -> None:
             ("candidate", 0, "red"): 1.0, ("candidate", 1, "red"): 3.0,
         },
     )  # fmt: skip
-    found = fixed_precision(replace(case, threshold=3.5), grades, EVEN)
-    assert found.value == pytest.approx(
+    precision = fixed_precision(replace(case, threshold=3.5), grades, EVEN)
+    assert precision.value == pytest.approx(
         (1.0 + 0.5) / 2
     )  # (5 - 1) / 4 and (3 - 1) / 4
-    assert [u.verdict for u in found.units] == ["match", "unstated"]
-    assert [u.detail["reference"] for u in found.units] == [0, 1]
-    assert [u.detail["grade"] for u in found.units] == [5.0, 3.0]
-    assert [u.detail.get("of") for u in found.units] == [None, "dog"]
+    assert [u.verdict for u in precision.units] == ["match", "unstated"]
+    assert [u.detail["reference"] for u in precision.units] == [0, 1]
+    assert [u.detail["grade"] for u in precision.units] == [5.0, 3.0]
+    assert [u.detail.get("of") for u in precision.units] == [None, "dog"]
     # A grade at the threshold is a match.
     assert fixed_precision(case, grades, EVEN).units[1].verdict == "match"
 
 
-def test_kinds_weigh_as_told() -> None:
+def test_weights_of_kinds_multiply_the_units_of_each_kind() -> None:
     case = plan("A red dog.", "A dog.")
     grades = graded(case, {("candidate", 0, "dog"): 5.0})
     heavy = Weighing(
@@ -89,12 +89,18 @@ def test_rare_words_weigh_more_where_information_counts() -> None:
     informed = Weighing(
         {"entity": 1.0, "attribute": 2.0, "relation": 1.0}, information=True
     )
-    assert informed.of("entity", "zebra") > informed.of("entity", "man") > 0
-    assert informed.of("attribute", "man") == pytest.approx(
-        2 * informed.of("entity", "man")
+    assert (
+        informed.weight_of("entity", "zebra")
+        > informed.weight_of("entity", "man")
+        > 0
     )
-    both = informed.of("entity", "man") + informed.of("entity", "zebra")
-    assert informed.of("entity", "Zebra Man") == pytest.approx(both)
+    assert informed.weight_of("attribute", "man") == pytest.approx(
+        2 * informed.weight_of("entity", "man")
+    )
+    both = informed.weight_of("entity", "man") + informed.weight_of(
+        "entity", "zebra"
+    )
+    assert informed.weight_of("entity", "Zebra Man") == pytest.approx(both)
 
 
 def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> (
@@ -109,11 +115,11 @@ def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> (
             "red",
         ):
             grades[ask] = replace(grade, contradiction="blue")
-    found = fixed_precision(case, grades, EVEN)
+    precision = fixed_precision(case, grades, EVEN)
     assert (
-        found.units[1].detail["contradiction"] == "blue"
+        precision.units[1].detail["contradiction"] == "blue"
     )  # though the best is the silent one
-    assert found.units[1].detail["reference"] == 0
+    assert precision.units[1].detail["reference"] == 0
     present = fixed_precision(replace(case, threshold=2.0), grades, EVEN)
     assert "contradiction" not in present.units[1].detail
 
@@ -171,24 +177,29 @@ def test_f1_by_hand() -> None:
 
 
 def test_questions_say_denial_and_name_both_ends() -> None:
-    asked = [
+    relations = [
         q
         for _, q in unit_questions(
             scene_graph(parse("A man without a hat is on a bench."))
         )
     ]
-    told = [(q.kind, q.text, q.subject, q.object) for q in asked]
-    assert ("entity", "man", "", "") in told
-    assert ("relation", "not with", "man", "hat") in told
-    assert ("relation", "on", "man", "bench") in told
+    question_parts = [(q.kind, q.text, q.subject, q.object) for q in relations]
+    assert ("entity", "man", "", "") in question_parts
+    assert ("relation", "not with", "man", "hat") in question_parts
+    assert ("relation", "on", "man", "bench") in question_parts
 
 
 def test_an_attribute_is_not_asked_of_a_thing_that_is_named_by_it() -> None:
     text = "There is a green house and a blue house."
-    asked = [q for _, q in unit_questions(scene_graph(parse(text)))]
-    told = [(q.text, q.subject) for q in asked if q.kind == "attribute"]
-    assert told == [("green", "first house"), ("blue", "second house")]
-    assert [q.text for q in asked if q.kind == "entity"] == [
+    questions = [q for _, q in unit_questions(scene_graph(parse(text)))]
+    attribute_parts = [
+        (q.text, q.subject) for q in questions if q.kind == "attribute"
+    ]
+    assert attribute_parts == [
+        ("green", "first house"),
+        ("blue", "second house"),
+    ]
+    assert [q.text for q in questions if q.kind == "entity"] == [
         "green house",
         "blue house",
     ]
@@ -205,7 +216,7 @@ def test_an_excused_unit_is_in_neither_the_mean_nor_the_list() -> None:
         for ask, grade in list(grades.items()):
             if ask.side == side and ask.question.kind == "relation":
                 grades[ask] = replace(grade, excused=True)
-    found = fixed_precision(case, grades, EVEN)
-    assert found.value == pytest.approx(2 / 3)
-    assert [unit.text for unit in found.units] == ["man", "hat", "beach"]
+    precision = fixed_precision(case, grades, EVEN)
+    assert precision.value == pytest.approx(2 / 3)
+    assert [unit.text for unit in precision.units] == ["man", "hat", "beach"]
     assert fixed_recall(case, grades, EVEN, "best").value == 0.0

@@ -112,14 +112,14 @@ def test_zero_vectors_score_zero_and_not_nan() -> None:
 def test_unusable_embeddings_are_refused_with_the_place(
     change: dict[str, Any], message: str
 ) -> None:
-    given: dict[str, Any] = {
+    arrays: dict[str, Any] = {
         "reference_chunks": EYE,
         "candidate_chunks": EYE,
         "reference_text": WHOLE,
         "candidate_text": WHOLE,
     }
     with pytest.raises(ItemError, match=message):
-        VCS().score_embeddings(**given | change)
+        VCS().score_embeddings(**arrays | change)
 
 
 @pytest.mark.parametrize(

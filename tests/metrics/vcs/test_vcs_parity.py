@@ -68,20 +68,20 @@ def score(case: dict[str, Any], rules: str, **options: Any) -> ItemScore:
 
 def differing_values(
     case: dict[str, Any],
-    found: ItemScore,
+    score: ItemScore,
     expected: dict[str, float | None],
     names: dict[str, str],
 ) -> list[str]:
     """Values that are further from the expected ones than the tolerance of the case's vectors."""
     pairs = [
-        (ours, found.values[ours], expected[theirs])
-        for ours, theirs in names.items()
-        if expected.get(theirs) is not None
+        (value_name, score.values[value_name], expected[package_name])
+        for value_name, package_name in names.items()
+        if expected.get(package_name) is not None
     ]
     ours = np.array([value for _, value, _ in pairs], dtype=float)
-    theirs = np.array([value for _, _, value in pairs], dtype=float)
+    package_values = np.array([value for _, _, value in pairs], dtype=float)
     differs = ~(
-        np.abs(ours - theirs) <= TOLERANCE[case["dtype"]]
+        np.abs(ours - package_values) <= TOLERANCE[case["dtype"]]
     )  # also of NaN
     return [f"{case['id']}: {pairs[at]}" for at in np.flatnonzero(differs)]
 
@@ -139,8 +139,8 @@ def test_candidate_matches_and_ideal_paths_are_those_of_the_package(
     package_scores: dict[str, ItemScore],
 ) -> None:
     for case in SCORED:
-        expected, named = case["expected"], case["id"]
-        similarity = package_scores[named].detail["similarity"]
+        expected, case_id = case["expected"], case["id"]
+        similarity = package_scores[case_id].detail["similarity"]
         bands = mapping_windows(*similarity.shape, exact=False)
         for side, oriented, band in zip(
             ("precision", "recall"),
@@ -155,20 +155,20 @@ def test_candidate_matches_and_ideal_paths_are_those_of_the_package(
                 np.flatnonzero(row >= low).tolist()
                 for row, low in zip(oriented, least, strict=True)
             ]
-            assert candidates == expected["candidates"][side], (named, side)
+            assert candidates == expected["candidates"][side], (case_id, side)
             line = expected["nas_l"][side]
             assert band.floor_path.tolist() == [
                 y for _, y in line["floor_path"]
-            ], (named, side)
+            ], (case_id, side)
             assert band.ceil_path.tolist() == [
                 y for _, y in line["ceil_path"]
-            ], (named, side)
+            ], (case_id, side)
             assert band.floor == pytest.approx(line["floor"], abs=1e-9), (
-                named,
+                case_id,
                 side,
             )
             assert band.ceil == pytest.approx(line["ceil"], abs=1e-9), (
-                named,
+                case_id,
                 side,
             )
 
@@ -206,7 +206,7 @@ def test_float32_vectors_are_compared_in_float32(
 ) -> None:
     types = {case["id"]: case["dtype"] for case in SCORED}
     assert {
-        name: str(found.detail["similarity"].dtype)
-        for name, found in package_scores.items()
+        name: str(score.detail["similarity"].dtype)
+        for name, score in package_scores.items()
     } == types
     assert set(types.values()) == {"float64", "float32"}

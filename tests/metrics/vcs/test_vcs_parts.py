@@ -150,8 +150,8 @@ def test_corrected_line_credits_each_step_by_its_fit() -> None:
     windows, _ = mapping_windows(5, 5, exact=True)
     # Steps 1, 0, 3, -2: right, too short (1 : sqrt 2), too long (sqrt 2 : sqrt 10), backward.
     expected = (1 + 1 / math.sqrt(2) + math.sqrt(2 / 10) + 0) / 4
-    found = order.corrected_line(positions(0, 1, 1, 4, 2), windows, 0)
-    assert found == pytest.approx(expected, abs=1e-12)
+    line_score = order.corrected_line(positions(0, 1, 1, 4, 2), windows, 0)
+    assert line_score == pytest.approx(expected, abs=1e-12)
 
 
 def test_regularizers_have_their_closed_forms() -> None:

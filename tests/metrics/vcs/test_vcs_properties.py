@@ -72,17 +72,17 @@ def test_swapping_the_texts_swaps_precision_and_recall(
         unit(text(rng, n_candidate)),
     )
     metric = VCS(rules=rules, lct=lct)  # type: ignore[arg-type]
-    one = metric.score_embeddings(
+    forward = metric.score_embeddings(
         reference, candidate, reference[0], candidate[0]
     ).values
-    other = metric.score_embeddings(
+    backward = metric.score_embeddings(
         candidate, reference, candidate[0], reference[0]
     ).values
-    for name, value in one.items():
+    for name, value in forward.items():
         swapped = {"precision": "recall", "recall": "precision"}
         stem, _, side = name.rpartition("_")
         partner = f"{stem}_{swapped[side]}" if side in swapped else name
-        assert other[partner] == pytest.approx(value, abs=1e-9), name
+        assert backward[partner] == pytest.approx(value, abs=1e-9), name
 
 
 @unhurried
@@ -96,7 +96,7 @@ def test_turning_the_space_of_vectors_changes_nothing(
     # Whole numbers, so that the dot products are exact in any order of the dimensions.
     reference, candidate = np.rint(8 * reference), np.rint(8 * candidate)
     metric = VCS(rules=rules)  # type: ignore[arg-type]
-    one = metric.score_embeddings(
+    forward = metric.score_embeddings(
         reference, candidate, reference[0], candidate[0]
     ).values
     turned = metric.score_embeddings(
@@ -105,7 +105,7 @@ def test_turning_the_space_of_vectors_changes_nothing(
         reference[0, order],
         candidate[0, order],
     ).values
-    assert one == turned
+    assert forward == turned
 
 
 @unhurried

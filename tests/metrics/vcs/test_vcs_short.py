@@ -66,8 +66,8 @@ def score(
 
 def test_words_are_lower_case_content_words_with_their_places() -> None:
     text = "The Dog, and it's a CAT-like dog!"
-    found, spans = content_words(text, "english")
-    assert found == ["dog", "cat-like", "dog"]
+    word_texts, spans = content_words(text, "english")
+    assert word_texts == ["dog", "cat-like", "dog"]
     assert [text[start:end] for start, end in spans] == [
         "Dog",
         "CAT-like",
@@ -99,17 +99,17 @@ def test_negations_numbers_and_directions_are_no_stop_words() -> None:
 
 
 def test_default_rules_weight_words_and_count_precision_twice() -> None:
-    found = score("cat runs", ["dog runs"]).values
+    values = score("cat runs", ["dog runs"]).values
     # dog-cat 0.8, which is 0.75 of the way from the floor 0.2 to 1, weighs 1; runs weighs 1/2.
     local = (0.75 * 1 + 1 * 0.5) / 1.5
-    assert found["las_precision"] == pytest.approx(local)
-    assert found["las_recall"] == pytest.approx(local)
-    assert found["las"] == pytest.approx(local)
+    assert values["las_precision"] == pytest.approx(local)
+    assert values["las_recall"] == pytest.approx(local)
+    assert values["las"] == pytest.approx(local)
     # (0.8, 0.6, 1) and (1, 0, 1): cosine 1.8 / (sqrt 2 * sqrt 2).
-    assert found["gas"] == pytest.approx(0.9)
-    assert found["sas"] == pytest.approx(2 * local * 0.9 / (local + 0.9))
-    assert found["nas"] == 1
-    assert found["vcs"] == pytest.approx(found["sas"])
+    assert values["gas"] == pytest.approx(0.9)
+    assert values["sas"] == pytest.approx(2 * local * 0.9 / (local + 0.9))
+    assert values["nas"] == 1
+    assert values["vcs"] == pytest.approx(values["sas"])
     longer = score("dog", ["dog runs"]).values
     assert longer["las_precision"] == 1
     # Of the reference's weight 1.5, only the word dog is there.
@@ -160,9 +160,9 @@ def test_paper_rules_are_vcs_over_words() -> None:
     for rules in ("paper", "package", "head"):
         literal = VCS(rules=rules, lct=1).score_embeddings(*words, *wholes)
         metric = VCSShort(rules=rules, lct=1)
-        found = score("the dog the cat sleeps", ["dog cat runs"], metric)
-        assert found.values["vcs"] > 0.5
-        assert found.values == pytest.approx(dict(literal.values))
+        item_score = score("the dog the cat sleeps", ["dog cat runs"], metric)
+        assert item_score.values["vcs"] > 0.5
+        assert item_score.values == pytest.approx(dict(literal.values))
 
 
 def test_a_word_equals_itself_where_the_embedder_does_not_know_it() -> None:
@@ -179,18 +179,20 @@ def test_a_text_of_unknown_words_alone_is_a_failure() -> None:
 
 
 def test_units_are_words_with_spans_and_verdicts() -> None:
-    found = score("A dog sleeps.", ["dog", "sleeps"])
+    item_score = score("A dog sleeps.", ["dog", "sleeps"])
     assert [
         (unit.kind, unit.side, unit.text, unit.spans[0])
-        for unit in found.units
+        for unit in item_score.units
     ] == [
         ("word", "candidate", "dog", (2, 5)),
         ("word", "candidate", "sleeps", (6, 12)),
         ("word", "reference", "dog", (0, 3)),
     ]
-    assert [unit.score for unit in found.units] == pytest.approx([1, 1, 1])
+    assert [unit.score for unit in item_score.units] == pytest.approx(
+        [1, 1, 1]
+    )
     # "sleeps" is found in the other reference.
-    assert [unit.verdict for unit in found.units] == [
+    assert [unit.verdict for unit in item_score.units] == [
         "match",
         "match",
         "match",

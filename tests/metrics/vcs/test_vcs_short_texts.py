@@ -39,7 +39,7 @@ TALES = [
 ]
 
 
-def told(clauses: list[str], n_sentences: int) -> str:
+def write_clauses(clauses: list[str], n_sentences: int) -> str:
     """The clauses joined by commas to sentences of equal length."""
     size = len(clauses) // n_sentences
     parts = [
@@ -54,9 +54,11 @@ def told(clauses: list[str], n_sentences: int) -> str:
 def test_a_tale_told_backwards_by_commas_is_seen(
     tale: list[str], n_sentences: int
 ) -> None:
-    whole = told(tale, 6)
-    forward = VCS().score_text(told(tale, n_sentences), whole).values
-    backward = VCS().score_text(told(tale[::-1], n_sentences), whole).values
+    whole = write_clauses(tale, 6)
+    forward = VCS().score_text(write_clauses(tale, n_sentences), whole).values
+    backward = (
+        VCS().score_text(write_clauses(tale[::-1], n_sentences), whole).values
+    )
     assert backward["nas"] < 0.5
     assert backward["vcs"] < 0.5
     assert forward["nas"] == 1
@@ -67,17 +69,19 @@ def test_a_tale_told_backwards_by_commas_is_seen(
 def test_one_sentence_backwards_against_one_sentence_is_seen(
     tale: list[str],
 ) -> None:
-    score = VCS().score_text(told(tale[::-1], 1), told(tale, 1))
+    score = VCS().score_text(
+        write_clauses(tale[::-1], 1), write_clauses(tale, 1)
+    )
     assert score.values["nas"] < 0.5
-    assert VCS().score_text(told(tale, 1), told(tale, 1)).values[
-        "vcs"
-    ] == pytest.approx(1)
+    assert VCS().score_text(
+        write_clauses(tale, 1), write_clauses(tale, 1)
+    ).values["vcs"] == pytest.approx(1)
 
 
 def test_a_plain_sentence_against_several_is_one_chunk_as_before() -> None:
     # NAS of one chunk is 1 and SAS decides; no mark, no cut.
     score = VCS().score_text(
-        "A girl pulls a sledge and falls over.", told(TALES[0], 6)
+        "A girl pulls a sledge and falls over.", write_clauses(TALES[0], 6)
     )
     assert len([unit for unit in score.units if unit.side == "candidate"]) == 1
     assert score.values["nas"] == 1
@@ -85,17 +89,25 @@ def test_a_plain_sentence_against_several_is_one_chunk_as_before() -> None:
 
 def test_a_step_left_out_of_one_sentence_lowers_the_score() -> None:
     for tale in TALES:
-        whole = told(tale, 6)
-        all_of_it = VCS().score_text(told(tale, 1), whole).values
-        without = VCS().score_text(told(tale[:3] + tale[4:], 1), whole).values
+        whole = write_clauses(tale, 6)
+        all_of_it = VCS().score_text(write_clauses(tale, 1), whole).values
+        without = (
+            VCS()
+            .score_text(write_clauses(tale[:3] + tale[4:], 1), whole)
+            .values
+        )
         assert without["vcs"] < all_of_it["vcs"]
         assert without["las_recall"] < all_of_it["las_recall"]
 
 
 def test_either_text_may_be_the_reference() -> None:
-    one, other = told(TALES[0], 1), told(TALES[0][::-1], 6)
+    in_order, reversed_tale = (
+        write_clauses(TALES[0], 1),
+        write_clauses(TALES[0][::-1], 6),
+    )
     there, back = (
-        VCS().score_text(*pair).values for pair in ((one, other), (other, one))
+        VCS().score_text(*pair).values
+        for pair in ((in_order, reversed_tale), (reversed_tale, in_order))
     )
     assert there["vcs"] == pytest.approx(back["vcs"], abs=1e-6)
     assert there["las_precision"] == pytest.approx(
@@ -105,9 +117,11 @@ def test_either_text_may_be_the_reference() -> None:
 
 @pytest.mark.parametrize("rules", ["paper", "package", "head"])
 def test_published_rules_cut_at_sentences_alone(rules: str) -> None:
-    score = VCS(rules=rules).score_text(told(TALES[0], 1), told(TALES[0], 6))  # type: ignore[arg-type]
+    score = VCS(rules=rules).score_text(
+        write_clauses(TALES[0], 1), write_clauses(TALES[0], 6)
+    )  # type: ignore[arg-type]
     assert [unit.text for unit in score.units[:2]] == [
-        told(TALES[0], 1),
+        write_clauses(TALES[0], 1),
         "A girl pulls a sledge uphill.",
     ]
     assert "clauses" not in score.signature
@@ -137,10 +151,10 @@ def test_published_rules_cut_at_sentences_alone(rules: str) -> None:
 def test_where_a_short_text_is_cut(
     text: str, chunks: list[str] | None
 ) -> None:
-    found = [
+    pieces = [
         chunk.of(text) for chunk in chunks_of(text, RuleSplitter().split(text))
     ]
-    assert found == (chunks or [text])
+    assert pieces == (chunks or [text])
 
 
 REFERENCES = [
@@ -157,10 +171,10 @@ REFERENCES = [
 def test_the_order_of_references_changes_nothing(
     metric: VCS | VCSShort,
 ) -> None:
-    seen = []
+    scores_seen = []
     for references in permutations(REFERENCES):
         score = metric.score_text("A dog runs.", references)
-        seen.append(
+        scores_seen.append(
             (score.values, references[score.detail["reference_index"]])
         )
-    assert all(each == seen[0] for each in seen)
+    assert all(each == scores_seen[0] for each in scores_seen)

@@ -88,10 +88,12 @@ def test_the_steps_end_in_the_values_of_the_score(
     score = metric.score_embeddings(
         reference, candidate, reference[0], candidate[0]
     )
-    for one in direction_steps(score.detail, metric.setting):
-        assert one.nas_d == score.values[f"nas_d_{one.name}"]
-        assert one.nas_l == score.values[f"nas_l_{one.name}"]
-        assert one.candidates[np.arange(len(one.matches)), one.matches].all()
+    for direction in direction_steps(score.detail, metric.setting):
+        assert direction.nas_d == score.values[f"nas_d_{direction.name}"]
+        assert direction.nas_l == score.values[f"nas_l_{direction.name}"]
+        assert direction.candidates[
+            np.arange(len(direction.matches)), direction.matches
+        ].all()
     step = regularizer_step(score.detail, score.values, metric.setting)
     assert step.value == score.values["regularizer"]
     assert step.curve[list(step.lengths).index(min(sizes))] == step.value
@@ -111,11 +113,11 @@ def test_every_step_is_drawn_and_long_texts_are_cut_into_pages() -> None:
     long = VCS().score_embeddings(
         np.eye(n), np.eye(n)[:5], np.ones(2), np.ones(2)
     )
-    drawn = VCS().steps(long)
-    assert len(drawn) == 2 + 4 * 2
+    figures = VCS().steps(long)
+    assert len(figures) == 2 + 4 * 2
     # The candidate has five chunks: only the reference goes on to a second page.
-    assert len(drawn["windows-1"].axes) == 2
-    (axes,) = drawn["windows-2"].axes
+    assert len(figures["windows-1"].axes) == 2
+    (axes,) = figures["windows-2"].axes
     assert len(axes.patches) == 2
 
 
@@ -139,8 +141,10 @@ def test_cells_of_short_texts_are_small(sizes: tuple[int, int]) -> None:
             width, height = np.abs(there - here)
             assert 0.2 < width < 1.5
             assert 0.2 < height < 1.5
-            shown = [label.get_text() for label in axes.get_xticklabels()]
-            assert [text for text in shown if text] == [
+            tick_labels = [
+                label.get_text() for label in axes.get_xticklabels()
+            ]
+            assert [text for text in tick_labels if text] == [
                 str(k + 1) for k in range(n)
             ]
 
@@ -162,11 +166,11 @@ def test_published_rules_draw_their_ideal_lines() -> None:
 def run(tmp_path: Path) -> Path:
     """A run whose strict metric is called by what it was given."""
     text = "A red dog runs. <script>alert(1)</script> is written on a wall. Birds fly."
-    other = "Birds fly. A red dog runs. A wall stands."
-    said = {"one": text, "two": "."}
+    other_text = "Birds fly. A red dog runs. A wall stands."
+    texts_by_id = {"one": text, "two": "."}
     rows = [
-        {"id": id_, "candidate": told, "references": [other]}
-        for id_, told in said.items()
+        {"id": id_, "candidate": candidate, "references": [other_text]}
+        for id_, candidate in texts_by_id.items()
     ]
     (tmp_path / "d.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows)

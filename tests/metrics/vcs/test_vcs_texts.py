@@ -52,8 +52,10 @@ def score(
 
 def test_units_are_the_sentences_with_their_places_and_matches() -> None:
     candidate, reference = "Bbb. Aaa!", "  Aaa. Bbb. Ccc."
-    found = score(candidate, [reference], VCS(lct=0))
-    assert [(unit.side, unit.text, unit.spans) for unit in found.units] == [
+    item_score = score(candidate, [reference], VCS(lct=0))
+    assert [
+        (unit.side, unit.text, unit.spans) for unit in item_score.units
+    ] == [
         ("candidate", "Bbb.", ((0, 4),)),
         ("candidate", "Aaa!", ((5, 9),)),
         ("reference", "Aaa.", ((2, 6),)),
@@ -61,17 +63,17 @@ def test_units_are_the_sentences_with_their_places_and_matches() -> None:
         ("reference", "Ccc.", ((12, 16),)),
     ]
     # Ratio 3/2: candidate windows [0, 2) and [1, 3); reference windows 0, 0..1, 1.
-    assert [dict(unit.detail) for unit in found.units] == [
+    assert [dict(unit.detail) for unit in item_score.units] == [
         {"match": 1, "window": [0, 2], "distance": 0},
         {"match": 0, "window": [1, 3], "distance": 1},
         {"match": 1, "window": [0, 1], "distance": 1},
         {"match": 0, "window": [0, 2], "distance": 0},
         {"match": 1, "window": [1, 2], "distance": 0},
     ]
-    assert [unit.score for unit in found.units] == pytest.approx(
+    assert [unit.score for unit in item_score.units] == pytest.approx(
         [1, 1, 1, 1, 0]
     )
-    verdicts = [unit.verdict for unit in found.units]
+    verdicts = [unit.verdict for unit in item_score.units]
     assert verdicts == [
         "match",
         "out_of_order",
@@ -79,7 +81,7 @@ def test_units_are_the_sentences_with_their_places_and_matches() -> None:
         "match",
         "unmatched",
     ]
-    assert [unit.reference_index for unit in found.units] == [
+    assert [unit.reference_index for unit in item_score.units] == [
         None,
         None,
         0,

@@ -42,11 +42,11 @@ def test_every_exchange_lowers_the_score_and_equal_texts_have_one(
 
     def scores(metric: VCS, candidates: list[tuple[str, str]]) -> list[float]:
         items = [Item(str(n), b, (a,)) for n, (a, b) in enumerate(candidates)]
-        found = metric.score(items)
-        assert all(isinstance(score, ItemScore) for score in found)
+        outcomes = metric.score(items)
+        assert all(isinstance(score, ItemScore) for score in outcomes)
         return [
             score.values["vcs"]
-            for score in found
+            for score in outcomes
             if isinstance(score, ItemScore)
         ]
 

@@ -58,7 +58,7 @@ class AccordEvidence:
     """All that scoring needs.
 
     Attributes:
-        units: What PoSh found.
+        units: Evidence of PoSh.
         candidate: The candidate, read.
         references: Each distinct reference, read.
         excluded: See ``excluded``; 1 where a unit is contradicted.
@@ -167,19 +167,27 @@ class Accord(Metric[AccordEvidence]):
         plain = [
             without_layout(text) for text in (item.candidate, *references)
         ]
-        own, *others = await read_all(plain, tools.encoder(self.encoder))
-        against = 0.0
+        candidate_reading, *reference_readings = await read_all(
+            plain, tools.encoder(self.encoder)
+        )
+        exclusion = 0.0
         if self.caution:
             # A contradicted unit costs what the worst sentence could, so that none is compared.
-            wrong = (
+            is_contradicted = (
                 self.units.score_item(item, units).values["contradicted_rate"]
                 > 0
             )
-            against = (
-                1.0 if wrong else excluded(item.candidate, item.references)
+            exclusion = (
+                1.0
+                if is_contradicted
+                else exclusion_certainty(item.candidate, item.references)
             )
         return AccordEvidence(
-            units, own, tuple(others), against, self.identities(tools)
+            units,
+            candidate_reading,
+            tuple(reference_readings),
+            exclusion,
+            self.identities(tools),
         )
 
     def score_item(self, item: Item, evidence: AccordEvidence) -> ItemScore:
@@ -188,81 +196,96 @@ class Accord(Metric[AccordEvidence]):
         Raises:
             ItemError: No reference names anything.
         """
-        found = self.units.score_item(item, evidence.units)
-        near = compare_words(evidence.candidate, evidence.references)
+        unit_score = self.units.score_item(item, evidence.units)
+        wording = compare_words(evidence.candidate, evidence.references)
         words = f1(
-            near.precision,
-            peer_adjusted_recall(near.recall, evidence.units.plan.peers),
+            wording.precision,
+            peer_adjusted_recall(wording.recall, evidence.units.plan.peers),
         )
         sentence = compare_wholes(evidence.candidate, evidence.references)
-        kept = word_order.in_order(item.candidate, item.references)
-        wrong = max(
-            evidence.excluded, float(found.values["contradicted_rate"] > 0)
+        order_factor = word_order.in_order(item.candidate, item.references)
+        contradiction = max(
+            evidence.excluded,
+            float(unit_score.values["contradicted_rate"] > 0),
         )
         # In texts with few words in common, sentences are often about different things.
-        consistent = 1 - self.caution * wrong * words**4
+        consistent = 1 - self.caution * contradiction * words**4
         values = {
-            "accord": kept
+            "accord": order_factor
             * consistent
-            * (found.values["f1"] + words + sentence)
+            * (unit_score.values["f1"] + words + sentence)
             / 3,
-            **found.values,
+            **unit_score.values,
             "words": words,
             "sentence": sentence,
-            "in_order": kept,
+            "in_order": order_factor,
             "consistent": consistent,
         }
         values = {info.name: values[info.name] for info in self.values}
         return ItemScore(
             values,
-            found.units,
+            unit_score.units,
             self.signature(evidence.identities),
-            found.detail,
+            unit_score.detail,
         )
 
 
 def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
-    """Cosine of whole texts: half the best reference's, half that of the references' mean vector.
+    """Return the cosine of whole texts: half the best reference's, half the mean vector's.
 
     Below 0 counts as 0.
     """
-    others = np.stack([reference.whole for reference in references]).astype(
-        np.float64
-    )
-    centre = others.mean(axis=0)
+    wholes = np.stack(
+        [reference.whole_text for reference in references]
+    ).astype(np.float64)
+    centre = wholes.mean(axis=0)
     # Products of float32 are exact in float64, and fsum rounds once: a BLAS would add them in an
     # order that depends on the processor, which showed in the last digit of scores.
-    near = [math.fsum(row) for row in others * candidate.whole]
+    cosines = [math.fsum(row) for row in wholes * candidate.whole_text]
     length = math.sqrt(math.fsum(centre * centre))
     # The mean of the cosines is the product with the mean vector.
-    cosine_of_mean = math.fsum(near) / len(near) / length
-    return min(max((max(near) + cosine_of_mean) / 2, 0.0), 1.0)
+    cosine_of_mean = math.fsum(cosines) / len(cosines) / length
+    return min(max((max(cosines) + cosine_of_mean) / 2, 0.0), 1.0)
 
 
-def excluded(candidate: str, references: Sequence[str]) -> float:
-    """How surely every reference excludes the worst sentence of a text, or the text one of theirs.
+def exclusion_certainty(candidate: str, references: Sequence[str]) -> float:
+    """Return the certainty that references exclude a sentence of the text, or the reverse.
 
     Each sentence is compared with the nearest sentence of the other text. What is left out or added
     is not denied: see ``_contradictions``. Probabilities of at most 0.5 count as 0, so that a text
     that may be true loses nothing.
     """
+    # Loaded here, since the built-in judge takes long to load.
     from beholder.judges.builtin.reading import analysed
 
-    own, others = (
+    candidate_text, reference_texts = (
         analysed(candidate),
         [analysed(reference) for reference in references],
     )
-    if not own.words or not all(other.words for other in others):
+    if not candidate_text.words or not all(
+        reference_text.words for reference_text in reference_texts
+    ):
         return 0.0
-    forth = np.min(
-        [_contradictions(own, other) for other in others], axis=0
+    # A sentence is excluded only if every reference excludes it; of sentences
+    # the worst counts.
+    candidate_worst = np.min(
+        [
+            _contradictions(candidate_text, reference_text)
+            for reference_text in reference_texts
+        ],
+        axis=0,
     ).max()
-    back = min(_contradictions(other, own).max() for other in others)
-    return max(0.0, 2 * float(max(forth, back)) - 1)
+    reference_worst = min(
+        _contradictions(reference_text, candidate_text).max()
+        for reference_text in reference_texts
+    )
+    return max(0.0, 2 * float(max(candidate_worst, reference_worst)) - 1)
 
 
 def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
-    """(sentences of the source,): how surely the nearest sentence of the target excludes each.
+    """Return the probability that the nearest target sentence excludes each source sentence.
+
+    Shape (sentences of the source,).
 
     The model takes sentences about different people for denials of each other, and some omissions
     ("dogs run" of "two dogs run"). So a sentence that the target repeats or that differs from the
@@ -272,31 +295,42 @@ def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """
     from beholder.embed import entailment
 
-    sentences, others = source.sentence_texts, target.sentence_texts
+    sentences, target_sentences = source.sentence_texts, target.sentence_texts
     nearest, nearest_back = (
         _nearest_sentences(source, target),
         _nearest_sentences(target, source),
     )
     words, other_words = _content_words(source), _content_words(target)
+    # A sentence that both texts have is true of both, whatever is next to it.
     repeated = {folded_words(text) for text in sentences} & {
-        folded_words(text) for text in others
+        folded_words(text) for text in target_sentences
     }
     chances = entailment.entail(
-        [(others[y], x) for x, y in zip(sentences, nearest, strict=True)]
+        [
+            (target_sentences[y], x)
+            for x, y in zip(sentences, nearest, strict=True)
+        ]
     )
     back = entailment.entail(
-        [(sentences[x], y) for x, y in zip(nearest_back, others, strict=True)]
+        [
+            (sentences[x], y)
+            for x, y in zip(nearest_back, target_sentences, strict=True)
+        ]
     )
+    # Start from the model's probabilities, and clear those that are no denial.
     excluding = chances[:, entailment.CONTRADICTION].copy()
-    for place, other in enumerate(nearest):
-        pair = folded_words(sentences[place]), folded_words(others[other])
+    for place, target_place in enumerate(nearest):
+        pair = (
+            folded_words(sentences[place]),
+            folded_words(target_sentences[target_place]),
+        )
         is_repeated = not repeated.isdisjoint(pair)
         is_shorter = _only_omits(*pair) or _only_omits(*reversed(pair))
         said_elsewhere = (
-            nearest_back[other] != place
-            and back[other, entailment.ENTAILMENT] > _EVEN
+            nearest_back[target_place] != place
+            and back[target_place, entailment.ENTAILMENT] > _EVEN
         )
-        is_about_others = words[place].isdisjoint(other_words[other])
+        is_about_others = words[place].isdisjoint(other_words[target_place])
         if is_repeated or is_shorter or said_elsewhere or is_about_others:
             excluding[place] = 0.0
     return excluding
@@ -309,19 +343,22 @@ def _only_omits(short: Sequence[str], long: Sequence[str]) -> bool:
     """
     from beholder.language import lexicon
 
+    # An omitted word of these changes what the sentence claims.
     changing = lexicon.NEGATIONS | lexicon.MULTIPLIERS.keys() | _CHANGING
-    rest, omitted = (
+    remaining, omitted = (
         (word for word in long if word not in _ARTICLES),
         list[str](),
     )
+    # Walks through the longer sentence once; each word of the shorter one must
+    # come in order.
     for word in (word for word in short if word not in _ARTICLES):
-        for other in rest:
-            if other == word:
+        for long_word in remaining:
+            if long_word == word:
                 break
-            omitted.append(other)
+            omitted.append(long_word)
         else:
             return False
-    omitted += rest
+    omitted += remaining
     return not any(
         word in changing or word.endswith("n't") for word in omitted
     )
@@ -330,9 +367,10 @@ def _only_omits(short: Sequence[str], long: Sequence[str]) -> bool:
 def _nearest_sentences(
     source: AnalysedText, target: AnalysedText
 ) -> list[int]:
-    """For each sentence of the source, the place of the nearest sentence of the target."""
+    """Return the place of the nearest target sentence for each sentence of the source."""
     from beholder.judges.builtin.entailed import premises
 
+    # Of equal sentences the first one counts, so it is written last.
     places = {
         text: place
         for place, text in reversed(list(enumerate(target.sentence_texts)))
@@ -344,11 +382,12 @@ def _nearest_sentences(
 
 
 def _content_words(text: AnalysedText) -> list[set[str]]:
-    """For each sentence the base forms of its words of content, and what its pronouns stand for."""
+    """Return the base forms of content words for each sentence, with the heads of its pronouns."""
     words: list[set[str]] = [set() for _ in text.sentence_texts]
     for word, sentence in zip(text.words, text.sentences, strict=True):
         if frequency.weight(word) >= _CONTENT:
             words[sentence] |= bases(word)
+    # A pronoun stands for its entity, so that "he" and "the man" share a word.
     for entity, mentions in zip(
         text.graph.entities, text.mentions, strict=True
     ):

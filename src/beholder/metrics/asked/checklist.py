@@ -71,21 +71,21 @@ _MACRO = tuple(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Checked:
-    """What a judge said of an item's criteria.
+class ChecklistEvidence:
+    """Answers of a judge to an item's criteria.
 
     Attributes:
-        found: The criteria with their answers, in order.
-        names: What the text calls a subject where it covers a criterion about it, by these two;
+        checked_rows: The criteria with their answers, in order.
+        names: Name that the text gives a subject, by subject and criterion that it covers;
             None if this was not asked.
     """
 
-    found: Sequence[rows.Found[rows.Criterion]]
+    checked_rows: Sequence[rows.AnsweredRow[rows.Criterion]]
     names: Mapping[tuple[str, str], TextAnswer | None] | None
 
 
 @dataclass(frozen=True)
-class Checklist(Metric[Checked]):
+class Checklist(Metric[ChecklistEvidence]):
     """Criteria of a row against the candidate: met, contradicted or not mentioned.
 
     The row's field ``criteria`` holds statements (key points, events) with optional weights, and
@@ -183,89 +183,125 @@ class Checklist(Metric[Checked]):
     def check_item(self, item: Item) -> None:
         """Refuse an item without criteria; an empty candidate mentions none of them."""
         if self.rules == "tuna" and not all(
-            one.event for one in rows.criteria_of(item)
+            criterion.event for criterion in rows.criteria_of(item)
         ):
             raise ItemError("rules='tuna' needs the 'event' of each criterion")
         rows.criteria_of(item)
 
-    async def gather(self, item: Item, tools: Tools) -> Checked:
+    async def gather(self, item: Item, tools: Tools) -> ChecklistEvidence:
         """Ask the judge, a part of the criteria at a time; nothing about an empty candidate."""
         criteria = rows.criteria_of(item)
         if self.rules == "capricorn":
+            # Of equal texts the first one counts, in the place of the last.
             criteria = list(
-                {one.text: one for one in reversed(criteria)}.values()
+                {
+                    criterion.text: criterion
+                    for criterion in reversed(criteria)
+                }.values()
             )[::-1]
         judge, language = (
             tools.judge(self.judge),
             language_named(item.language),
         )
+        # Asked beside the criteria: is anything of the sort named at all?
         any_of = {
-            one.group for one in criteria if self.rules == "capability"
+            criterion.group
+            for criterion in criteria
+            if self.rules == "capability"
         } & _NAMES_ANY.keys()
         extra = [
             rows.Criterion(text=_NAMES_ANY[name], kind="rule")
             for name in sorted(any_of)
         ]
 
-        ask = partial(_checked, judge, self.at_once, language)
+        ask = partial(_check_criteria, judge, self.at_once, language)
         if self.rules == "tuna" and item.candidate.strip():
             answers = await _by_event(judge, item, criteria, ask)
         else:
             answers = await ask([*criteria, *extra], item.candidate)
-        any_named = zip(sorted(any_of), answers[len(criteria) :], strict=True)
-        named = {
+        group_answers = zip(
+            sorted(any_of), answers[len(criteria) :], strict=True
+        )
+        named_groups = {
             name
-            for name, answer in any_named
+            for name, answer in group_answers
             if answer and answer.state == MET
         }
-        found = [
-            rows.Found(one, answer, self._state(one, answer, named))
-            for one, answer in zip(criteria, answers, strict=False)
+        checked_rows = [
+            rows.AnsweredRow(
+                criterion, answer, self._state(criterion, answer, named_groups)
+            )
+            for criterion, answer in zip(criteria, answers, strict=False)
         ]
         names = None
         if self.rules == "capricorn" and judge.can(NameSubjects):
-            names = await _named(judge, item.candidate, criteria, language)
-        return Checked(found, names)
+            names = await _name_subjects(
+                judge, item.candidate, criteria, language
+            )
+        return ChecklistEvidence(checked_rows, names)
 
     def _state(
-        self, one: rows.Criterion, answer: TextAnswer | None, named: Set[str]
+        self,
+        criterion: rows.Criterion,
+        answer: TextAnswer | None,
+        named_groups: Set[str],
     ) -> str:
+        # CapRiCorn's rules count an answer that cannot be read as silence.
         if answer is None or answer.state is None:
             return NOT_MENTIONED if self.rules == "capricorn" else rows.UNREAD
-        if answer.state == NOT_MENTIONED and one.group in named:
+        # Silence is wrong once the text names something of the sort
+        # (CAPability).
+        if answer.state == NOT_MENTIONED and criterion.group in named_groups:
             return CONTRADICTED
         return answer.state
 
-    def score_item(self, item: Item, evidence: Checked) -> ItemScore:
+    def score_item(self, item: Item, evidence: ChecklistEvidence) -> ItemScore:
         """Turn states into shares.
 
         Raises:
             ItemError: The judge gave no usable answer to any criterion.
         """
-        found = evidence.found
-        left = rows.opened(found, "criteria")
+        checked_rows = evidence.checked_rows
+        answer_values = rows.answer_quality(checked_rows, "criteria")
+        # A rule is a demand on the text and never wrong about the picture.
         facts = [
-            one
-            for one in found
-            if one.row.kind == "fact" and one.state != rows.UNREAD
+            checked_row
+            for checked_row in checked_rows
+            if checked_row.row.kind == "fact"
+            and checked_row.state != rows.UNREAD
         ]
         values = self._shares(self._sums(facts))
         if facts:
             values["hit"] = sum(
-                one.state != NOT_MENTIONED for one in facts
+                checked_row.state != NOT_MENTIONED
+                for checked_row in facts
+                # Rules may have negative weights, so that the best text has the
+                # sum of the positive ones.
             ) / len(facts)
-        read = [one for one in found if one.state != rows.UNREAD]
-        possible = sum(max(one.row.weight, 0.0) for one in read)
+        readable_rows = [
+            checked_row
+            for checked_row in checked_rows
+            if checked_row.state != rows.UNREAD
+        ]
+        possible = sum(
+            max(checked_row.row.weight, 0.0) for checked_row in readable_rows
+        )
         if possible:
-            gained = sum(one.row.weight for one in read if one.state == MET)
+            gained = sum(
+                checked_row.row.weight
+                for checked_row in readable_rows
+                if checked_row.state == MET
+            )
             values["weighted"] = min(1.0, max(0.0, gained / possible))
         if evidence.names is not None:
-            values |= _consistency(found, evidence.names)
+            values |= _consistency(checked_rows, evidence.names)
+        # Shares within each dimension; CAPability and TUNA need their sums for
+        # the corpus.
         groups = {
-            name: self._sums(some)
-            for name, some in rows.by_group(facts).items()
+            name: self._sums(group_facts)
+            for name, group_facts in rows.by_group(facts).items()
         }
-        detail = rows.detailed(found, _STATES) | {
+        detail = rows.answer_detail(checked_rows, _STATES) | {
             "by_dimension": {
                 name: self._shares(sums) for name, sums in groups.items()
             }
@@ -284,10 +320,12 @@ class Checklist(Metric[Checked]):
             names = [info.name for info in _BY_TYPE if info.name in typed]
             values |= {name: typed[name] for name in names}
         units = tuple(
-            rows.unit_of("statement", one, weight=one.row.weight)
-            for one in found
+            rows.unit_of(
+                "statement", checked_row, weight=checked_row.row.weight
+            )
+            for checked_row in checked_rows
         )
-        return ItemScore(values | left, units, detail=detail)
+        return ItemScore(values | answer_values, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """Means over CAPability's tasks; empty without criteria of any of them."""
@@ -295,24 +333,25 @@ class Checklist(Metric[Checked]):
             self._shares(sums)
             for sums in statistics.reshape(-1, len(_STATES)).tolist()
         ]
-        there = [values for values in tasks if values]
+        defined_tasks = [values for values in tasks if values]
         return {
-            one.name: fmean(
-                values[one.name.removeprefix("macro_")] for values in there
+            info.name: fmean(
+                values[info.name.removeprefix("macro_")]
+                for values in defined_tasks
             )
-            for one in _MACRO
-            if there
+            for info in _MACRO
+            if defined_tasks
         }
 
     def _sums(
-        self, facts: Sequence[rows.Found[rows.Criterion]]
+        self, facts: Sequence[rows.AnsweredRow[rows.Criterion]]
     ) -> list[float]:
         return rows.sums_of(
             facts, _STATES, plain=self.rules not in ("own", "tuna")
         )
 
     def _shares(self, sums: Sequence[float]) -> dict[str, float]:
-        """The values of sums by state; what is not defined is left out."""
+        """Return the values of sums by state; those that are not defined are left out."""
         values = rows.shares(sums, "coverage")
         if "precision" in values:
             values["f1"] = f1(values["precision"], values["accuracy"])
@@ -321,25 +360,28 @@ class Checklist(Metric[Checked]):
         return values
 
 
-async def _checked(
+async def _check_criteria(
     judge: Judge,
     at_once: int,
     language: str | None,
     criteria: Sequence[rows.Criterion],
     text: str,
 ) -> list[TextAnswer | None]:
-    """What a judge says of criteria; an empty text mentions none of them."""
+    """Return the answers of a judge to criteria; an empty text mentions none of them."""
     if not text.strip():
         return [TextAnswer(NOT_MENTIONED)] * len(criteria)
 
     def ask(
         part: Sequence[rows.Criterion],
     ) -> Awaitable[Sequence[TextAnswer | None]]:
+        # The places of rules within this part of the criteria.
         rules = frozenset(
-            i for i, one in enumerate(part) if one.kind == "rule"
+            i for i, criterion in enumerate(part) if criterion.kind == "rule"
         )
         return judge.ask(
-            CheckCriteria([one.text for one in part], text, rules, language)
+            CheckCriteria(
+                [criterion.text for criterion in part], text, rules, language
+            )
         )
 
     return await rows.in_parts(criteria, at_once, ask)
@@ -353,21 +395,23 @@ async def _by_event(
         [Sequence[rows.Criterion], str], Awaitable[list[TextAnswer | None]]
     ],
 ) -> list[TextAnswer | None]:
-    """Answers to criteria from the sentences about their events; spans of the candidate."""
+    """Return answers to criteria from the sentences about their events; spans of the candidate."""
+    # Sentences are matched to events, then the criteria of an event are
+    # checked in its sentences.
     text, events = (
         item.candidate,
-        list(dict.fromkeys(one.event for one in criteria)),
+        list(dict.fromkeys(criterion.event for criterion in criteria)),
     )
     sentences = [(part.start, part.end) for part in RuleSplitter().split(text)]
     claims, language = (
         [text[a:b] for a, b in sentences],
         language_named(item.language),
     )
-    matches = _in_order(
+    matches = _keep_in_order(
         await judge.ask(MatchNearest(claims, events, language))
     )
 
-    found: dict[int, TextAnswer | None] = {}
+    answers_by_id: dict[int, TextAnswer | None] = {}
 
     async def ask_about(event: int) -> None:
         spans = [
@@ -377,86 +421,111 @@ async def _by_event(
         ]
         # Sentences are joined by blanks: a place more for each.
         at = [i for start, end in spans for i in range(start, end + 1)]
-        asked = [one for one in criteria if one.event == events[event]]
-        answers = await ask(asked, " ".join(text[a:b] for a, b in spans))
-        for one, answer in zip(asked, answers, strict=True):
+        event_criteria = [
+            criterion
+            for criterion in criteria
+            if criterion.event == events[event]
+        ]
+        answers = await ask(
+            event_criteria, " ".join(text[a:b] for a, b in spans)
+        )
+        for criterion, answer in zip(event_criteria, answers, strict=True):
             if answer is not None:
+                # Spans of the joined sentences become spans of the candidate.
                 places = ((at[a], at[b - 1] + 1) for a, b in answer.spans)
                 answer = replace(answer, spans=tuple(places))
-            found[id(one)] = answer
+            answers_by_id[id(criterion)] = answer
 
     await asyncio.gather(*map(ask_about, range(len(events))))
-    return [found[id(one)] for one in criteria]
+    return [answers_by_id[id(criterion)] for criterion in criteria]
 
 
-def _in_order(matches: Sequence[int | None]) -> list[int | None]:
-    """Matches without those that go back: of all series that do not, the longest one's."""
+def _keep_in_order(matches: Sequence[int | None]) -> list[int | None]:
+    """Return the longest series of matches that never goes back; all others become None."""
+    # Dynamic programming: the longest series that ends at each match.
     longest: list[list[int]] = [[]]
     for at, match in enumerate(matches):
         if match is not None:
             before = (
-                one
-                for one in longest
-                if not one or (matches[one[-1]] or 0) <= match
+                series
+                for series in longest
+                if not series or (matches[series[-1]] or 0) <= match
             )
             longest.append([*max(before, key=len), at])
-    kept = max(longest, key=len)
-    return [match if at in kept else None for at, match in enumerate(matches)]
+    best_series = max(longest, key=len)
+    return [
+        match if at in best_series else None
+        for at, match in enumerate(matches)
+    ]
 
 
-async def _named(
+async def _name_subjects(
     judge: Judge,
     text: str,
     criteria: Sequence[rows.Criterion],
     language: str | None,
 ) -> dict[tuple[str, str], TextAnswer | None]:
-    """Who takes the part of each subject of two criteria or more, by subject and criterion."""
-    of = {
-        subject: [one.text for one in criteria if subject in one.subjects]
-        for one in criteria
-        for subject in one.subjects
+    """Return who takes the part of each subject of several criteria, by subject and criterion."""
+    # A subject of one criterion has no pair to compare.
+    texts_by_subject = {
+        subject: [
+            criterion.text
+            for criterion in criteria
+            if subject in criterion.subjects
+        ]
+        for criterion in criteria
+        for subject in criterion.subjects
     }
-    asked = [
-        (name, told)
-        for name, texts in of.items()
+    questions = [
+        (name, criterion_text)
+        for name, texts in texts_by_subject.items()
         if len(texts) > 1
-        for told in texts
+        for criterion_text in texts
     ]
-    if not asked or not text.strip():
+    if not questions or not text.strip():
         return {}
-    answers = await judge.ask(NameSubjects(asked, text, language))
-    return dict(zip(asked, answers, strict=True))
+    answers = await judge.ask(NameSubjects(questions, text, language))
+    return dict(zip(questions, answers, strict=True))
 
 
 def _consistency(
-    found: Sequence[rows.Found[rows.Criterion]],
+    checked_rows: Sequence[rows.AnsweredRow[rows.Criterion]],
     names: Mapping[tuple[str, str], TextAnswer | None],
 ) -> dict[str, float]:
-    """Ref: the mean over subjects of two criteria or more; of one without a usable name, none."""
+    """Return Ref, the mean over subjects of two criteria or more; empty without usable names."""
     counts = Counter(
-        subject for one in found for subject in set(one.row.subjects)
+        subject
+        for checked_row in checked_rows
+        for subject in set(checked_row.row.subjects)
     )
     refs = []
     for subject, n in counts.items():
-        about = [one.row.text for one in found if subject in one.row.subjects
-                 and one.state != NOT_MENTIONED]  # fmt: skip
-        said = [names.get((subject, text)) for text in about]
-        if n > 1 and (len(said) < 2 or all(said)):
-            alike = Counter(one.state for one in said if one and one.state)
+        about = [
+            checked_row.row.text
+            for checked_row in checked_rows
+            if subject in checked_row.row.subjects
+            and checked_row.state != NOT_MENTIONED
+        ]
+        answers = [names.get((subject, text)) for text in about]
+        # A subject is left out if a name that is needed for a pair could not be read.
+        if n > 1 and (len(answers) < 2 or all(answers)):
+            alike = Counter(
+                answer.state for answer in answers if answer and answer.state
+            )
             refs.append(
                 sum(comb(size, 2) for size in alike.values()) / comb(n, 2)
             )
     return {_CONSISTENCY.name: fmean(refs)} if refs else {}
 
 
-_MOST = 10
+_MAX_EVENTS = 10
 """Events of a text, as published."""
 
-Answers = Sequence[rows.Found[rows.Criterion]]
+Answers = Sequence[rows.AnsweredRow[rows.Criterion]]
 
 
 Events = tuple[Answers, Answers]
-"""Events of the candidate with what the references say of them, and the reverse."""
+"""Events of the candidate checked against the references, and the reverse."""
 
 
 @dataclass(frozen=True)
@@ -484,7 +553,7 @@ class AutoDQ(Metric[Events]):
     )
     what: Literal["events", "objects"] = param("events", "what is listed")
     at_once: int = param(
-        _MOST, "events per question to the judge", whole=(1, 100)
+        _MAX_EVENTS, "events per question to the judge", whole=(1, 100)
     )
 
     registered_name = "autodq"
@@ -532,40 +601,45 @@ class AutoDQ(Metric[Events]):
             text for text in item.references if text.strip()
         )
 
-        async def listed(text: str) -> list[rows.Criterion]:
+        async def list_events(text: str) -> list[rows.Criterion]:
             if not text.strip():
                 return []
-            asked = WriteCriteria(
-                text=text, n=_MOST, kind=self.what, language=language
+            operation = WriteCriteria(
+                text=text, n=_MAX_EVENTS, kind=self.what, language=language
             )
-            written = enumerate(await judge.ask(asked), start=1)
+            drafts = enumerate(await judge.ask(operation), start=1)
             return [
-                rows.Criterion(id=str(n), text=one.text) for n, one in written
+                rows.Criterion(id=str(n), text=criterion.text)
+                for n, criterion in drafts
             ]
 
         async def reference_events() -> list[rows.Criterion]:
             return (
                 rows.criteria_of(item)
                 if item.meta.get("criteria")
-                else await listed(reference)
+                else await list_events(reference)
             )
 
-        ours, theirs = await asyncio.gather(
-            listed(item.candidate), reference_events()
+        # Both lists are made at once, and then both are checked at once.
+        candidate_events, expected_events = await asyncio.gather(
+            list_events(item.candidate), reference_events()
         )
-        both = ((ours, reference), (theirs, item.candidate))
-        ask = partial(_checked, judge, self.at_once, language)
-        said = await asyncio.gather(
-            *(ask(events, text) for events, text in both)
+        checks = (
+            (candidate_events, reference),
+            (expected_events, item.candidate),
+        )
+        ask = partial(_check_criteria, judge, self.at_once, language)
+        answer_lists = await asyncio.gather(
+            *(ask(events, text) for events, text in checks)
         )
         first, second = (
             [
-                rows.Found(
-                    one, answer, (answer and answer.state) or rows.UNREAD
+                rows.AnsweredRow(
+                    event, answer, (answer and answer.state) or rows.UNREAD
                 )
-                for one, answer in zip(events, answers, strict=True)
+                for event, answer in zip(events, answers, strict=True)
             ]
-            for (events, _), answers in zip(both, said, strict=True)
+            for (events, _), answers in zip(checks, answer_lists, strict=True)
         )
         return first, second
 
@@ -575,18 +649,27 @@ class AutoDQ(Metric[Events]):
         Raises:
             ItemError: The judge gave no usable answer to any event of a text.
         """
-        ours, theirs = evidence
-        precision, recall = _share(ours), _share(theirs)
+        candidate_events, reference_events = evidence
+        precision, recall = _share(candidate_events), _share(reference_events)
         shares = {
             "f1": f1(precision, recall),
             "precision": precision,
             "recall": recall,
         }
         units = (
-            *(rows.unit_of("event", one, "candidate") for one in ours),
-            *(rows.unit_of("event", one, "reference") for one in theirs),
+            *(
+                rows.unit_of("event", event, "candidate")
+                for event in candidate_events
+            ),
+            *(
+                rows.unit_of("event", event, "reference")
+                for event in reference_events
+            ),
         )
-        values = shares | rows.opened([*ours, *theirs], "events")
+        values = shares | rows.answer_quality(
+            [*candidate_events, *reference_events], "events"
+        )
+        # The last number counts texts, so that sums over texts give means.
         detail = {
             "statistics": [precision, recall, 1.0],
             "subset": item.group.get("dataset", ""),
@@ -599,9 +682,12 @@ class AutoDQ(Metric[Events]):
         precision, recall, n = subsets.sum(axis=0).tolist()
         values = {"f1_of_means": f1(precision / n, recall / n)}
         if len(subsets) > 1:
-            there = subsets[subsets[:, 2] > 0]
+            nonempty = subsets[subsets[:, 2] > 0]
             p, r = (
-                (there[:, :2] / there[:, 2:]).clip(0, 1).mean(axis=0).tolist()
+                (nonempty[:, :2] / nonempty[:, 2:])
+                .clip(0, 1)
+                .mean(axis=0)
+                .tolist()
             )
             values |= {
                 "subset_f1": f1(p, r),
@@ -611,8 +697,9 @@ class AutoDQ(Metric[Events]):
         return values
 
 
-def _share(checked: Answers) -> float:
-    """The share of events that the other text entails, of those read; 1 if there are none."""
-    rows.opened(checked, "events")
-    read = [one.state == MET for one in checked if one.answer]
-    return sum(read) / len(read) if read else 1.0
+def _share(events: Answers) -> float:
+    """Return the share of events that the other text entails; 1 if it has none."""
+    rows.answer_quality(events, "events")
+    # An unread answer is neither entailed nor not.
+    verdicts = [event.state == MET for event in events if event.answer]
+    return sum(verdicts) / len(verdicts) if verdicts else 1.0

@@ -25,7 +25,7 @@ _BONUS = 0.05
 _YES_NO = re.compile(
     r"(is|are|was|were|do|does|did|have|has|had|can|could|will|would|should|shall|may|might|must) "
 )
-_OWN = (
+_COMMON_VALUES = (
     ValueInfo("accuracy", "share of questions answered rightly"),
     ValueInfo("answered", "share of questions answered at all"),
     ValueInfo(
@@ -86,7 +86,7 @@ _POOLED: Mapping[str, tuple[ValueInfo, ...]] = {
 
 
 @dataclass(frozen=True)
-class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
+class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
     """Questions of a row, answered by a judge that reads only the candidate.
 
     The row's field ``questions`` holds multiple-choice, yes/no or open questions with answers. An
@@ -123,19 +123,21 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     )
 
     registered_name = "qa"
-    values = _OWN
+    values = _COMMON_VALUES
     required_fields = frozenset()
     needs = (ops.AnswerQuestions, ops.MatchAnswers)
     foresees_calls = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "values", (*_PUBLISHED[self.rules], *_OWN))
+        object.__setattr__(
+            self, "values", (*_PUBLISHED[self.rules], *_COMMON_VALUES)
+        )
         object.__setattr__(self, "corpus_values", _POOLED.get(self.rules, ()))
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """``match_answers`` only where the rules know open questions."""
+        """Operations in use; ``match_answers`` only where the rules have open questions."""
         return (
             self.operations
             if self.rules in ("own", "vdc")
@@ -155,10 +157,12 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
 
     async def gather(
         self, item: Item, tools: Tools
-    ) -> Sequence[rows.Found[rows.QuestionRow]]:
+    ) -> Sequence[rows.AnsweredRow[rows.QuestionRow]]:
         """Ask the judge, a part of the questions at a time; nothing about an empty candidate."""
         judge = tools.judge(self.judge)
-        known = [row for row in rows.questions_of(item) if self._knows(row)]
+        question_rows = [
+            row for row in rows.questions_of(item) if self._knows(row)
+        ]
         language = language_named(item.language)
 
         def ask(
@@ -174,50 +178,63 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
             return judge.ask(ops.MatchAnswers(part, language))
 
         answers: list[ops.TextAnswer | None] = [ops.TextAnswer(None)] * len(
-            known
+            question_rows
         )
         if item.candidate.strip():
             answers = await rows.in_parts(
-                [self._shown(item, row) for row in known], self.at_once, ask
+                [self._text_question(item, row) for row in question_rows],
+                self.at_once,
+                ask,
             )
-        given = [
+        # Only an open question with an answer is compared with the right one.
+        open_answers = [
             ops.OpenAnswer(row.question, str(row.answer), answer.state)
-            for row, answer in zip(known, answers, strict=True)
+            for row, answer in zip(question_rows, answers, strict=True)
             if not row.options and answer and answer.state
         ]
-        matches = iter(await rows.in_parts(given, self.at_once, match))
+        matches = iter(await rows.in_parts(open_answers, self.at_once, match))
         return [
-            self._found(row, answer, matches)
-            for row, answer in zip(known, answers, strict=True)
+            self._check_answer(row, answer, matches)
+            for row, answer in zip(question_rows, answers, strict=True)
         ]
 
     def score_item(
-        self, item: Item, evidence: Sequence[rows.Found[rows.QuestionRow]]
+        self,
+        item: Item,
+        evidence: Sequence[rows.AnsweredRow[rows.QuestionRow]],
     ) -> ItemScore:
         """Turn states into shares.
 
         Raises:
             ItemError: The judge gave no usable answer to any question.
         """
-        found = evidence
-        left = rows.opened(found, "questions")
-        if left[rows.UNREAD] and self.rules == "vdc":
+        answered_rows = evidence
+        # VDC divides by all questions, so an unread one would count as wrong.
+        answer_values = rows.answer_quality(answered_rows, "questions")
+        if answer_values[rows.UNREAD] and self.rules == "vdc":
             raise ItemError(
-                f"the judge gave no usable answer to {left[rows.UNREAD]:.0%} of the questions, also"
-                " when asked again; rules='vdc' leaves such a text out"
+                f"the judge gave no usable answer to {answer_values[rows.UNREAD]:.0%} of the"
+                " questions, also when asked again; rules='vdc' leaves such a text out"
             )
-        sums = rows.sums_of(found, _STATES)
-        detail = rows.detailed(found, _STATES) | {
-            "left_out": len(rows.questions_of(item)) - len(found),
+        sums = rows.sums_of(answered_rows, _STATES)
+        detail = rows.answer_detail(answered_rows, _STATES) | {
+            "left_out": len(rows.questions_of(item)) - len(answered_rows),
             "by_category": {
-                name: rows.shares(rows.sums_of(some, _STATES), "answered")
-                for name, some in rows.by_group(found).items()
+                name: rows.shares(
+                    rows.sums_of(group_rows, _STATES), "answered"
+                )
+                for name, group_rows in rows.by_group(answered_rows).items()
             },
         }
         published: dict[str, float] = {}
         if self.rules == "captionqa":
-            gained = sum(one.row.weight * self._credit(one) for one in found)
-            total = sum(one.row.weight for one in found)
+            gained = sum(
+                answered_row.row.weight * self._credit(answered_row)
+                for answered_row in answered_rows
+            )
+            total = sum(
+                answered_row.row.weight for answered_row in answered_rows
+            )
             detail["statistics"] = [gained, sums[0], sums[2], total]
             published = {"captionqa": gained / total}
         elif self.rules == "vcapsbench":
@@ -225,11 +242,11 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
             published = _vcapsbench(sums)
         elif self.rules == "vdc":
             published = {"vdc": sums[0] / sum(sums)}
-        values = published | rows.shares(sums, "answered") | left
+        values = published | rows.shares(sums, "answered") | answer_values
         graded = [
-            (one.row.weight, one.grade)
-            for one in found
-            if one.grade is not None
+            (answered_row.row.weight, answered_row.grade)
+            for answered_row in answered_rows
+            if answered_row.grade is not None
         ]
         if graded:
             grade = sum(w * grade for w, grade in graded) / sum(
@@ -238,104 +255,126 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
             values["grade"] = grade / HIGHEST_GRADE
             if self.rules == "vdc":
                 values["vdc_score"] = grade
-        units = tuple(_unit(one) for one in found)
+        units = tuple(_unit(answered_row) for answered_row in answered_rows)
         return ItemScore(values, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """The published scores over all questions of the set."""
+        """Return the published scores over all questions of the set."""
         sums = [float(value) for value in statistics]
         if self.rules == "captionqa":
             shares_of = zip(_POOLED["captionqa"], sums[:3], strict=True)
-            return {one.name: value / sums[3] for one, value in shares_of}
+            return {info.name: value / sums[3] for info, value in shares_of}
         return {
             f"{name}_pooled": value
             for name, value in _vcapsbench(sums).items()
         }
 
     def _knows(self, row: rows.QuestionRow) -> bool:
+        # VCapsBench has yes/no questions alone, CaptionQA options, VDC open
+        # questions.
         if self.rules == "vcapsbench":
             return {option.lower() for option in row.options} == {"yes", "no"}
         return self.rules == "own" or bool(row.options) == (
             self.rules == "captionqa"
         )
 
-    def _third(self, row: rows.QuestionRow) -> bool:
-        """Whether the judge may say that the text does not answer."""
+    def _offers_silence(self, row: rows.QuestionRow) -> bool:
+        """Return whether the judge may say that the text does not answer."""
         if self.rules == "vdc":
             return False
         if row.third is not None:
             return row.third
         return self.rules != "captionqa" or not _is_yes_no(row)
 
-    def _shown(self, item: Item, row: rows.QuestionRow) -> ops.TextQuestion:
-        options, third = list(row.options), self._third(row)
+    def _text_question(
+        self, item: Item, row: rows.QuestionRow
+    ) -> ops.TextQuestion:
+        options, third = list(row.options), self._offers_silence(row)
+        # CaptionQA writes silence as one more option, unless there is one
+        # already.
         if self.rules == "captionqa" and third:
             third = False
             if not any(map(is_silent_option, options)):
                 options.append(CANNOT)
+        # Seeded by the ids, so that the order of options does not depend on
+        # other rows.
         key = "\0".join((item.id, row.id, str(self.seed)))
         order = random.Random(hashlib.sha256(key.encode("utf-8")).digest())  # noqa: S311
         order.shuffle(options)
         return ops.TextQuestion(row.question, tuple(options), third)
 
-    def _found(
+    def _check_answer(
         self,
         row: rows.QuestionRow,
         answer: ops.TextAnswer | None,
         matches: Iterator[ops.AnswerMatch],
-    ) -> rows.Found[rows.QuestionRow]:
-        """The state of an answer; that to an open question takes the next match."""
+    ) -> rows.AnsweredRow[rows.QuestionRow]:
+        """Return the state of an answer; that to an open question takes the next match."""
         if answer is None:
-            return rows.Found(row, None, rows.UNREAD)
+            return rows.AnsweredRow(row, None, rows.UNREAD)
+        # Silence: an open question gets the lowest grade, one of options no
+        # grade.
         if answer.state is None:
             grade = None if row.options else 0.0
-            return rows.Found(
+            return rows.AnsweredRow(
                 row,
                 answer,
-                rows.NOT_SAID if self._third(row) else rows.WRONG,
+                rows.NOT_SAID if self._offers_silence(row) else rows.WRONG,
                 grade,
             )
         if row.options:
             if (
                 answer.state == row.answer
             ):  # also where it is right that the text does not say
-                return rows.Found(row, answer, rows.RIGHT)
+                return rows.AnsweredRow(row, answer, rows.RIGHT)
+            # An option that says "the text does not say" is silence, unless it
+            # is the right one.
             silent = is_silent_option(answer.state)
-            return rows.Found(
+            return rows.AnsweredRow(
                 row, answer, rows.NOT_SAID if silent else rows.WRONG
             )
         same, grade = next(matches)
-        return rows.Found(
+        return rows.AnsweredRow(
             row, answer, rows.RIGHT if same else rows.WRONG, grade
         )
 
-    def _credit(self, one: rows.Found[rows.QuestionRow]) -> float:
+    def _credit(
+        self, answered_row: rows.AnsweredRow[rows.QuestionRow]
+    ) -> float:
         n_options = sum(
-            not is_silent_option(option) for option in one.row.options
+            not is_silent_option(option) for option in answered_row.row.options
         )
         silent = 1 / max(n_options, 1) + _BONUS
-        return {rows.RIGHT: 1.0, rows.NOT_SAID: silent}.get(one.state, 0.0)
+        return {rows.RIGHT: 1.0, rows.NOT_SAID: silent}.get(
+            answered_row.state, 0.0
+        )
 
 
 def _is_yes_no(row: rows.QuestionRow) -> bool:
-    """As CaptionQA guesses it, from the options or from the first word."""
+    """Return CaptionQA's guess whether a question is yes/no, by its options or its first word."""
     options = [option.lower() for option in row.options]
-    both = all(
+    offers_both = all(
         any(word in option for option in options) for word in ("yes", "no")
     )
-    return both or _YES_NO.match(row.question.lower()) is not None
+    return offers_both or _YES_NO.match(row.question.lower()) is not None
 
 
 def _vcapsbench(sums: Sequence[float]) -> dict[str, float]:
-    own = rows.shares(sums, "cr")
-    ir = {"ir": 1 - own["precision"]} if "precision" in own else {}
-    return {"ar": own["accuracy"], **ir, "cr": own["cr"]} if own else {}
+    shares = rows.shares(sums, "cr")
+    ir = {"ir": 1 - shares["precision"]} if "precision" in shares else {}
+    return (
+        {"ar": shares["accuracy"], **ir, "cr": shares["cr"]} if shares else {}
+    )
 
 
-def _unit(one: rows.Found[rows.QuestionRow]) -> Unit:
-    """A question; if the text answers it, with that answer: a statement about what is described."""
-    said = one.answer.state if one.answer else None
-    unit = rows.unit_of("question", one, right=one.row.answer, answer=said)
-    if "verified" not in unit.detail or not said:
+def _unit(answered_row: rows.AnsweredRow[rows.QuestionRow]) -> Unit:
+    """Return the unit of a question; with an answer, a statement about what is described."""
+    answer = answered_row.answer.state if answered_row.answer else None
+    unit = rows.unit_of(
+        "question", answered_row, right=answered_row.row.answer, answer=answer
+    )
+    if "verified" not in unit.detail or not answer:
         return unit
-    return replace(unit, kind="statement", text=f"{one.row.question} {said}")
+    return replace(
+        unit, kind="statement", text=f"{answered_row.row.question} {answer}"
+    )

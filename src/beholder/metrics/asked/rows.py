@@ -23,18 +23,18 @@ from beholder.records import Item, Side, Unit
 
 MOST_OPTIONS = 25
 
-T = TypeVar("T", bound="Asked")
+T = TypeVar("T", bound="RowEntry")
 S = TypeVar("S")
 R = TypeVar("R")
 
 
-class Asked(
+class RowEntry(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """What questions and criteria share.
+    """Fields that questions and criteria share.
 
     Attributes:
-        id: Distinct within the row; the position, from 1, if it is not given.
+        id: Distinct within the row; the position, from 1, if it is missing.
         weight: How much it counts.
         source: Who wrote it: ``human``, ``judge``, ``reference``.
     """
@@ -44,7 +44,7 @@ class Asked(
     source: str = "human"
 
 
-class Criterion(Asked, frozen=True, kw_only=True):
+class Criterion(RowEntry, frozen=True, kw_only=True):
     """A statement, or a demand on the text.
 
     Attributes:
@@ -66,16 +66,16 @@ class Criterion(Asked, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """Its text."""
+        """Text of the criterion."""
         return self.text
 
     @property
     def group(self) -> str:
-        """What it is about."""
+        """Topic, to break results down by."""
         return self.dimension or self.category
 
 
-class QuestionRow(Asked, frozen=True, kw_only=True):
+class QuestionRow(RowEntry, frozen=True, kw_only=True):
     """A question with its answer.
 
     Attributes:
@@ -100,7 +100,7 @@ class QuestionRow(Asked, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """What it is about."""
+        """Topic, to break results down by."""
         return (
             self.category
             if isinstance(self.category, str)
@@ -113,7 +113,7 @@ async def in_parts(
     at_once: int,
     ask: Callable[[Sequence[S]], Awaitable[Sequence[R]]],
 ) -> list[R]:
-    """Answers to items that are asked a part at a time, in the order of the items."""
+    """Send items a part at a time; return the answers in the order of the items."""
     parts = [items[i : i + at_once] for i in range(0, len(items), at_once)]
     return [
         answer
@@ -123,57 +123,58 @@ async def in_parts(
 
 
 def criteria_of(item: Item) -> list[Criterion]:
-    """The criteria of a row.
+    """Return the criteria of a row.
 
     Raises:
-        ItemError: There are none.
-        BadRowError: One is wrong; names it.
+        ItemError: The row has no criteria.
+        BadRowError: A criterion is not valid; names it.
     """
-    found = _read(item, "criteria", Criterion, "text")
-    for n, one in enumerate(found, start=1):
-        if one.kind == "fact" and one.weight < 0:
+    criteria = _read_rows(item, "criteria", Criterion, "text")
+    for n, criterion in enumerate(criteria, start=1):
+        if criterion.kind == "fact" and criterion.weight < 0:
             raise BadRowError(
                 f"criteria[{n}]: only a rule may have a negative weight"
             )
-    return found
+    return criteria
 
 
 def questions_of(item: Item) -> list[QuestionRow]:
-    """The questions of a row; answers with options are texts of options.
+    """Return the questions of a row; answers with options are texts of options.
 
     Raises:
-        ItemError: There are none.
-        BadRowError: One is wrong; names it.
+        ItemError: The row has no questions.
+        BadRowError: A question is not valid; names it.
     """
     return [
-        _checked(n, row)
+        _normalise_question(n, row)
         for n, row in enumerate(
-            _read(item, "questions", QuestionRow, "question"), start=1
+            _read_rows(item, "questions", QuestionRow, "question"), start=1
         )
     ]
 
 
 def check_asked(item: Item, field: Literal["criteria", "questions"]) -> None:
-    """Refuse a row with wrong questions or criteria; one without any is merely not scored.
+    """Refuse a row with questions or criteria that are not valid; a row without any passes.
 
     Raises:
-        BadRowError: One is wrong; names it.
+        BadRowError: A question or criterion is not valid; names it.
     """
     if item.meta.get(field):
         _ = criteria_of(item) if field == "criteria" else questions_of(item)
 
 
-def _checked(n: int, row: QuestionRow) -> QuestionRow:
+def _normalise_question(n: int, row: QuestionRow) -> QuestionRow:
     options = tuple(_plain(option) for option in row.options)
     answer = row.answer
+    # A boolean is a yes/no question; its options may be written in any case.
     if isinstance(answer, bool):
         options = options or ("yes", "no")
-        wanted = "yes" if answer else "no"
-        answer = next((o for o in options if o.lower() == wanted), wanted)
+        expected = "yes" if answer else "no"
+        answer = next((o for o in options if o.lower() == expected), expected)
     elif isinstance(answer, int):
         if not 0 <= answer < len(options):
             raise BadRowError(
-                f"questions[{n}]: answer {answer} is no index of its options, from 0"
+                f"questions[{n}]: answer {answer} is not an index of its options, counted from 0"
             )
         answer = options[answer]
     answer = _plain(answer)
@@ -193,7 +194,7 @@ def _checked(n: int, row: QuestionRow) -> QuestionRow:
         )
     if options and answer not in options:
         raise BadRowError(
-            f"questions[{n}]: answer {answer!r} is none of its options {options}"
+            f"questions[{n}]: answer {answer!r} is not among its options {options}"
         )
     return msgspec.structs.replace(row, options=options, answer=answer)
 
@@ -208,54 +209,56 @@ def _columns(item: Item) -> str:
     return columns_of(item.meta)
 
 
-def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
-    given: Any = item.meta.get(field)
-    if isinstance(given, str):  # a cell of a table
+def _read_rows(item: Item, field: str, kind: type[T], text: str) -> list[T]:
+    entries: Any = item.meta.get(field)
+    if isinstance(entries, str):  # a cell of a table
         try:
-            given = json.loads(given)
+            entries = json.loads(entries)
         except ValueError as error:
             raise BadRowError(
-                f"the field {field!r} is no JSON list: {error}"
+                f"the field {field!r} is not a JSON list: {error}"
             ) from None
-    if given and not isinstance(given, (list, tuple)):
+    if entries and not isinstance(entries, (list, tuple)):
         raise BadRowError(
-            f"the field {field!r} must be a list, got {short(given)}"
+            f"the field {field!r} must be a list, got {short(entries)}"
         )
-    if not given:
+    if not entries:
         raise ItemError(
             f"no {field}: this metric needs a list of them in the field {field!r} of each row; name"
             f" its column with --map {field}=COLUMN, or their file with --references-from"
             + (f"; {_columns(item)}" if item.meta else "")
         )
-    found: list[T] = []
-    for n, row in enumerate(given, start=1):
+    rows: list[T] = []
+    for n, row in enumerate(entries, start=1):
         if isinstance(row, str) and kind is not Criterion:
             raise BadRowError(
                 f"{field}[{n}]: a question needs its answer; expected an object with 'question' and"
                 f" 'answer', got the text {row!r}"
             )
+        # A criterion may be a bare text; an id may be a number.
         value = {text: row} if isinstance(row, str) else row
         if isinstance(value, dict) and isinstance(value.get("id"), int):
             value = {**value, "id": str(value["id"])}
         try:
-            one = msgspec.convert(value, kind)
+            entry = msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
             expected = ", ".join(kind.__struct_fields__)
             raise BadRowError(
                 f"{field}[{n}]: {error}; its fields may be {expected}"
             ) from None
-        if not getattr(one, text).strip():
+        if not getattr(entry, text).strip():
             raise BadRowError(f"{field}[{n}]: {text!r} is empty")
-        if not math.isfinite(one.weight) or one.weight == 0:
+        if not math.isfinite(entry.weight) or entry.weight == 0:
             raise BadRowError(
                 f"{field}[{n}]: weight must be a finite number other than 0"
             )
-        found.append(msgspec.structs.replace(one, id=one.id or str(n)))
-    ids = [one.id for one in found]
+        rows.append(msgspec.structs.replace(entry, id=entry.id or str(n)))
+    # Units are identified by these ids.
+    ids = [entry.id for entry in rows]
     if len(set(ids)) < len(ids):
         double = next(i for i in ids if ids.count(i) > 1)
         raise BadRowError(f"{field}: the id {double!r} is there twice")
-    return found
+    return rows
 
 
 UNREAD = "unread"
@@ -267,22 +270,22 @@ CHANGED = ValueInfo(
 )
 """Of a panel alone."""
 
-_SAID = {MET: True, RIGHT: True, CONTRADICTED: False, WRONG: False}
-"""Whether what the text says is right, by state; silence is neither."""
+_IS_RIGHT = {MET: True, RIGHT: True, CONTRADICTED: False, WRONG: False}
+"""True for a right answer, by state; silence is missing, as it is neither."""
 
 E = TypeVar("E")
 Row = TypeVar("Row", Criterion, QuestionRow)
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[Row]):
-    """What a judge said of a question or criterion.
+class AnsweredRow(Generic[Row]):
+    """A question or criterion with a judge's answer.
 
     Attributes:
         row: The question or criterion.
         answer: Its answer; None where the judge gave no usable row.
         state: Its state under the rules of the metric.
-        grade: How well an open answer matches the right one, 0..5; None of all else.
+        grade: How well an open answer matches the right one, 0..5; None for all others.
     """
 
     row: Row
@@ -291,96 +294,142 @@ class Found(Generic[Row]):
     grade: float | None = None
 
 
-def opened(found: Sequence[Found[Row]], what: str) -> dict[str, float]:
-    """The values ``unread``, and ``changed`` of a panel.
+def answer_quality(
+    answered_rows: Sequence[AnsweredRow[Row]], what: str
+) -> dict[str, float]:
+    """Return the values ``unread`` and, of a panel, ``changed``.
 
     Raises:
-        ItemError: There is no usable answer at all.
+        ItemError: No answer is usable.
     """
-    n_unread = sum(one.answer is None for one in found)
-    if found and n_unread == len(found):
+    n_unread = sum(
+        answered_row.answer is None for answered_row in answered_rows
+    )
+    if answered_rows and n_unread == len(answered_rows):
         raise ItemError(
             f"the judge gave no usable answer to any of {n_unread} {what}, also when asked again"
         )
-    values = {UNREAD: n_unread / len(found) if found else 0.0}
-    several = [one.answer.changed for one in found if one.answer]
-    told = [changed for changed in several if changed is not None]
-    return values | ({CHANGED.name: sum(told) / len(told)} if told else {})
+    values = {UNREAD: n_unread / len(answered_rows) if answered_rows else 0.0}
+    # Only a panel, or repeats, can show that an answer changed.
+    changed_flags = [
+        answered_row.answer.changed
+        for answered_row in answered_rows
+        if answered_row.answer
+    ]
+    changes = [changed for changed in changed_flags if changed is not None]
+    return values | (
+        {CHANGED.name: sum(changes) / len(changes)} if changes else {}
+    )
 
 
 def sums_of(
-    found: Iterable[Found[Row]], states: Iterable[str], *, plain: bool = False
+    answered_rows: Iterable[AnsweredRow[Row]],
+    states: Iterable[str],
+    *,
+    plain: bool = False,
 ) -> list[float]:
-    """The weight in each state, or the number if ``plain``."""
+    """Return the weight in each state, or the number if ``plain``."""
     counts: dict[str, float] = defaultdict(float)
-    for one in found:
-        counts[one.state] += 1.0 if plain else one.row.weight
+    for answered_row in answered_rows:
+        counts[answered_row.state] += 1.0 if plain else answered_row.row.weight
     return [counts[state] for state in states]
 
 
 def shares(sums: Sequence[float], spoken: str) -> dict[str, float]:
-    """Shares of what a text says rightly, wrongly and not at all; undefined ones are left out."""
+    """Return shares of right, wrong and missing answers; undefined ones are left out."""
     right, wrong, silent = sums
-    said, total = right + wrong, right + wrong + silent
+    stated, total = right + wrong, right + wrong + silent
     if not total:
         return {}
     values = {
         "accuracy": right / total,
-        spoken: said / total,
+        spoken: stated / total,
         "wrong": wrong / total,
     }
-    return values | ({"precision": right / said} if said else {})
+    return values | ({"precision": right / stated} if stated else {})
 
 
-def detailed(
-    found: Sequence[Found[Row]], states: Iterable[str]
+def answer_detail(
+    answered_rows: Sequence[AnsweredRow[Row]], states: Iterable[str]
 ) -> dict[str, Any]:
-    """How often each state occurs, and what was unread, tied or changed, by id."""
-    answered = [(one.row.id, one.answer) for one in found if one.answer]
+    """Return the counts of states, and the ids of unread, tied and changed answers."""
+    answered = [
+        (answered_row.row.id, answered_row.answer)
+        for answered_row in answered_rows
+        if answered_row.answer
+    ]
     return {
         "states": {
-            state: sum(one.state == state for one in found) for state in states
+            state: sum(
+                answered_row.state == state for answered_row in answered_rows
+            )
+            for state in states
         },
-        UNREAD: [one.row.id for one in found if one.answer is None],
+        UNREAD: [
+            answered_row.row.id
+            for answered_row in answered_rows
+            if answered_row.answer is None
+        ],
         "ties": [row for row, answer in answered if answer.tied],
         CHANGED.name: [row for row, answer in answered if answer.changed],
     }
 
 
-def by_group(found: Iterable[Found[Row]]) -> Mapping[str, list[Found[Row]]]:
-    """What is about the same, by name; the names are sorted."""
-    groups = by_key((one.row.group, one) for one in found)
+def by_group(
+    answered_rows: Iterable[AnsweredRow[Row]],
+) -> Mapping[str, list[AnsweredRow[Row]]]:
+    """Group by topic; the names are sorted, and rows without a topic are left out."""
+    groups = by_key(
+        (answered_row.row.group, answered_row)
+        for answered_row in answered_rows
+    )
     return {name: groups[name] for name in sorted(groups) if name}
 
 
 def unit_of(
-    kind: str, one: Found[Row], side: Side | None = None, **detail: object
+    kind: str,
+    answered_row: AnsweredRow[Row],
+    side: Side | None = None,
+    **detail: object,
 ) -> Unit:
-    """The unit of a question or criterion; what the text says of it can be verified.
+    """Return the unit of a question or criterion; what the text says of it can be verified.
 
     Args:
         kind: Kind of the unit.
-        one: The question or criterion.
-        side: Where it was taken from, if that is one of the texts; its words are in the other.
+        answered_row: The question or criterion.
+        side: The text that it was taken from, if any; its spans are in the other text.
         detail: More of its detail.
     """
-    answer, said = one.answer or TextAnswer(None), _SAID.get(one.state)
+    answer, is_right = (
+        answered_row.answer or TextAnswer(None),
+        _IS_RIGHT.get(answered_row.state),
+    )
     flags = {
         "tied": answer.tied,
         CHANGED.name: answer.changed,
-        "group": one.row.group,
+        "group": answered_row.row.group,
     }
-    kept: dict[str, object] = {
+    full_detail: dict[str, object] = {
         name: value for name, value in flags.items() if value
     }
-    if said is not None:
-        kept["verified"] = said  # what annotation proposes
+    # Annotation proposes this flag to people.
+    if is_right is not None:
+        full_detail["verified"] = is_right
+    # Spans are of the text that answers; a unit of another text has none
+    # there.
     spans = answer.spans if side is None else ()
-    score = None if one.state == UNREAD else float(said or False)
-    told = (
+    score = None if answered_row.state == UNREAD else float(is_right or False)
+    outcome = (
         score,
-        one.state.replace(" ", "_"),
+        answered_row.state.replace(" ", "_"),
         0 if side == "reference" else None,
     )
-    kept = {"id": one.row.id, **detail, **kept}
-    return Unit(kind, one.row.label, side or "candidate", spans, *told, kept)
+    full_detail = {"id": answered_row.row.id, **detail, **full_detail}
+    return Unit(
+        kind,
+        answered_row.row.label,
+        side or "candidate",
+        spans,
+        *outcome,
+        full_detail,
+    )

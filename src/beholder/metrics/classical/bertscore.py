@@ -63,7 +63,7 @@ class EncodedTexts:
 
 @dataclass(frozen=True, eq=False)
 class Rarity:
-    """How rare tokens are among the references of a data set.
+    """Document frequencies of tokens in the references of a data set.
 
     Attributes:
         n_references: References counted, each once.
@@ -74,7 +74,7 @@ class Rarity:
     counts: Mapping[int, int]
 
     def weights(self, ids: npt.NDArray[np.int64]) -> FloatArray:
-        """``log((n + 1) / (references with the token + 1))`` of each token."""
+        """Return ``log((n + 1) / (references with the token + 1))`` of each token."""
         n = self.n_references
         return np.array(
             [math.log((n + 1) / (self.counts.get(int(i), 0) + 1)) for i in ids]
@@ -83,8 +83,8 @@ class Rarity:
     @cached_property
     def identity(self) -> str:
         """Number of references and a hash of the counts."""
-        whole = f"{self.n_references} {sorted(self.counts.items())}"
-        return f"{self.n_references}refs@{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        table = f"{self.n_references} {sorted(self.counts.items())}"
+        return f"{self.n_references}refs@{hashlib.sha256(table.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class BERTScore(Metric[EncodedTexts]):
     Precision is the mean over the candidate's tokens of the best cosine with a token of the
     reference, recall the same the other way round, F1 their harmonic mean (0 unless both are above
     0). Of several references the one with the best F1 counts. Range -1..1, in practice 0.7..1;
-    with a table of baselines, 0 is what unrelated texts reach, and values can lie below it. Higher
+    with a table of baselines, unrelated texts reach 0, and values can be below it. Higher
     is better. ``special='match'`` lets tokens match the markers of the other text's ends, as the
     published package does; markers never count themselves. What a text has beyond the encoder's
     reach is not read, and the value ``cut`` counts that.
@@ -164,8 +164,10 @@ class BERTScore(Metric[EncodedTexts]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.baseline != "none":
-            read_baseline(self.baseline, self.compared)
+            read_baseline(self.baseline, self.compared_layer)
         if self.languages is not None:
+            # Token weights and baselines belong to the vocabulary of one
+            # encoder.
             if self.idf or self.baseline != "none":
                 raise ConfigError(
                     "idf and baseline belong to one encoder, and languages names several; score"
@@ -174,20 +176,20 @@ class BERTScore(Metric[EncodedTexts]):
             object.__setattr__(self, "languages", _by_language(self.languages))
 
     def encoder_of(self, item: Item) -> tuple[str, int]:
-        """The encoder and the layer for the language that an item's row names."""
-        own = (self.languages or {}).get(language_named(item.language) or "")
-        return own or (self.model, self.compared)
+        """Return the encoder and the layer for the language that an item's row names."""
+        entry = (self.languages or {}).get(language_named(item.language) or "")
+        return entry or (self.model, self.compared_layer)
 
     def tool_specs(self) -> list[tuple[str, str]]:
-        """The encoders that rows need; all of them if no row was read."""
-        further = [
+        """Return the encoders that rows need; all of them if no row was read."""
+        language_specs = [
             ("encoder", spec) for spec, _ in (self.languages or {}).values()
         ]
-        every = dict.fromkeys([*super().tool_specs(), *further])
-        return [(kind, spec) for kind, spec in every if self.is_used(spec)]
+        specs = dict.fromkeys([*super().tool_specs(), *language_specs])
+        return [(kind, spec) for kind, spec in specs if self.is_used(spec)]
 
     def is_used(self, encoder: str) -> bool:
-        """Whether rows need an encoder; one that no row needs is not loaded."""
+        """Return whether rows need an encoder; an encoder that no row needs is not loaded."""
         return self.used is None or encoder in self.used
 
     def check_tools(self, subject: Item, tools: Tools) -> None:
@@ -197,31 +199,31 @@ class BERTScore(Metric[EncodedTexts]):
         )
 
     @property
-    def compared(self) -> int:
+    def compared_layer(self) -> int:
         """The layer whose output is compared.
 
         Raises:
-            ConfigError: None is named, and none is known to be best for this encoder.
+            ConfigError: No layer is named, and the best one of this encoder is not known.
         """
         if self.layer is not None:
             return self.layer
         if self.model not in BEST_LAYERS:
             raise ConfigError(
-                f"bertscore(model={self.model!r}) needs a layer, such as layer=9: none is known to"
-                f" be best but those of {' and '.join(BEST_LAYERS)}"
+                f"bertscore(model={self.model!r}) needs a layer, such as layer=9: the best one is"
+                f" known only of {' and '.join(BEST_LAYERS)}"
             )
         return BEST_LAYERS[self.model]
 
     def config(self) -> dict[str, object]:
-        """All fields, with the layer that the encoder sets."""
-        return super().config() | {"layer": self.compared}
+        """Return all fields, with the layer that the encoder sets."""
+        return super().config() | {"layer": self.compared_layer}
 
     def needs_corpus(self) -> bool:
-        """Where tokens are weighted by how rare they are."""
+        """True where tokens are weighted by how rare they are."""
         return self.idf
 
     def prepare(self, items: Iterable[Item]) -> Self:
-        """Count in how many references each token stands; find out which encoders rows need."""
+        """Count the references that contain each token; list the encoders that rows need."""
         if self.languages is not None:
             used = sorted({self.encoder_of(item)[0] for item in items})
             return replace(self, used=tuple(used) or None)
@@ -232,14 +234,17 @@ class BERTScore(Metric[EncodedTexts]):
         encoder = token_encoder(self.model)
         counts: Counter[int] = Counter()
         distinct = dict.fromkeys(
-            text for item in items for text in item.references
+            text
+            for item in items
+            for text in item.references
+            # A reference of several items counts once.
         )
         for text in distinct:
             counts.update({int(i) for i in encoder.tokens(text).ids})
         return replace(self, rarity=Rarity(len(distinct), dict(counts)))
 
     def state(self) -> Mapping[str, Any] | None:
-        """In how many references each token stands, or which encoders rows need."""
+        """Return the document frequency of each token, or the encoders that rows need."""
         if self.used is not None:
             return {"used": list(self.used)}
         if self.rarity is None:
@@ -251,7 +256,7 @@ class BERTScore(Metric[EncodedTexts]):
         }
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """This metric with the token weights or the encoders of the run."""
+        """Return this metric with the token weights or the encoders of the run."""
         if "used" in state:
             return replace(self, used=tuple(state["used"]))
         counts = zip(state["tokens"], state["counts"], strict=True)
@@ -260,33 +265,34 @@ class BERTScore(Metric[EncodedTexts]):
         )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Encoder, what the token weights were counted on, and the table of baselines.
+        """Identities of the encoder, the token weights and the table of baselines.
 
         With ``languages`` an encoder is loaded only once rows are known to need it.
         """
-        known = self.languages is None or self.used is not None
-        found = (
+        are_rows_known = self.languages is None or self.used is not None
+        identities = (
             super().identities(tools)
-            if known and self.is_used(self.model)
+            if are_rows_known and self.is_used(self.model)
             else {}
         )
+        # What was counted on, and the table, change the numbers as much as the model.
         if self.rarity is not None:
-            found["idf"] = self.rarity.identity
+            identities["idf"] = self.rarity.identity
         if self.baseline != "none":
-            found["baseline"] = read_baseline(
-                self.baseline, self.compared
+            identities["baseline"] = read_baseline(
+                self.baseline, self.compared_layer
             ).identity
         if self.languages is not None:
             loaded = {
                 spec: tools.identity("encoder", spec)
                 for spec, _ in self.languages.values()
-                if known and self.is_used(spec)
+                if are_rows_known and self.is_used(spec)
             }
-            found["languages"] = ",".join(
+            identities["languages"] = ",".join(
                 f"{name}={loaded.get(spec, spec)}/{layer}"
                 for name, (spec, layer) in self.languages.items()
             )
-        return found
+        return identities
 
     async def gather(self, item: Item, tools: Tools) -> EncodedTexts:
         """Encode candidate and references.
@@ -306,21 +312,23 @@ class BERTScore(Metric[EncodedTexts]):
             *(service.encode(text, layer) for text in texts)
         )
         sides, n_cut = [], 0
-        for place, read in enumerate(encoded):
-            counts = ~read.special
+        for place, text in enumerate(encoded):
+            counts = ~text.special
             if not counts.any():
                 raise ItemError(
                     f"{f'reference {place}' if place else 'the candidate'} has no token"
                 )
-            kept = counts | (self.special == "match")
+            # As published, markers can be matched, though their own matches
+            # never count.
+            matchable = counts | (self.special == "match")
             sides.append(
                 Side(
-                    read.ids[kept],
-                    counts[kept],
-                    read.vectors[kept].astype(np.float64),
+                    text.ids[matchable],
+                    counts[matchable],
+                    text.vectors[matchable].astype(np.float64),
                 )
             )
-            n_cut += read.cut
+            n_cut += text.cut
         return EncodedTexts(sides[0], tuple(sides[1:]), n_cut)
 
     def score_item(self, item: Item, evidence: EncodedTexts) -> ItemScore:
@@ -329,18 +337,24 @@ class BERTScore(Metric[EncodedTexts]):
         Raises:
             ItemError: All tokens of a text weigh nothing.
         """
-        ours = evidence.candidate
-        weights = self._weights(ours)
+        candidate = evidence.candidate
+        weights = self._weights(candidate)
         scored = []
-        for theirs in evidence.references:
-            similarity = products(ours.vectors, theirs.vectors)
-            shares = greedy_match(similarity, weights, self._weights(theirs))
+        for reference in evidence.references:
+            similarity = products(candidate.vectors, reference.vectors)
+            shares = greedy_match(
+                similarity, weights, self._weights(reference)
+            )
+            # F1 of negative cosines has no meaning; it is 0 unless both are
+            # positive.
             scored.append((f1(*shares) if min(shares) > 0 else 0.0, *shares))
         values = dict(
             zip(("f1", "precision", "recall"), max(scored), strict=True)
         )
         if self.baseline != "none":
-            base = read_baseline(self.baseline, self.compared).values
+            # Rescaled as published: (x - b) / (1 - b), so that unrelated texts
+            # are near 0.
+            base = read_baseline(self.baseline, self.compared_layer).values
             values = {
                 name: (x - base[name]) / (1 - base[name])
                 for name, x in values.items()
@@ -353,39 +367,40 @@ class BERTScore(Metric[EncodedTexts]):
         if self.rarity is not None:
             weights *= self.rarity.weights(side.ids)
             if weights.sum() <= 0:
+                # A mean with weights that sum to 0 is not defined.
                 raise ItemError(
                     "every token of a text is in all references: idf weighs it 0"
                 )
         return weights
 
 
-def _by_language(given: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
-    """Encoder and layer by the English name of the language, in the order of the names.
+def _by_language(encoders: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
+    """Return encoder and layer by the English name of the language, in the order of the names.
 
     Raises:
-        ConfigError: A language is not known, or an entry is no encoder with its layer.
+        ConfigError: A language is not known, or an entry is not an encoder with its layer.
     """
-    found = {}
-    for said, entry in given.items():
-        name = language_named(said)
+    by_language = {}
+    for language, entry in encoders.items():
+        name = language_named(language)
         if name is None:
             raise ConfigError(
-                f"languages={said!r}: no language is called so; hi or Hindi is one"
+                f"languages={language!r}: no language is called so; hi or Hindi is one"
             )
-        pair = isinstance(entry, tuple | list) and len(entry) == 2
-        if not pair or type(entry[1]) is not int or entry[1] < 0:
+        is_pair = isinstance(entry, tuple | list) and len(entry) == 2
+        if not is_pair or type(entry[1]) is not int or entry[1] < 0:
             raise ConfigError(
-                f"languages[{said!r}]={entry!r}: expected an encoder and its layer, such as"
+                f"languages[{language!r}]={entry!r}: expected an encoder and its layer, such as"
                 " ('hf:bert-base-multilingual-cased', 9)"
             )
         spec, layer = entry
-        found[name] = (str(tool(spec)), layer)
-    return dict(sorted(found.items()))
+        by_language[name] = (str(tool(spec)), layer)
+    return dict(sorted(by_language.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What unrelated texts reach at a layer.
+    """Scores of unrelated texts at a layer.
 
     Attributes:
         values: Baseline of ``f1``, ``precision`` and ``recall``, each below 1.
@@ -398,7 +413,7 @@ class Baseline:
 
 @lru_cache(maxsize=8)
 def read_baseline(path: str, layer: int) -> Baseline:
-    """Baselines at a layer.
+    """Read baselines at a layer.
 
     Args:
         path: A table of comma-separated values with the columns LAYER, P, R, F, the form in which
@@ -414,19 +429,21 @@ def read_baseline(path: str, layer: int) -> Baseline:
             int(row["LAYER"]): row for row in csv.DictReader(text.split("\n"))
         }
         row = rows[layer]
-        found = {
+        baselines = {
             name: float(row[name[0].upper()])
             for name in ("f1", "precision", "recall")
         }
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise DataError(
             path,
-            f"is no table of baselines (LAYER,P,R,F) with layer {layer}: {error!r}",
+            f"is not a table of baselines (LAYER,P,R,F) with layer {layer}: {error!r}",
         ) from error
-    if not all(value < 1 for value in found.values()):
+    # Rescaling divides by 1 - baseline.
+    if not all(value < 1 for value in baselines.values()):
         raise DataError(
-            path, f"layer {layer}: a baseline must lie below 1, got {found}"
+            path,
+            f"layer {layer}: a baseline must lie below 1, got {baselines}",
         )
     return Baseline(
-        found, f"table@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        baselines, f"table@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     )

@@ -38,7 +38,7 @@ _OWN_KINDS = {
     "hot dog": "sausage", "teddy bear": "toy", "stuffed animal": "toy", "stuffed bear": "toy",
     "sea lion": "seal", "prairie dog": "marmot", "guinea pig": "hamster",
 }  # fmt: skip
-"""Names that are no kind of their last word, with one that compares as they do."""
+"""Names that are not a kind of their last word (a hot dog is no dog), each with a stand-in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class NamedObject:
 
     Attributes:
         name: Its name in base form.
-        mentions: Where a noun names it, in order; never empty.
+        mentions: Mentions by a noun, in order; never empty.
     """
 
     name: str
@@ -61,12 +61,12 @@ class ObjectEvidence:
     Attributes:
         candidate: Objects that the candidate names.
         references: Objects that each reference names.
-        given: Objects of the row field ``objects``.
+        listed_objects: Objects of the row field ``objects``.
     """
 
     candidate: Sequence[NamedObject]
     references: Sequence[Sequence[NamedObject]]
-    given: Sequence[Names]
+    listed_objects: Sequence[Names]
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,8 @@ class CHAIR(Metric[ObjectEvidence]):
             texts, GraphReader(parser=self.parser)
         )
         candidate, *references = map(named_objects, graphs)
-        given = given_objects(item)
-        sizes = [len(given), *map(len, references)]
+        listed_objects = given_objects(item)
+        sizes = [len(listed_objects), *map(len, references)]
         if not any(sizes):
             raise ItemError(
                 "no object was found in the references: there are none to compare"
@@ -163,34 +163,45 @@ class CHAIR(Metric[ObjectEvidence]):
         self.bounds.check_pairs(
             max(len(candidate), sum(sizes)), sizes, self.registered_name
         )
-        return ObjectEvidence(candidate, references, given)
+        return ObjectEvidence(candidate, references, listed_objects)
 
     def score_item(self, item: Item, evidence: ObjectEvidence) -> ItemScore:
-        """Compare the names."""
-        named = dict.fromkeys(one.name for one in evidence.candidate)
+        """Compare the names and count those without support."""
+        candidate_names = dict.fromkeys(
+            named_object.name for named_object in evidence.candidate
+        )
         units = _candidate_units(evidence)
         n_wrong = sum(unit.verdict == "unstated" for unit in units)
         values = {"chair_s": float(n_wrong > 0), "objects": float(len(units))}
         detail: dict[str, Any] = {"statistics": [n_wrong, len(units)]}
         if units:
             values["chair_i"] = n_wrong / len(units)
+        # A share of no objects is not defined; 0 would praise a text that
+        # names nothing.
         else:
             detail["flags"] = [
                 "the candidate names no object: chair_i is not defined"
             ]
-        if evidence.given:
-            found = [_is_named(names, named) for names in evidence.given]
+        # Recall counts listed objects if a row has a list, else those of the
+        # references.
+        if evidence.listed_objects:
+            hits = [
+                _is_named(names, candidate_names)
+                for names in evidence.listed_objects
+            ]
             detail["missing"] = [
-                n[0] for n in evidence.given if not _is_named(n, named)
+                n[0]
+                for n in evidence.listed_objects
+                if not _is_named(n, candidate_names)
             ]
         else:
-            units += _reference_units(evidence, named)
-            found = [
+            units += _reference_units(evidence, candidate_names)
+            hits = [
                 unit.verdict == "match"
                 for unit in units
                 if unit.side == "reference"
             ]
-        values["recall"] = sum(found) / len(found)
+        values["recall"] = sum(hits) / len(hits)
         stated = {
             value.name: values[value.name]
             for value in self.values
@@ -199,24 +210,26 @@ class CHAIR(Metric[ObjectEvidence]):
         return ItemScore(stated, tuple(units), detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """All objects without support by all named objects."""
+        """Return the share of objects without support among all named objects."""
         n_wrong, n_named = statistics
         return {"corpus_chair_i": float(n_wrong / max(n_named, 1))}
 
 
 def given_objects(item: Item) -> list[Names]:
-    """The row field ``objects``: each object under its names; empty if the row has none.
+    """Return the row field ``objects``: each object under its names; empty if the row has none.
 
     Raises:
         ItemError: The field has another form.
     """
     try:
-        found = msgspec.convert(
+        entries = msgspec.convert(
             item.meta.get("objects") or [], list[str | list[str]]
         )
         objects = [
-            (one,) if isinstance(one, str) else tuple(one) for one in found
+            (entry,) if isinstance(entry, str) else tuple(entry)
+            for entry in entries
         ]
+        # An empty name would be a synonym of nothing, and is most likely a broken cell.
         for place, names in enumerate(objects):
             if not names or not all(map(str.strip, names)):
                 raise msgspec.ValidationError(
@@ -231,8 +244,8 @@ def given_objects(item: Item) -> list[Names]:
 
 
 def named_objects(graph: SceneGraph) -> list[NamedObject]:
-    """The objects that nouns of a text name, in order; without what it denies."""
-    found = []
+    """Return the objects that nouns of a text name, in order; without those it denies."""
+    objects = []
     for unit in graph_units(graph):
         if unit.kind == "entity" and unit.asked and unit.polarity:
             mentions = graph.entities[unit.subject].mentions
@@ -242,26 +255,30 @@ def named_objects(graph: SceneGraph) -> list[NamedObject]:
                 if m.text.lower() not in PERSONAL | SELECTORS
             )
             if nouns:
+                # "hot dog" is one name, though the graph has it as a dog that
+                # is hot.
                 before = graph.text[: nouns[0].span[0]].split()[-1:]
                 name = " ".join((*before, noun(nouns[0].text))).lower()
-                found.append(
+                objects.append(
                     NamedObject(
                         name if name in _OWN_KINDS else unit.value, nouns
                     )
                 )
-    return found
+    return objects
 
 
 @lru_cache(maxsize=1 << 17)
-def object_tie(asked: str, said: str) -> Tie:
-    """How the names of two objects stand to each other; see ``Tie``.
+def object_tie(query_name: str, text_name: str) -> Tie:
+    """Return how the names of two objects relate; see ``Tie``.
 
     Args:
-        asked: One or more words, the last names the kind.
-        said: Likewise.
+        query_name: One or more words, the last names the kind.
+        text_name: Likewise.
     """
+    # Compared in this order: equal words, names that exclude each other,
+    # WordNet, our own hypernyms, and last synonyms.
     first, second = (
-        _words(_OWN_KINDS.get(name, name)) for name in (asked, said)
+        _words(_OWN_KINDS.get(name, name)) for name in (query_name, text_name)
     )
     if "".join(first) == "".join(second):
         return "same"
@@ -270,50 +287,53 @@ def object_tie(asked: str, said: str) -> Tie:
     a, b = first[-1], second[-1]
     if a == b:
         return "same"
+    # WordNet has senses such as "chair" for a person who chairs.
     if _is_person(a) != _is_person(b):
-        return ""  # senses such as "chair" for who chairs
-    known = tie(_known(a), _known(b))
-    if known in ("", "other") and b in HYPERNYMS.get(a, ()):
+        return ""
+    relation = tie(_placed_word(a), _placed_word(b))
+    if relation in ("", "other") and b in HYPERNYMS.get(a, ()):
         return "more"
-    if known in ("", "other") and a in HYPERNYMS.get(b, ()):
+    if relation in ("", "other") and a in HYPERNYMS.get(b, ()):
         return "less"
-    if _is_unplaced(a):  # no more is known than that it may be what is said
-        return (
-            ""
-            if _is_unplaced(b)
-            else "less"
-            if known in ("same", "more")
-            else known
-        )
-    if _is_unplaced(b) and known == "same":
+    # Of a word outside WordNet nothing is known but that it may be the other.
+    if _is_unplaced(a):
+        if _is_unplaced(b):
+            return ""
+        return "less" if relation in ("same", "more") else relation
+    if _is_unplaced(b) and relation == "same":
         return "more"
-    return known or ("same" if are_synonyms(a, b) else "")
+    return relation or ("same" if are_synonyms(a, b) else "")
 
 
 @lru_cache(maxsize=1 << 15)
 def _words(name: str) -> Names:
-    """The lower-case words of a name, the last in base form."""
+    """Return the lower-case words of a name, the last in base form."""
     *first, last = re.findall(r"[^\s_-]+", name.lower()) or [name]
     return (*first, last if "n" in parts_of_speech(last) else noun(last))
 
 
 @lru_cache(maxsize=1 << 15)
-def _known(word: str) -> str:
-    """A word; for people whom WordNet does not place, the sex or "person": skier, crowd."""
+def _placed_word(word: str) -> str:
+    """Return a word; for people outside WordNet the sex or "person": skier, crowd."""
     if word not in PEOPLE or is_kind(word, "person"):
         return word
-    return "man" if word in MALE else "woman" if word in FEMALE else "person"
+    if word in MALE:
+        return "man"
+    return "woman" if word in FEMALE else "person"
 
 
 def _is_unplaced(word: str) -> bool:
-    """Whether a word names a kind of people that WordNet does not know: skier, not crowd."""
-    return _known(word) != word and "n" not in parts_of_speech(word)
+    """Return whether a word names people that WordNet does not have: skier, but not crowd."""
+    return _placed_word(word) != word and "n" not in parts_of_speech(word)
 
 
 @lru_cache(maxsize=1 << 14)
 def _is_person(word: str) -> bool:
-    found = senses(word, "n")
-    return word in PEOPLE or (bool(found) and all(map(_is_human, found)))
+    # All senses must be people: a chair is a seat as well.
+    noun_senses = senses(word, "n")
+    return word in PEOPLE or (
+        bool(noun_senses) and all(map(_is_human, noun_senses))
+    )
 
 
 @cache
@@ -323,29 +343,37 @@ def _is_human(sense: int) -> bool:
     )
 
 
-def _is_named(names: Iterable[str], named: Iterable[str]) -> bool:
-    """Whether a text names an object, by this name or a more specific one."""
+def _is_named(names: Iterable[str], text_names: Iterable[str]) -> bool:
+    """Return whether a text names an object, by this name or a more specific one."""
     return any(
-        object_tie(name, said) in ("same", "more")
+        object_tie(name, text_name) in ("same", "more")
         for name in names
-        for said in named
+        for text_name in text_names
     )
 
 
 def _candidate_units(evidence: ObjectEvidence) -> list[Unit]:
-    """One unit for each mention of an object."""
-    known = dict.fromkeys(name for names in evidence.given for name in names)
-    known |= dict.fromkeys(
-        one.name for objects in evidence.references for one in objects
+    """Return one unit for each mention of an object."""
+    known_names = dict.fromkeys(
+        name for names in evidence.listed_objects for name in names
     )
-    found = []
-    for one in evidence.candidate:
+    known_names |= dict.fromkeys(
+        named_object.name
+        for objects in evidence.references
+        for named_object in objects
+    )
+    units = []
+    for named_object in evidence.candidate:
+        # An equal name is the quick and common case; ties are looked up for
+        # all others.
         support = (
-            one.name if one.name in known else _support(one.name, tuple(known))
+            named_object.name
+            if named_object.name in known_names
+            else _support(named_object.name, tuple(known_names))
         )
         score, verdict = (1.0, "match") if support else (0.0, "unstated")
         detail = {"support": support} if support else {}
-        found += [
+        units += [
             Unit(
                 "entity",
                 at.text,
@@ -356,46 +384,55 @@ def _candidate_units(evidence: ObjectEvidence) -> list[Unit]:
                 None,
                 detail,
             )
-            for at in one.mentions
+            for at in named_object.mentions
         ]
-    return sorted(found, key=lambda unit: unit.spans)
+    return sorted(units, key=lambda unit: unit.spans)
 
 
-def _support(name: str, known: Sequence[str]) -> str | None:
-    """The first of the nearest names that support one."""
-    ties = {object_tie(name, other): other for other in reversed(known)}
+def _support(name: str, names: Sequence[str]) -> str | None:
+    """Return the nearest of the names that support this one; None if there is none."""
+    # Reversed, so that of several names with one tie the first is kept.
+    ties = {
+        object_tie(name, known_name): known_name
+        for known_name in reversed(names)
+    }
     return ties.get("same") or ties.get("more") or ties.get("less")
 
 
 def _reference_units(
-    evidence: ObjectEvidence, named: Iterable[str]
+    evidence: ObjectEvidence, text_names: Iterable[str]
 ) -> list[Unit]:
-    """One unit for each distinct object of the references, in the first reference that has it."""
+    """Return one unit for each distinct object of the references, at its first reference."""
     by_name: dict[str, list[tuple[int, Span, str]]] = defaultdict(list)
     for place, objects in enumerate(evidence.references):
-        for one in objects:
-            by_name[one.name] += [
-                (place, mention.span, one.name) for mention in one.mentions
+        for named_object in objects:
+            by_name[named_object.name] += [
+                (place, mention.span, named_object.name)
+                for mention in named_object.mentions
             ]
+    # Names are grouped if each is the same object as all others: synonyms
+    # count once.
     groups: list[list[str]] = []
     for name in sorted(by_name):
         for group in groups:
-            if all(object_tie(name, other) == "same" for other in group):
+            if all(object_tie(name, member) == "same" for member in group):
                 group.append(name)
                 break
         else:
             groups.append([name])
-    found = []
+    units = []
     for group in groups:
         mentions = sorted(
             mention for name in group for mention in by_name[name]
         )
         place, _, name = mentions[0]
-        spans = tuple(span for other, span, _ in mentions if other == place)
+        spans = tuple(span for index, span, _ in mentions if index == place)
         score, verdict = (
-            (1.0, "match") if _is_named(group, named) else (0.0, "omission")
+            (1.0, "match")
+            if _is_named(group, text_names)
+            else (0.0, "omission")
         )
-        found.append(
+        units.append(
             Unit("entity", name, "reference", spans, score, verdict, place)
         )
-    return sorted(found, key=lambda unit: (unit.reference_index, unit.spans))
+    return sorted(units, key=lambda unit: (unit.reference_index, unit.spans))

@@ -38,14 +38,14 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """In how many documents each run of one to four words occurs.
+    """Number of documents in which each run of one to four words occurs.
 
     A document is one source with all its references; sources with the same references count once.
 
     Attributes:
         n_documents: Number of documents.
         counts: Documents per run of words, written with single spaces.
-        tokenizer: How the words were made.
+        tokenizer: Name of the tokenizer.
     """
 
     n_documents: int
@@ -62,22 +62,22 @@ class Frequencies:
             references: The references of each item; equal ones count once.
             tokenizer: See ``tokenize``.
         """
-        seen: set[bytes] = set()
+        digests: set[bytes] = set()
         counts: Counter[str] = Counter()
         for texts in references:
             digest = hashlib.sha256("\0".join(texts).encode("utf-8")).digest()
-            if digest in seen or not texts:
+            if digest in digests or not texts:
                 continue
-            seen.add(digest)
+            digests.add(digest)
             counts.update(_grams(texts, tokenizer))
-        return cls(len(seen), dict(counts), tokenizer)
+        return cls(len(digests), dict(counts), tokenizer)
 
     @classmethod
     def load(cls, path: str | Path) -> Frequencies:
         """Read a table that ``save`` wrote.
 
         Raises:
-            DataError: There is none, or it cannot be read.
+            DataError: The file is missing or cannot be read.
         """
         try:
             with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -91,11 +91,12 @@ class Frequencies:
                 table["n_documents"], table["counts"], table["tokenizer"]
             )
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            # DataError is a ValueError as well.
             if isinstance(error, DataError):
                 raise
             raise DataError(
                 str(path),
-                f"is no table of document frequencies (see Frequencies.save): {error}",
+                f"is not a table of document frequencies (see Frequencies.save): {error}",
             ) from error
 
     def save(self, path: str | Path) -> None:
@@ -113,8 +114,8 @@ class Frequencies:
     def identity(self) -> str:
         """Number of documents and a hash of the counts."""
         rows = [f"{gram}\t{self.counts[gram]}" for gram in sorted(self.counts)]
-        whole = "\n".join([f"{self.n_documents} {self.tokenizer}", *rows])
-        return f"{self.n_documents}docs@{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        table = "\n".join([f"{self.n_documents} {self.tokenizer}", *rows])
+        return f"{self.n_documents}docs@{hashlib.sha256(table.encode()).hexdigest()[:8]}"
 
 
 def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:
@@ -127,7 +128,7 @@ def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:
 
 
 def gram_lists(words: Words) -> Iterator[Sequence[str]]:
-    """All runs of 1, 2, 3 and 4 words, in order, written with single spaces.
+    """Yield all runs of 1, 2, 3 and 4 words, in order, written with single spaces.
 
     Each run is a shorter one and one word more; the loops are those of C functions.
     """
@@ -151,8 +152,8 @@ _ONE_IMAGE = (
     "a word is worth something only if other images do not have it; score more images, or name a"
     " saved table (df)"
 )
-_APART = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
-"""Words by which the Gaussian brings any score below that."""
+_NEGLIGIBLE_GAP = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
+"""From this difference in words on, the Gaussian brings any score below that."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ class CIDEr(WordMetric):
     clips: ClassVar[bool] = False
 
     def needs_corpus(self) -> bool:
-        """Where words are counted in the references at hand."""
+        """True where words are counted in the references at hand."""
         return self.df == "run"
 
     def prepare(self, items: Iterable[Item]) -> Self:
@@ -198,16 +199,18 @@ class CIDEr(WordMetric):
         """
         one_text = False
         if self.df == "run":
-            most = 0
+            max_references = 0
 
+            # Items are read once, and may be a generator: both counts are
+            # taken on the way.
             def references() -> Iterator[tuple[str, ...]]:
-                nonlocal most
+                nonlocal max_references
                 for item in items:
-                    most = max(most, len(item.references))
+                    max_references = max(max_references, len(item.references))
                     yield item.references
 
             table = Frequencies.of(references(), self.tokenizer)
-            one_text = most == 1
+            one_text = max_references == 1
             if table.n_documents == 1:
                 name = self.registered_name
                 warnings.warn(
@@ -225,7 +228,7 @@ class CIDEr(WordMetric):
         )
 
     def state(self) -> Mapping[str, Any] | None:
-        """The document frequencies of the run; a saved table is read where it lies."""
+        """Return the document frequencies of the run; a saved table is read from its file."""
         if self.table is None or self.df != "run":
             return None
         return {
@@ -237,7 +240,7 @@ class CIDEr(WordMetric):
         }
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """This metric with the document frequencies of the run."""
+        """Return this metric with the document frequencies of the run."""
         grams = state["grams"].split("\n") if state["grams"] else []
         counts = dict(zip(grams, state["counts"], strict=True))
         table = Frequencies(state["n_documents"], counts, self.tokenizer)
@@ -247,13 +250,13 @@ class CIDEr(WordMetric):
         )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer, and the table of document frequencies."""
-        found = super().identities(tools)
+        """Identities of the tokenizer and of the table of document frequencies."""
+        identities = super().identities(tools)
         if self.table_identity is not None:
-            found["df"] = (
+            identities["df"] = (
                 f"{'run' if self.df == 'run' else 'table'}:{self.table_identity}"
             )
-        return found
+        return identities
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Compare with each reference and take the mean."""
@@ -268,19 +271,22 @@ class CIDEr(WordMetric):
                     0, len(words) - 1
                 )
                 similar *= math.exp(-(gap**2) / (2 * SIGMA**2))
+            # The mean over the four lengths of runs, then over references;
+            # times 10 as published.
             total += similar / len(ORDERS)
         value = min(SCALE, SCALE * total / len(evidence.references))
         return ItemScore({self.registered_name: value})
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """Report, too, that many values are almost 0, and why."""
-        found = columns.get(self.registered_name, np.zeros(0))
-        tiny = int((found < _NOTHING).sum())
-        told = super().cautions(columns)
-        if tiny <= _MANY * len(found):
-            return told
+        """Warn, too, that many values are almost 0, and why."""
+        values = columns.get(self.registered_name, np.zeros(0))
+        tiny = int((values < _NOTHING).sum())
+        cautions = super().cautions(columns)
+        if tiny <= _MANY * len(values):
+            return cautions
+        # The reason, where it is known: one image, one reference each, or lengths.
         if self.table is not None and self.table.n_documents == 1:
-            return (*told, f"0 over one image: {_ONE_IMAGE}")
+            return (*cautions, f"0 over one image: {_ONE_IMAGE}")
         why = (
             ["document frequencies of one text a picture"]
             if self.one_text
@@ -288,12 +294,12 @@ class CIDEr(WordMetric):
         )
         if self.clips:
             why.append(
-                f"texts {_APART} words longer or shorter than their reference count as 0"
+                f"texts {_NEGLIGIBLE_GAP} words longer or shorter than their reference count as 0"
             )
         reasons = f": {'; '.join(why)}" if why else ""
         return (
-            *told,
-            f"{tiny:,} of {len(found):,} below {_NOTHING:g}{reasons}",
+            *cautions,
+            f"{tiny:,} of {len(values):,} below {_NOTHING:g}{reasons}",
         )
 
     @cached_property
@@ -345,36 +351,40 @@ class _Weigher:
         self._references: dict[Words, _Runs] = {}
 
     def runs(self, words: Words) -> _Runs:
-        """The runs of a text."""
-        found = []
+        """Return the counts of a text's runs and the norm of each length's vector."""
+        runs = []
         for counts in map(Counter, gram_lists(words)):
             norm = sum(
                 n * n * self._square(gram) for gram, n in counts.items()
             )
-            found.append((counts, math.sqrt(norm)))
-        return found
+            runs.append((counts, math.sqrt(norm)))
+        return runs
 
     def similarity(self, candidate: _Runs, words: Words, clips: bool) -> float:
-        """Sum over the lengths of runs of the cosine of a candidate with a reference."""
+        """Return the sum over lengths of runs of the cosine of a candidate with a reference."""
         reference = self._references.get(words)
         if reference is None:
+            # Bounds the memory; the references in use fill it again.
             if len(self._references) >= _CACHED:
                 self._references.clear()
             reference = self._references[words] = self.runs(words)
         total = 0.0
-        for (ours, norm), (theirs, other_norm) in zip(
+        for (candidate_counts, norm), (reference_counts, other_norm) in zip(
             candidate, reference, strict=True
         ):
             dot = 0.0
-            for gram, n in theirs.items():
-                own = ours.get(gram, 0)
-                if own:
-                    counted = min(own, n) if clips else own
+            for gram, n in reference_counts.items():
+                n_candidate = candidate_counts.get(gram, 0)
+                if n_candidate:
+                    # CIDEr-D clips, so that repeating a word of the reference
+                    # gains nothing.
+                    counted = min(n_candidate, n) if clips else n_candidate
                     dot += counted * n * self._square(gram)
             if norm and other_norm:
                 total += dot / (norm * other_norm)
         return total
 
     def _square(self, gram: str) -> float:
-        """The square of what a run weighs when it occurs once."""
+        """Return the squared weight of a run that occurs once."""
+        # A run that no reference has is rarest of all: log(n / 1).
         return self._squares.get(gram, self._of_new)

@@ -1,4 +1,4 @@
-"""CLIPScore and RefCLIPScore: how near a text is to its picture, and to its references."""
+"""CLIPScore and RefCLIPScore: similarity of a text with its picture, and with its references."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CUT = ValueInfo(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class ImageTextVectors:
     """Vectors of an item in the space of pictures and texts.
 
     Attributes:
         pictures: (k, D).
         candidate: (D,).
-        references: (m, D), none where they are not asked for.
+        references: (m, D), empty where the metric does not need them.
         n_cut: Texts that were longer than the model reads.
     """
 
@@ -38,7 +38,8 @@ class Seen:
 
     @property
     def score(self) -> float:
-        """2.5 times the cosine with the picture, below 0 as 0; mean over several pictures."""
+        """2.5 times the cosine with the picture, below 0 as 0; the mean over several pictures."""
+        # The vectors are float32; their products are exact in float64.
         cosines = self.pictures.astype(np.float64) @ self.candidate.astype(
             np.float64
         )
@@ -51,7 +52,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class _ImageTextMetric(Metric[Seen]):
+class _ImageTextMetric(Metric[ImageTextVectors]):
     """Base: embeds the pictures, the candidate and, where they are needed, the references."""
 
     model: str = param(
@@ -64,9 +65,9 @@ class _ImageTextMetric(Metric[Seen]):
     )
 
     looks = True
-    """It compares with the pictures."""
+    """The pictures are compared with the texts."""
 
-    async def gather(self, item: Item, tools: Tools) -> Seen:
+    async def gather(self, item: Item, tools: Tools) -> ImageTextVectors:
         """Embed pictures and texts.
 
         Raises:
@@ -80,7 +81,7 @@ class _ImageTextMetric(Metric[Seen]):
         pictures = await model.pictures(tools.pictures.files(item.images))
         vectors = await model.texts(texts)
         n_cut = await model.n_cut(texts)
-        return Seen(pictures, vectors[0], vectors[1:], n_cut)
+        return ImageTextVectors(pictures, vectors[0], vectors[1:], n_cut)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class CLIPScore(_ImageTextMetric):
     Source: Hessel et al. 2021.
 
     Raises:
-        ConfigError: The model is none of pictures and texts.
+        ConfigError: The model does not embed both pictures and texts.
         MissingExtraError: torch or transformers is not installed.
     """
 
@@ -107,8 +108,8 @@ class CLIPScore(_ImageTextMetric):
     )
     required_fields = frozenset({"images"})
 
-    def score_item(self, item: Item, evidence: Seen) -> ItemScore:
-        """Scale the cosine."""
+    def score_item(self, item: Item, evidence: ImageTextVectors) -> ItemScore:
+        """Return the scaled cosine."""
         values = {"clipscore": evidence.score, "cut": evidence.cut}
         return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})
 
@@ -123,7 +124,7 @@ class RefCLIPScore(_ImageTextMetric):
     Source: Hessel et al. 2021.
 
     Raises:
-        ConfigError: The model is none of pictures and texts.
+        ConfigError: The model does not embed both pictures and texts.
         MissingExtraError: torch or transformers is not installed.
     """
 
@@ -142,8 +143,8 @@ class RefCLIPScore(_ImageTextMetric):
     )
     required_fields = frozenset({"images", "references"})
 
-    def score_item(self, item: Item, evidence: Seen) -> ItemScore:
-        """Scale the cosine and join it with the nearest reference's."""
+    def score_item(self, item: Item, evidence: ImageTextVectors) -> ItemScore:
+        """Combine the scaled cosine with the nearest reference's."""
         cosines = evidence.references.astype(
             np.float64
         ) @ evidence.candidate.astype(np.float64)

@@ -30,7 +30,7 @@ def greedy_match(
     candidate_weights: FloatArray,
     reference_weights: FloatArray,
 ) -> tuple[float, float]:
-    """Precision and recall of a soft overlap.
+    """Return precision and recall of a soft overlap.
 
     Args:
         similarity: (n, m), of each part of the candidate with each of the reference.
@@ -49,9 +49,8 @@ def greedy_match(
 
 def _weighted_mean(values: FloatArray, weights: FloatArray) -> float:
     mean = (values * weights).sum() / weights.sum()
-    return float(
-        np.clip(mean, values.min(), values.max())
-    )  # rounding must not leave the range
+    # Rounding must not leave the range.
+    return float(np.clip(mean, values.min(), values.max()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +92,7 @@ class Cosine(Metric[FloatArray]):
         )
 
     def score_item(self, item: Item, evidence: FloatArray) -> ItemScore:
-        """Compare with each reference, then join."""
+        """Compare with each reference, then take the best or the mean."""
         similar = unit_range(products(evidence[1:], evidence[:1])[:, 0])
         value = similar.max() if self.references == "best" else similar.mean()
         return ItemScore({"cosine": float(value)})
@@ -138,12 +137,12 @@ class TokenF1(Metric[Vectors]):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Embedder, tokenizer and word weights with their versions."""
-        found = super().identities(tools)
-        found["tokenizer"] = tokenizer_identity(self.tokenizer)
+        """Identities of embedder, tokenizer and word weights."""
+        identities = super().identities(tools)
+        identities["tokenizer"] = tokenizer_identity(self.tokenizer)
         if self.weights == "frequency":
-            found["weights"] = frequency_identity()
-        return found
+            identities["weights"] = frequency_identity()
+        return identities
 
     async def gather(self, item: Item, tools: Tools) -> Vectors:
         """Embed every distinct word."""
@@ -154,20 +153,21 @@ class TokenF1(Metric[Vectors]):
         )
         distinct = list(dict.fromkeys(word for side in sides for word in side))
         places = {word: place for place, word in enumerate(distinct)}
+        # A word that is repeated, or in several texts, is embedded once.
         vectors = await tools.embed(self.embedder, distinct)
         embedded = [vectors[[places[word] for word in side]] for side in sides]
         return Vectors(embedded[0], tuple(embedded[1:]), sides)
 
     def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
-        """Align with each reference and keep the best."""
-        ours = self._weights(evidence.words[0])
+        """Align with each reference and keep the best F1."""
+        candidate_weights = self._weights(evidence.words[0])
         best = (-1.0, 0.0, 0.0)
-        for vectors, theirs in zip(
+        for vectors, reference_words in zip(
             evidence.references, evidence.words[1:], strict=True
         ):
             similar = unit_range(products(evidence.candidate, vectors))
             precision, recall = greedy_match(
-                similar, ours, self._weights(theirs)
+                similar, candidate_weights, self._weights(reference_words)
             )
             best = max(best, (f_beta(precision, recall), precision, recall))
         return ItemScore(
@@ -181,7 +181,7 @@ class TokenF1(Metric[Vectors]):
 
 
 def unit_range(similarity: FloatArray) -> FloatArray:
-    """Cosines clipped to 0..1, in float64."""
+    """Return cosines clipped to 0..1, in float64."""
     return np.clip(similarity.astype(np.float64), 0.0, 1.0)
 
 
@@ -190,9 +190,9 @@ class Part:
     """A piece of a text.
 
     Attributes:
-        kind: What it is.
+        kind: Kind of the unit made of it.
         text: As words, for people and for the embedder.
-        spans: Where it stands.
+        spans: Its characters in the text.
     """
 
     kind: str
@@ -236,7 +236,7 @@ class PartsMetric(Metric[EmbeddedParts]):
 
     @abstractmethod
     def parts(self, text: str, tools: Tools) -> list[Part]:
-        """The parts of a text."""
+        """Return the parts of a text."""
 
     async def gather(self, item: Item, tools: Tools) -> EmbeddedParts:
         """Cut all texts into parts and embed these.
@@ -258,25 +258,30 @@ class PartsMetric(Metric[EmbeddedParts]):
             len(sides[0]), list(map(len, sides[1:])), self.registered_name
         )
         vectors = await tools.embed(
-            self.embedder, [part.text for side in sides for part in side]
+            # One call for all texts, so that the embedder can batch.
+            self.embedder,
+            [part.text for side in sides for part in side],
         )
         return EmbeddedParts(sides[0], sides[1:], vectors)
 
     def score_item(self, item: Item, evidence: EmbeddedParts) -> ItemScore:
-        """Best cosine per part, means, units."""
-        n_ours = len(evidence.candidate)
+        """Score each part by its best cosine; values are means of these."""
+        n_candidate = len(evidence.candidate)
         similar = unit_range(
-            products(evidence.vectors[:n_ours], evidence.vectors[n_ours:])
+            products(
+                evidence.vectors[:n_candidate], evidence.vectors[n_candidate:]
+            )
         )
-        ours = similar.max(axis=1)
-        units = _units(evidence.candidate, ours, None)
+        candidate_best = similar.max(axis=1)
+        units = _units(evidence.candidate, candidate_best, None)
         recalls, start = [], 0
         for index, parts in enumerate(evidence.references):
-            theirs = similar[:, start : start + len(parts)].max(axis=0)
-            units += _units(parts, theirs, index)
-            recalls.append(float(np.mean(theirs)))
+            # The columns of one reference.
+            reference_best = similar[:, start : start + len(parts)].max(axis=0)
+            units += _units(parts, reference_best, index)
+            recalls.append(float(np.mean(reference_best)))
             start += len(parts)
-        precision, recall = float(np.mean(ours)), max(recalls)
+        precision, recall = float(np.mean(candidate_best)), max(recalls)
         values = {
             "f1": f_beta(precision, recall),
             "precision": precision,
@@ -322,10 +327,11 @@ class NGramEmbed(PartsMetric):
     registered_name = "ngram_embed"
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
-        """Runs of words of each sentence."""
-        found = []
+        """Return the runs of n words of each sentence."""
+        ngrams = []
         for sentence in tools.splitter(self.splitter).split(text):
             places = words(sentence.of(text))
+            # A sentence of fewer words is one run.
             for first in range(
                 max(1, len(places) - self.n + 1) if places else 0
             ):
@@ -334,5 +340,5 @@ class NGramEmbed(PartsMetric):
                     sentence.start + run[0][0],
                     sentence.start + run[-1][1],
                 )
-                found.append(Part("ngram", text[span[0] : span[1]], (span,)))
-        return found
+                ngrams.append(Part("ngram", text[span[0] : span[1]], (span,)))
+        return ngrams

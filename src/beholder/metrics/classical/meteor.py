@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from beholder.asking.params import installed
+from beholder.asking.params import installed_version
 from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
@@ -22,7 +22,7 @@ from beholder.text.synonyms import senses
 
 BEAM = 40
 NEAR = 8
-"""Places tried on each side of the expected one: more matter only in very repetitive texts."""
+"""Places tried on each side of the expected one; more help only in very repetitive texts."""
 
 
 class Match(NamedTuple):
@@ -53,18 +53,18 @@ class _State:
     parent: _State | None = None
 
 
-def _cover(state: _State) -> tuple[int, ...]:
+def _rank_cover(state: _State) -> tuple[int, ...]:
     return (-state.covered, state.chunks, state.distance)
 
 
-def _published(state: _State) -> tuple[int, ...]:
+def _rank_published(state: _State) -> tuple[int, ...]:
     return (-state.exact, state.chunks, -state.covered, state.distance)
 
 
 def align(
     options: Sequence[Sequence[tuple[int, float]]], *, cover: bool
 ) -> list[Match]:
-    """The best one-to-one alignment.
+    """Return the best one-to-one alignment.
 
     A word with one possible match that no other word wants is matched. Among the rest, with
     ``cover``, most words are covered, then chunks are fewest, then the distance is least. Without,
@@ -77,42 +77,45 @@ def align(
     Args:
         options: Per word of the candidate, its possible matches: place of the reference and weight;
             a place can stand twice, with different weights.
-        cover: Which alignment is best.
+        cover: Cover the most words first; else as published.
 
     Returns:
         Matches in the candidate's order, no place used twice.
     """
-    # Equal words share one list of choices, which is counted once: texts can repeat a word a lot.
-    wanted: Counter[int] = Counter()
+    # Equal words share one list of choices, which is counted once: texts repeat words.
+    n_uses: Counter[int] = Counter()
     repeats = Counter(map(id, options))
     for choices in {id(choices): choices for choices in options}.values():
         for place, _ in choices:
-            wanted[place] += repeats[id(choices)]
+            n_uses[place] += repeats[id(choices)]
     sure = [
-        len(choices) == 1 and wanted[choices[0][0]] == 1 for choices in options
+        len(choices) == 1 and n_uses[choices[0][0]] == 1 for choices in options
     ]
-    rank = _cover if cover else _published
+    rank = _rank_cover if cover else _rank_published
+    # Beam search over the candidate's words; states with the same future (the
+    # places used and the last one) are merged, the better one is kept.
     beam = [_State(0, -2, 0, 0, 0, 0)]
     for position, choices in enumerate(options):
         best: dict[tuple[int, int], _State] = {}
         for state in beam:
             for following in _steps(state, position, choices, sure[position]):
                 key = (following.used, following.last)
-                known = best.get(key)
-                if known is None or rank(following) < rank(known):
+                best_state = best.get(key)
+                if best_state is None or rank(following) < rank(best_state):
                     best[key] = following
         beam = (
             sorted(best.values(), key=rank)[:BEAM]
             if len(best) > 1
             else list(best.values())
         )
-    found = []
+    # The matches are read back from the last state to the first.
+    matches = []
     newest: _State | None = beam[0]
     while newest is not None:
         if newest.match is not None:
-            found.append(newest.match)
+            matches.append(newest.match)
         newest = newest.parent
-    return found[::-1]
+    return matches[::-1]
 
 
 def _steps(
@@ -121,9 +124,11 @@ def _steps(
     choices: Sequence[tuple[int, float]],
     sure: bool,
 ) -> Iterator[_State]:
+    # The word stays unmatched; a sure one never does.
     if not sure:
         yield replace(state, last=-2, match=None, parent=state)
-    for place, weight in _tried(choices, position, state.last + 1):
+    for place, weight in _near_choices(choices, position, state.last + 1):
+        # Each place is used once.
         if not state.used >> place & 1:
             yield _State(
                 used=state.used | 1 << place,
@@ -137,17 +142,17 @@ def _steps(
             )
 
 
-def _tried(
+def _near_choices(
     choices: Sequence[tuple[int, float]], position: int, following: int
 ) -> Sequence[tuple[int, float]]:
-    """All places, or of many those near the same position and near the one that continues."""
+    """Return all places, or of many those near this position and near the next place."""
     if len(choices) <= 4 * NEAR:
         return choices
-    tried: set[tuple[int, float]] = set()
+    near_choices: set[tuple[int, float]] = set()
     for expected in (position, following):
         middle = bisect_left(choices, (expected, 0.0))
-        tried.update(choices[max(0, middle - NEAR) : middle + NEAR])
-    return sorted(tried)
+        near_choices.update(choices[max(0, middle - NEAR) : middle + NEAR])
+    return sorted(near_choices)
 
 
 EXACT, STEM, SYNONYM = 1.0, 0.6, 0.8
@@ -217,15 +222,15 @@ class METEOR(WordMetric):
             )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer, the stemmer and the synonyms with their versions."""
-        found = super().identities(tools)
+        """Identities of the tokenizer, the stemmer and the synonyms."""
+        identities = super().identities(tools)
         if self.stemmer != "none":
-            found["stemmer"] = (
-                f"{self.stemmer}@snowball{installed('snowballstemmer')}"
+            identities["stemmer"] = (
+                f"{self.stemmer}@snowball{installed_version('snowballstemmer')}"
             )
         if self.synonyms != "none":
-            found["synonyms"] = synonyms_identity()
-        return found
+            identities["synonyms"] = synonyms_identity()
+        return identities
 
     def check_tools(self, subject: Item, tools: Tools) -> None:
         """Refuse an item in a language that the stemmer or the synonyms are not made for.
@@ -236,6 +241,8 @@ class METEOR(WordMetric):
         super().check_tools(subject, tools)
         language = language_named(subject.language)
         if language is None:
+            # Rows that name no language are scored: words of other scripts
+            # match by form.
             return
         unfit = []
         if self.stemmer != "none" and language != _stemmed_language(
@@ -256,11 +263,11 @@ class METEOR(WordMetric):
             )
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Align with each reference and keep the best."""
+        """Align with each reference and keep the best score."""
         best = max(
             (
-                self._statistics(evidence.candidate, each)
-                for each in evidence.references
+                self._statistics(evidence.candidate, reference)
+                for reference in evidence.references
             ),
             key=meteor_score,
         )
@@ -269,7 +276,7 @@ class METEOR(WordMetric):
         )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """METEOR of summed counts."""
+        """Return METEOR of summed counts."""
         return {
             "corpus_meteor": meteor_score(
                 [float(count) for count in statistics]
@@ -277,6 +284,7 @@ class METEOR(WordMetric):
         }
 
     def _statistics(self, candidate: Words, reference: Words) -> list[float]:
+        # Equal words of the candidate share one list of options.
         index = _index(reference, self.stemmer, self.synonyms)
         options = {
             word: self._options(word, index)
@@ -289,22 +297,23 @@ class METEOR(WordMetric):
         return meteor_statistics(candidate, reference, matches)
 
     def _options(self, word: str, index: _Index) -> list[tuple[int, float]]:
-        """Places a word may match, with the weight of each match."""
+        """Return the places that a word may match, with the weight of each match."""
         exact = set(index.places.get(word, ()))
-        found = [(place, EXACT) for place in exact]
+        options = [(place, EXACT) for place in exact]
         if index.stems:
             alike = index.stems.get(stem(word, self.stemmer), ())
-            found += [(place, STEM) for place in alike if place not in exact]
+            options += [(place, STEM) for place in alike if place not in exact]
         if index.senses:
+            # A place may have a stem and a synonym match; ``align`` chooses.
             shared = {
                 place
                 for sense in senses(word)
                 for place in index.senses.get(sense, ())
             }
-            found += [
+            options += [
                 (place, SYNONYM) for place in shared if place not in exact
             ]
-        return sorted(found)
+        return sorted(options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +344,7 @@ def _index(reference: Words, stemmer: str, synonyms: str) -> _Index:
 def meteor_statistics(
     candidate: Words, reference: Words, matches: Sequence[Match]
 ) -> list[float]:
-    """Counts that METEOR is made from; they add up over items.
+    """Return the counts that METEOR is computed from; they add up over items.
 
     Returns:
         Of the candidate, then of the reference: content words, function words, weighted matches
@@ -354,24 +363,30 @@ def meteor_statistics(
             lengths[kind] += 1
             sums[kind] += matched.get(place, 0.0)
         counts += [*lengths, *sums]
+    # A chunk ends where the next match is not adjacent on both sides.
     chunks = sum(
         index == 0
         or match.candidate != matches[index - 1].candidate + 1
         or match.reference != matches[index - 1].reference + 1
         for index, match in enumerate(matches)
     )
-    whole = chunks == 1 and len(candidate) == len(reference) == len(matches)
+    # Equal texts are one chunk and get no penalty.
+    is_one_chunk = chunks == 1 and len(candidate) == len(reference) == len(
+        matches
+    )
     return [
         *counts,
         float(len(matches)),
         float(chunks),
-        0.0 if whole else float(chunks),
+        0.0 if is_one_chunk else float(chunks),
     ]
 
 
 def meteor_score(statistics: Sequence[float]) -> float:
-    """METEOR from the counts of ``meteor_statistics``, of one item or summed."""
+    """Return METEOR from the counts of ``meteor_statistics``, of one item or summed."""
     shares = []
+    # Weighted precision from the candidate's counts, recall from the
+    # reference's.
     for start in (0, 4):
         content, function, content_match, function_match = statistics[
             start : start + 4
@@ -384,13 +399,14 @@ def meteor_score(statistics: Sequence[float]) -> float:
     matches, _, penalised = statistics[8:]
     if precision == 0 or recall == 0:
         return 0.0
+    # F with recall weighted by ALPHA, less the penalty for scattered matches.
     f = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
     return float(min(1.0, f * (1 - GAMMA * (penalised / matches) ** BETA)))
 
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str, algorithm: str) -> str:
-    """The stem of a word by a Snowball algorithm."""
+    """Return the stem of a word by a Snowball algorithm."""
     return str(_stemmer(algorithm).stemWord(word))
 
 
@@ -400,7 +416,7 @@ def _stemmer(algorithm: str) -> Any:
 
 
 def _stemmed_language(algorithm: str) -> str:
-    """The language that a Snowball algorithm is made for, as ``language_named`` names it."""
+    """Return the language that a Snowball algorithm is made for, as ``language_named`` does."""
     return {"porter": ENGLISH, "dutch_porter": "Dutch"}.get(
         algorithm, algorithm.capitalize()
     )

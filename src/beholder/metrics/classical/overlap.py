@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from beholder.asking.params import installed
+from beholder.asking.params import installed_version
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
@@ -55,7 +55,7 @@ class ROUGE(WordMetric):
     )
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Compare with each reference, then join."""
+        """Compare with each reference, then combine."""
         candidate, references = evidence.candidate, evidence.references
         common = lcs_lengths(candidate, references)
         precisions = [length / len(candidate) for length in common]
@@ -64,6 +64,8 @@ class ROUGE(WordMetric):
             for length, reference in zip(common, references, strict=True)
         ]
         values = {
+            # As the captioning code does, P and R may come from two
+            # references.
             "rouge_l": f_beta(max(precisions), max(recalls), self.beta),
             "rouge_l_f1": max(map(f_beta, precisions, recalls)),
             "rouge_1": _ngram_f1(candidate, references, 1),
@@ -73,17 +75,19 @@ class ROUGE(WordMetric):
 
 
 def lcs_lengths(candidate: Words, references: Iterable[Words]) -> list[int]:
-    """Length of the longest common subsequence with each reference.
+    """Return the length of the longest common subsequence with each reference.
 
     One row of the usual table is one long integer, and a word costs a few operations on it
     (Crochemore et al. 2001, Hyyro 2004).
     """
+    # Bit i of a word's number is set if the candidate has it at place i.
     places: dict[str, int] = {}
     for place, word in enumerate(candidate):
         places[word] = places.get(word, 0) | 1 << place
     full = (1 << len(candidate)) - 1
     lengths = []
     for reference in references:
+        # A bit of the row falls to 0 where the subsequence grows by one.
         row = full
         for word in reference:
             matches = row & places.get(word, 0)
@@ -99,6 +103,7 @@ def _ngram_f1(
     for reference in references:
         shared = clipped_matches(candidate, (reference,), order)
         if shared:
+            # F1 of counts: twice the shared runs over the runs of both texts.
             n_both = len(candidate) + len(reference) - 2 * order + 2
             shares.append(2 * shared / n_both)
     return max(shares)
@@ -136,7 +141,7 @@ class ChrF(Metric[list[list[int]]]):
     )
 
     async def gather(self, item: Item, tools: Tools) -> list[list[int]]:
-        """Counts per reference: candidate's, reference's and shared runs of each length."""
+        """Count the runs of each length, of each text and shared, for each reference."""
         candidate = _grams(item.candidate, self.char_order)
         return [
             _statistics(candidate, _grams(reference, self.char_order))
@@ -144,22 +149,24 @@ class ChrF(Metric[list[list[int]]]):
         ]
 
     def score_item(self, item: Item, evidence: list[list[int]]) -> ItemScore:
-        """The best reference's F."""
+        """Return the F of the best reference."""
         best = max(evidence, key=self._f)
         return ItemScore({"chrf": self._f(best)}, detail={"statistics": best})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """F of summed counts."""
+        """Return F of summed counts."""
         return {"corpus_chrf": self._f([int(count) for count in statistics])}
 
     def _f(self, statistics: Sequence[int]) -> float:
         precision = recall = 0.0
         lengths = 0
+        # Lengths that one of the texts is too short for are left out of the
+        # means.
         for start in range(0, len(statistics), 3):
-            ours, theirs, shared = statistics[start : start + 3]
-            if ours and theirs:
-                precision += shared / ours
-                recall += shared / theirs
+            n_candidate, n_reference, shared = statistics[start : start + 3]
+            if n_candidate and n_reference:
+                precision += shared / n_candidate
+                recall += shared / n_reference
                 lengths += 1
         if not lengths:
             return 0.0
@@ -179,14 +186,20 @@ def _grams(text: str, char_order: int) -> Grams:
 
 def _statistics(candidate: Grams, reference: Grams) -> list[int]:
     counts: list[int] = []
-    for ours, theirs in zip(candidate, reference, strict=True):
+    for candidate_counts, reference_counts in zip(
+        candidate, reference, strict=True
+    ):
         shared = sum(
-            min(count, theirs[gram])
-            for gram, count in ours.items()
-            if gram in theirs
+            min(count, reference_counts[gram])
+            for gram, count in candidate_counts.items()
+            if gram in reference_counts
         )
-        # Of a length that the reference is too short for, nothing goes into sums over items.
-        counts += (ours.total() if theirs else 0, theirs.total(), shared)
+        # sacrebleu's sums over items leave out a length that the reference is too short for.
+        counts += (
+            candidate_counts.total() if reference_counts else 0,
+            reference_counts.total(),
+            shared,
+        )
     return counts
 
 
@@ -225,13 +238,15 @@ class TER(WordMetric):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer and the package that counts."""
-        found = super().identities(tools)
-        found["tokenizer"] += f"+sacrebleu@{installed('sacrebleu')}"
-        return found
+        """Identities of the tokenizer and of the package that counts."""
+        identities = super().identities(tools)
+        identities["tokenizer"] += (
+            f"+sacrebleu@{installed_version('sacrebleu')}"
+        )
+        return identities
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
-        """Words of all texts.
+        """Split all texts into words.
 
         Raises:
             ItemError: A text has no words, or more than ``max_words``.
@@ -245,21 +260,21 @@ class TER(WordMetric):
         return texts
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Count the edits."""
+        """Count the edits to the nearest reference."""
         from sacrebleu.metrics import ter  # loads slowly
 
-        theirs: Any = ter.TER()
-        found = theirs.sentence_score(
+        scorer: Any = ter.TER()
+        result = scorer.sentence_score(
             " ".join(evidence.candidate),
             [" ".join(words) for words in evidence.references],
         )
-        edits, words = float(found.num_edits), float(found.ref_length)
+        edits, words = float(result.num_edits), float(result.ref_length)
         return ItemScore(
             {"ter": edits / words}, detail={"statistics": [edits, words]}
         )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """All edits over all words."""
+        """Return all edits over all words."""
         edits, words = statistics
         return {"corpus_ter": float(edits / words)}
 
@@ -307,14 +322,14 @@ class BLEU(WordMetric):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer, and the package that counts."""
-        found = super().identities(tools)
+        """Identities of the tokenizer and of the package that counts."""
+        identities = super().identities(tools)
         if self.rules == "sacrebleu":
-            found["rules"] = f"sacrebleu@{installed('sacrebleu')}"
-        return found
+            identities["rules"] = f"sacrebleu@{installed_version('sacrebleu')}"
+        return identities
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Count, then score."""
+        """Count the n-grams, then combine them."""
         statistics = bleu_statistics(evidence.candidate, evidence.references)
         values = zip(
             self.values, self._values(statistics, smooth=True), strict=True
@@ -324,7 +339,7 @@ class BLEU(WordMetric):
         )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """BLEU of summed counts."""
+        """Return BLEU of summed counts."""
         values = self._values(
             [int(count) for count in statistics], smooth=False
         )
@@ -335,7 +350,7 @@ class BLEU(WordMetric):
     def _values(
         self, statistics: Sequence[int], *, smooth: bool
     ) -> list[float]:
-        """BLEU-4, then BLEU-1 to BLEU-3."""
+        """Return BLEU-4, then BLEU-1 to BLEU-3."""
         if self.rules == "caption":
             by_order = _caption_bleu(statistics)
         else:
@@ -346,7 +361,7 @@ class BLEU(WordMetric):
 def bleu_statistics(
     candidate: Words, references: Sequence[Words]
 ) -> list[int]:
-    """Counts that BLEU is made from; they add up over items.
+    """Return the counts that BLEU is computed from; they add up over items.
 
     Args:
         candidate: Words of the candidate.
@@ -361,6 +376,7 @@ def bleu_statistics(
     ]
     length = len(candidate)
     totals = [max(0, length - order + 1) for order in ORDERS]
+    # Of two references that are equally near, the shorter one.
     nearest = min((abs(len(r) - length), len(r)) for r in references)[1]
     return [*matches, *totals, length, nearest]
 
@@ -368,6 +384,8 @@ def bleu_statistics(
 def _caption_bleu(statistics: Sequence[int]) -> list[float]:
     matches, totals = statistics[:4], statistics[4:8]
     length, nearest = statistics[8:]
+    # The brevity penalty, then geometric means of growing order from one
+    # running product.
     ratio = (length + _TINY) / (nearest + _SMALL)
     penalty = math.exp(1 - 1 / ratio) if ratio < 1 else 1.0
     product, values = 1.0, []
@@ -384,8 +402,9 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
 
     compute: Any = theirs.BLEU.compute_bleu
     values = []
+    # One call per order, since the package smooths each order by itself.
     for order in ORDERS:
-        found = compute(
+        result = compute(
             correct=list(statistics[:order]),
             total=list(statistics[4 : 4 + order]),
             sys_len=statistics[8],
@@ -394,5 +413,5 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
             effective_order=smooth,
             max_ngram_order=order,
         )
-        values.append(min(1.0, found.score / 100))
+        values.append(min(1.0, result.score / 100))
     return values

@@ -57,7 +57,7 @@ class FactMetric(Metric[FactEvidence]):
     )
 
     async def gather(self, item: Item, tools: Tools) -> FactEvidence:
-        """Parse all texts, and embed what is to be compared by meaning.
+        """Parse all texts, and embed the phrases that are compared by meaning.
 
         Raises:
             ItemError: A side has no facts, or is not in Latin script.
@@ -72,23 +72,31 @@ class FactMetric(Metric[FactEvidence]):
                 raise ItemError(
                     f"no object was found in the {name}: there are no facts to compare"
                 )
-        ours, theirs = all_facts(candidate), all_facts(references)
-        self.bounds.check_pairs(len(ours), [len(theirs)], self.registered_name)
+        # Too many facts are refused before anything is embedded.
+        candidate_facts, reference_facts = (
+            all_facts(candidate),
+            all_facts(references),
+        )
+        self.bounds.check_pairs(
+            len(candidate_facts), [len(reference_facts)], self.registered_name
+        )
         vectors: Mapping[str, FloatArray] = {}
         if embedder := getattr(self, "embedder", None):
-            phrases = sorted({phrase(fact) for fact in ours | theirs})
+            phrases = sorted(
+                {phrase(fact) for fact in candidate_facts | reference_facts}
+            )
             rows = await tools.embed(embedder, phrases)
             vectors = dict(zip(phrases, rows, strict=True))
         return FactEvidence(candidate, references, vectors)
 
     def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
-        """The three values."""
-        found = zip(self.values, self.measured(evidence), strict=True)
-        return ItemScore({info.name: value for info, value in found})
+        """Return the values of the metric by name."""
+        pairs = zip(self.values, self.measure(evidence), strict=True)
+        return ItemScore({info.name: value for info, value in pairs})
 
     @abstractmethod
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """F1, precision and recall."""
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
+        """Return F1, precision and recall."""
 
 
 @dataclass(frozen=True)
@@ -111,12 +119,13 @@ class SPICE(FactMetric):
 
     registered_name = "spice"
 
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """Shares of common facts."""
-        ours = all_facts(evidence.candidate)
-        theirs = all_facts(evidence.references)
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
+        """Return the shares of common facts."""
+        candidate_facts = all_facts(evidence.candidate)
+        reference_facts = all_facts(evidence.references)
         precision, recall = (
-            len(ours & theirs) / len(side) for side in (ours, theirs)
+            len(candidate_facts & reference_facts) / len(side)
+            for side in (candidate_facts, reference_facts)
         )
         return f_beta(precision, recall), precision, recall
 
@@ -134,11 +143,14 @@ class SoftSPICE(SoftFactMetric):
 
     registered_name = "softspice"
 
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """Means of best cosines."""
-        ours = sorted(all_facts(evidence.candidate))
-        theirs = sorted(all_facts(evidence.references))
-        similar = _similarity(ours, theirs, evidence.vectors)
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
+        """Return the means of best cosines."""
+        candidate_facts = sorted(all_facts(evidence.candidate))
+        reference_facts = sorted(all_facts(evidence.references))
+        similar = _similarity(
+            candidate_facts, reference_facts, evidence.vectors
+        )
+        # Rounding can pass 1 by the last digit.
         means = (float(np.mean(similar.max(axis=axis))) for axis in (1, 0))
         precision, recall = (min(1.0, mean) for mean in means)
         return f_beta(precision, recall), precision, recall
@@ -169,63 +181,80 @@ class CAPTURE(SoftFactMetric):
         "relations": 2,
     }
 
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """Match each kind and join."""
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
+        """Match each kind in stages and combine the kinds."""
         sums, total = np.zeros(3), 0
         for kind, weight in self.weights.items():
-            ours = evidence.candidate[kind]
-            theirs = evidence.references[kind]
-            if ours or theirs:
-                shares = _staged(ours, theirs, evidence.vectors)
+            candidate_facts = evidence.candidate[kind]
+            reference_facts = evidence.references[kind]
+            if candidate_facts or reference_facts:
+                shares = _match_in_stages(
+                    candidate_facts, reference_facts, evidence.vectors
+                )
                 sums += weight * np.array([f_beta(*shares), *shares])
                 total += weight
         value, precision, recall = (sums / total).clip(0.0, 1.0).tolist()
         return value, precision, recall
 
 
-def _staged(
-    ours: Collection[Fact],
-    theirs: Collection[Fact],
+def _match_in_stages(
+    candidate_facts: Collection[Fact],
+    reference_facts: Collection[Fact],
     vectors: Mapping[str, FloatArray],
 ) -> tuple[float, float]:
-    """Precision and recall of one kind; 0 when one side has none."""
-    if not ours or not theirs:
+    """Return precision and recall of one kind; 0 when one side has none."""
+    if not candidate_facts or not reference_facts:
         return 0.0, 0.0
-    mine = sorted(fact for fact in ours if fact not in theirs)
-    other = sorted(fact for fact in theirs if fact not in ours)
-    matched = len(ours) - len(mine)
-    for fact in tuple(mine):
+    # First stage: equal facts. The sorted rest makes the next stage
+    # independent of set order.
+    unmatched_candidate = sorted(
+        fact for fact in candidate_facts if fact not in reference_facts
+    )
+    unmatched_reference = sorted(
+        fact for fact in reference_facts if fact not in candidate_facts
+    )
+    matched = len(candidate_facts) - len(unmatched_candidate)
+    # Second stage: synonyms, each fact used once.
+    for fact in tuple(unmatched_candidate):
         twin = next(
-            (there for there in other if _synonymous(fact, there)), None
+            (
+                reference_fact
+                for reference_fact in unmatched_reference
+                if _are_synonymous(fact, reference_fact)
+            ),
+            None,
         )
         if twin is not None:
-            mine.remove(fact)
-            other.remove(twin)
+            unmatched_candidate.remove(fact)
+            unmatched_reference.remove(twin)
             matched += 1
-    soft_ours = soft_theirs = 0.0
-    if mine and other:
-        similar = _similarity(mine, other, vectors)
-        soft_ours, soft_theirs = (
+    # Third stage: what is still unmatched counts as much as its best cosine.
+    soft_candidate = soft_reference = 0.0
+    if unmatched_candidate and unmatched_reference:
+        similar = _similarity(
+            unmatched_candidate, unmatched_reference, vectors
+        )
+        soft_candidate, soft_reference = (
             float(similar.max(axis=axis).sum()) for axis in (1, 0)
         )
     return (
-        min(1.0, (matched + soft_ours) / len(ours)),
-        min(1.0, (matched + soft_theirs) / len(theirs)),
+        min(1.0, (matched + soft_candidate) / len(candidate_facts)),
+        min(1.0, (matched + soft_reference) / len(reference_facts)),
     )
 
 
-def _synonymous(a: Fact, b: Fact) -> bool:
+def _are_synonymous(a: Fact, b: Fact) -> bool:
     return all(x == y or are_synonyms(x, y) for x, y in zip(a, b, strict=True))
 
 
 def _similarity(
-    ours: Sequence[Fact],
-    theirs: Sequence[Fact],
+    candidate_facts: Sequence[Fact],
+    reference_facts: Sequence[Fact],
     vectors: Mapping[str, FloatArray],
 ) -> FloatArray:
     a, b = (
         np.array([vectors[phrase(fact)] for fact in side])
-        for side in (ours, theirs)
+        for side in (candidate_facts, reference_facts)
     )
     return unit_range(products(a, b))
 
@@ -249,9 +278,11 @@ class SGEmbed(PartsMetric):
     bounds = Bounds(characters=100_000, compares="parts")
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
-        """The parts of a text's scene graph."""
-        found = graph(text, self.parser)
-        things = {e.index: e for e in found.entities if e.kind == "thing"}
+        """Return the objects, attributes and relations of a text's scene graph."""
+        text_graph = graph(text, self.parser)
+        # Pronouns that stand for nothing named are no parts, nor what is said
+        # of them.
+        things = {e.index: e for e in text_graph.entities if e.kind == "thing"}
         names = {index: thing.name for index, thing in things.items()}
         parts = [
             Part("entity", e.name, tuple(m.span for m in e.mentions))
@@ -259,7 +290,7 @@ class SGEmbed(PartsMetric):
         ]
         parts += [
             Part("attribute", f"{a.text} {names[a.entity]}", a.spans)
-            for a in found.attributes
+            for a in text_graph.attributes
             if a.entity in names
         ]
         parts += [
@@ -268,7 +299,7 @@ class SGEmbed(PartsMetric):
                 f"{names[r.subject]} {r.text} {names[r.object]}",
                 r.spans,
             )
-            for r in found.relations
+            for r in text_graph.relations
             if {r.subject, r.object} <= names.keys()
         ]
         return parts
@@ -283,7 +314,7 @@ Facts: TypeAlias = Mapping[str, set[Fact]]
 
 
 def all_facts(facts: Facts) -> set[Fact]:
-    """The facts of all kinds."""
+    """Return the facts of all kinds."""
     return set().union(*facts.values())
 
 
@@ -291,7 +322,7 @@ def all_facts(facts: Facts) -> set[Fact]:
     maxsize=1 << 12
 )  # a reference is met once per candidate, from every metric
 def graph(text: str, parser: str) -> SceneGraph:
-    """The scene graph of an English text.
+    """Return the scene graph of an English text.
 
     Raises:
         ItemError: The text is not in Latin script, or a sentence is nested too deeply to walk.
@@ -306,9 +337,9 @@ def graph(text: str, parser: str) -> SceneGraph:
 
 
 def facts(texts: tuple[str, ...], parser: str) -> Facts:
-    """The facts of some texts together.
+    """Return the facts of several texts together.
 
-    What a text denies, and what it says of the picture itself, is left out; a pronoun that stands
+    Denied facts and facts about the picture itself are left out; a pronoun that stands
     for nothing named is no object.
 
     Args:
@@ -319,21 +350,22 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
     attributes: set[Fact] = set()
     relations: set[Fact] = set()
     for text in texts:
-        found = graph(text, parser)
+        text_graph = graph(text, parser)
         names = {
             e.index: e.name.casefold()
-            for e in found.entities
+            for e in text_graph.entities
             if e.kind == "thing" and e.polarity
         }
+        # Facts about pronouns or denied things have no name here, and are left out.
         objects |= {(name,) for name in names.values()}
         attributes |= {
             (names[a.entity], a.value.casefold())
-            for a in found.attributes
+            for a in text_graph.attributes
             if a.polarity and a.entity in names
         }
         relations |= {
             (names[r.subject], r.predicate.casefold(), names[r.object])
-            for r in found.relations
+            for r in text_graph.relations
             if r.polarity and {r.subject, r.object} <= names.keys()
         }
     return {
@@ -344,5 +376,5 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
 
 
 def phrase(fact: Fact) -> str:
-    """A fact as words: ``red car``, ``man hold cup``."""
+    """Return a fact as words: ``red car``, ``man hold cup``."""
     return " ".join(reversed(fact)) if len(fact) == 2 else " ".join(fact)

@@ -21,7 +21,7 @@ Words: TypeAlias = tuple[str, ...]
     maxsize=1 << 15
 )  # a reference is met once per candidate, from every metric
 def tokenize(text: str, tokenizer: str = "words") -> Words:
-    """Words of a text.
+    """Return the words of a text.
 
     Args:
         text: Any text.
@@ -35,12 +35,12 @@ def tokenize(text: str, tokenizer: str = "words") -> Words:
 
 
 def tokenizer_identity(tokenizer: str) -> str:
-    """What the signature says of a tokenizer: its name with the version of its rules."""
+    """Return the name of a tokenizer with the version of its rules, for signatures."""
     return identity() if tokenizer == "words" else tokenizer
 
 
 def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
-    """Both sides of an item as words.
+    """Return both sides of an item as words.
 
     Raises:
         ItemError: A text has no words, or no spaces between them.
@@ -49,6 +49,7 @@ def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
         tokenize(text, tokenizer)
         for text in (item.candidate, *item.references)
     )
+    # Places are numbered from 1, since the candidate is 0.
     for place, words in enumerate(sides):
         name = f"reference {place}" if place else "the candidate"
         if not words:
@@ -75,11 +76,12 @@ _LONG = 12
 
 
 def unspaced_script(words: Words) -> str | None:
-    """The script of a text that has phrases where words should be; None if it has words.
+    """Return the script of a text that has phrases in place of words; None if it has words.
 
     Args:
         words: The text between white space and punctuation.
     """
+    # The quick and common case: all of these scripts are outside ASCII.
     if all(map(str.isascii, words)):
         return None
     for script, letter in _UNSPACED.items():
@@ -112,7 +114,7 @@ class WordMetric(Metric[TokenizedTexts]):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer with the version of its rules."""
+        """Identity of the tokenizer, with the version of its rules."""
         return super().identities(tools) | {
             "tokenizer": tokenizer_identity(self.tokenizer)
         }
@@ -128,19 +130,20 @@ class WordMetric(Metric[TokenizedTexts]):
 
 
 def ngrams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:
-    """All runs of ``order`` words, in order; none when there are fewer words."""
+    """Return all runs of ``order`` words, in order; none when there are fewer words."""
     return list(zip(*(words[start:] for start in range(order)), strict=False))
 
 
 def clipped_matches(
     candidate: Words, references: Sequence[Words], order: int
 ) -> int:
-    """Runs of words that the candidate shares with its references.
+    """Count the runs of words that the candidate shares with its references.
 
     A run counts at most as often as in the reference that has it most often.
     """
     counts = Counter(ngrams(candidate, order))
     limits: Counter[tuple[str, ...]] = Counter()
+    # The union of counters keeps the largest count of each run.
     for reference in references:
         limits |= Counter(ngrams(reference, order))
     return (counts & limits).total()
@@ -173,7 +176,7 @@ class Length(WordMetric):
     required_fields = frozenset()
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Count."""
+        """Count the words and the characters."""
         n_words, n_characters = len(evidence.candidate), len(item.candidate)
         return ItemScore(
             {"words": float(n_words), "characters": float(n_characters)}

@@ -147,6 +147,7 @@ class DCScore(Metric[DCScoreEvidence]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # Specs write a pair as a list; equal settings must be equal objects.
         if isinstance(self.samples, list):
             object.__setattr__(self, "samples", tuple(self.samples))
         pair = self._n_samples
@@ -157,12 +158,13 @@ class DCScore(Metric[DCScoreEvidence]):
                 f"samples={self.samples!r}: expected n or (match, verify), from 1 to 100"
             )
         if self.direction == "both":
-            named = tuple(
+            # In both directions each value is there twice.
+            directed_values = tuple(
                 replace(v, name=f"{d}_{v.name}", help=f"{d.upper()}: {v.help}")
                 for d in self.directions
                 for v in _VALUES
             )
-            object.__setattr__(self, "values", named)
+            object.__setattr__(self, "values", directed_values)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -173,40 +175,40 @@ class DCScore(Metric[DCScoreEvidence]):
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """One of the two ways to match."""
+        """Operations in use: one of the two ways to match."""
         match = "match_nearest" if self.match == "nearest" else "match"
         return ("decompose", match, "verify")
 
     @property
     def over_references(self) -> Literal["best", "mean"]:
-        """What counts of several references: as it was given, or that of the direction."""
+        """Rule for several references: the field's, or that of the direction."""
         return self.references or (
             "mean" if self.direction == "both" else "best"
         )
 
     def config(self) -> dict[str, object]:
-        """All fields, with what counts of several references."""
+        """Return all fields, with the resolved rule for several references."""
         return super().config() | {"references": self.over_references}
 
     def prepare(self, items: Iterable[Item]) -> Self:
-        """Find out whether there is a picture to look at."""
+        """Return this metric with the knowledge whether there is a picture to look at."""
         return replace(self, pictured=any(map(self._looks_at, items)))
 
     def state(self) -> Mapping[str, Any] | None:
-        """Whether there is a picture to look at."""
+        """Return whether there is a picture to look at, as JSON."""
         return {"pictured": self.pictured}
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """This metric as it looks at the pictures of the run, or not."""
+        """Return this metric as it looks at the pictures of the run, or not."""
         return replace(self, pictured=state["pictured"])
 
     @property
     def looks(self) -> bool:
-        """Whether there is a picture to look at."""
+        """True if there is a picture to look at."""
         return self.pictured
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's.
+        """Identity of the judge.
 
         A judge that cannot see is refused here, before any work, if it will have to.
         """
@@ -215,13 +217,13 @@ class DCScore(Metric[DCScoreEvidence]):
         return super().identities(tools)
 
     @property
-    def shown(self) -> frozenset[str]:
+    def needed_fields(self) -> frozenset[str]:
         """The references, and pictures where they are the evidence."""
         pictures = {"images"} if self.verify in ("image", "both") else set()
         return self.required_fields | pictures
 
     async def gather(self, item: Item, tools: Tools) -> DCScoreEvidence:
-        """Take the texts apart once, then match and verify.
+        """Decompose the texts once, then match and verify their facts.
 
         Raises:
             ConfigError: There are pictures and the judge cannot see.
@@ -243,10 +245,12 @@ class DCScore(Metric[DCScoreEvidence]):
             *(judge.ask(ops.Decompose(t, language)) for t in texts)
         )
 
-        async def paired(direction: Direction, reference: int) -> Pairing:
+        async def check_pair(direction: Direction, reference: int) -> Pairing:
             sides = [
                 [fact.text for fact in side]
                 for side in (facts[0], facts[1 + reference])
+                # In the direction har the candidate is predicted; mar exchanges
+                # the roles of the same facts.
             ]
             predicted, targets = sides if direction == "har" else sides[::-1]
             trusted = (
@@ -265,6 +269,8 @@ class DCScore(Metric[DCScoreEvidence]):
                 None if self.verify == "image" else trusted,
                 language,
             )
+            # Each sample is a draw of its own: with one number for all, a
+            # store would repeat the answer.
             draws = self._draws("match", n_match)
             asking = [judge.ask(match, draw) for draw in draws]
             draws = self._draws("verify", n_verify)
@@ -276,6 +282,8 @@ class DCScore(Metric[DCScoreEvidence]):
                 tuple(reference_id(i, len(targets)) for i in sample)
                 for sample in matches
             )
+            # The judge may name a fact that does not exist: that is no match,
+            # and is flagged.
             n_unmatched = [
                 sum(sample.count(None) for sample in samples)
                 for samples in (ids, map(list, matches))
@@ -290,65 +298,75 @@ class DCScore(Metric[DCScoreEvidence]):
                 tuple(flags if lost else ()),
             )
 
-        both = [
+        pairs = [
             (d, i)
             for d in self.directions
             for i in range(len(item.references))
         ]
-        checks = await asyncio.gather(*(paired(d, i) for d, i in both))
+        checks = await asyncio.gather(*(check_pair(d, i) for d, i in pairs))
         verified_by = " or ".join(
             ["image"] * bool(images) + ["text"] * (self.verify != "image")
         )
-        own, *others = map(tuple, facts)
-        return DCScoreEvidence(own, tuple(others), tuple(checks), verified_by)
+        candidate_facts, *reference_facts = map(tuple, facts)
+        return DCScoreEvidence(
+            candidate_facts, tuple(reference_facts), tuple(checks), verified_by
+        )
 
     def score_item(self, item: Item, evidence: DCScoreEvidence) -> ItemScore:
-        """Turn verdicts into scores.
+        """Score the facts from the verdicts on them.
 
         Raises:
             ItemError: The target text states nothing, so that recall is not defined.
         """
         values: dict[str, float] = {}
         chosen: dict[Direction, Pairing] = {}
-        told: dict[str, Any] = {}
+        directions_detail: dict[str, Any] = {}
         order_factor = word_order.in_order(
             item.candidate, item.references, item.language
         )
         for direction in self.directions:
-            found = [
+            scored_pairings = [
                 (pairing, self._trials(evidence, pairing))
                 for pairing in evidence.pairings
                 if pairing.direction == direction
             ]
-            known = [
+            # Without facts on the target side, and nothing added, recall is 0
+            # / 0.
+            defined_pairings = [
                 (p, trials)
-                for p, trials in found
+                for p, trials in scored_pairings
                 if not math.isnan(trials["f1"])
             ]
-            if not known:
+            if not defined_pairings:
                 side = "reference" if direction == "har" else "candidate"
                 raise ItemError(
                     f"the judge found no fact in the {side} and none to add to it; there is"
                     " nothing that could be missing"
                 )
-            pairing, best = max(known, key=lambda pair: _closeness(pair[1]))
+            # Several references: the values of the best, or means over all
+            # that are defined.
+            pairing, best = max(
+                defined_pairings, key=lambda pair: _closeness(pair[1])
+            )
             chosen[direction] = pairing
             prefix = f"{direction}_" if self.direction == "both" else ""
             for name in VALUES:
                 column = (
                     [best[name]]
                     if self.over_references == "best"
-                    else [t[name] for _, t in known]
+                    else [t[name] for _, t in defined_pairings]
                 )
                 defined = [value for value in column if not math.isnan(value)]
                 if defined:
+                    # Words out of order do not make a fact false, so both
+                    # rates keep their value.
                     share = 1.0 if name.endswith("_rate") else order_factor
                     values[prefix + name] = share * (
                         sum(defined) / len(defined)
                     )
                 elif self.on_empty == "zero":
                     values[prefix + name] = 0.0
-            told[direction] = {
+            directions_detail[direction] = {
                 "reference": pairing.reference,
                 "over": self.over_references,
                 "counts": best["counts"],
@@ -362,7 +380,7 @@ class DCScore(Metric[DCScoreEvidence]):
         detail = {
             "verified_by": evidence.verified_by,
             "in_order": order_factor,
-            "directions": told,
+            "directions": directions_detail,
         }
         return ItemScore(
             values, fact_units(item, evidence, chosen), detail=detail
@@ -390,6 +408,8 @@ class DCScore(Metric[DCScoreEvidence]):
 
     def _draws(self, stage: Literal["match", "verify"], n: int) -> list[Draw]:
         heat: float | None = getattr(self, f"{stage}_temperature")
+        # Several answers at the judge's own temperature, often 0, would all be
+        # the same.
         if heat is None and n > 1:
             heat = _PUBLISHED_TEMPERATURES[stage]
         return [Draw(number, heat) for number in range(n)]
@@ -406,6 +426,6 @@ class DCScore(Metric[DCScoreEvidence]):
 
 
 def _closeness(trials: Mapping[str, Any]) -> tuple[float, float]:
-    """F1, and for equal ones what is not missing: the order of references decides nothing."""
+    """Return F1 and, for equal ones, the coverage: the order of references decides nothing."""
     omitted = trials["omission_rate"]
     return trials["f1"], 0.0 if math.isnan(omitted) else 1.0 - omitted

@@ -29,7 +29,7 @@ OnEmpty: TypeAlias = Literal["nan", "zero", "error"]
 
 
 class FactScores(TypedDict):
-    """What ``score_units`` and ``score_trials`` return; see there."""
+    """The result of ``score_units`` and ``score_trials``."""
 
     f1: float
     precision: float
@@ -82,19 +82,19 @@ def score_units(
     match, verified or not.
 
     Args:
-        verified: Whether each predicted fact is right: 1, 0, True, False, or these as texts.
+        verified: True where the predicted fact is right: 1, 0, True, False, or these as texts.
         match: For each predicted fact the id of its reference fact (0, 1, ...; or the digits as
             text), or None. An id that no reference has, an empty text, "None" and "null" are no
             match; of a list the first id counts.
-        relevant: Whether each predicted fact says what can be seen; None counts as yes.
+        relevant: True where the predicted fact can be seen; None counts as yes.
         reference_relevant: The same for each reference fact, by id.
         rules: How recall is counted.
-        on_empty: What stands for a value that is not defined: ``nan``, ``zero``, or ``error``.
+        on_empty: Replaces a value that is not defined: ``nan``, ``zero``, or ``error``.
 
     Returns:
         ``VALUES`` (0..1; hallucination and omission: low is good),
         ``omission_rate_verified`` (a match counts only if verified), ``counts`` (integers, for
-        pooled rates) and ``flags`` (what was unusual, in words).
+        pooled rates) and ``flags`` (what is unusual, in words).
 
     Raises:
         ConfigError: Lengths differ, a verdict is neither true nor false, or an option is unknown;
@@ -111,7 +111,9 @@ def score_units(
         _flag(value, "reference_relevant", missing=True)
         for value in reference_relevant
     ]
-    every, half = _halves(facts, targets, rules)
+    # Without a relevant predicted fact there is no relevant half, and dcscore
+    # is f1 alone.
+    all_facts, half = _halves(facts, targets, rules)
     if not any(fact.relevant for fact in facts):
         half = _Half(math.nan, math.nan, math.nan)
     flags = []
@@ -122,16 +124,16 @@ def score_units(
         flags.append("no predicted fact")
     if not targets:
         flags.append("no reference fact")
-    dcscore = every.f1
+    dcscore = all_facts.f1
     if math.isnan(half.f1):
         flags.append("no relevant half: dcscore is f1")
     else:
-        dcscore = (every.f1 + half.f1) / 2
-    found = {
-        "f1": every.f1,
-        "precision": every.precision,
-        "recall": every.recall,
-        "hallucination_rate": 1.0 - every.precision,
+        dcscore = (all_facts.f1 + half.f1) / 2
+    values = {
+        "f1": all_facts.f1,
+        "precision": all_facts.precision,
+        "recall": all_facts.recall,
+        "hallucination_rate": 1.0 - all_facts.precision,
         "omission_rate": _omission(facts, len(targets), verified_only=False),
         "dcscore": dcscore,
         "relevant_f1": half.f1,
@@ -141,16 +143,16 @@ def score_units(
             facts, len(targets), verified_only=True
         ),
     }
-    undefined = [name for name, value in found.items() if math.isnan(value)]
+    undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined and on_empty == "error":
         raise ConfigError(
             f"{', '.join(undefined)}: not defined ({'; '.join(flags)})"
         )
     if on_empty == "zero":
-        found |= dict.fromkeys(undefined, 0.0)
+        values |= dict.fromkeys(undefined, 0.0)
     return cast(
         FactScores,
-        {**found, "counts": _counts(facts, targets), "flags": flags},
+        {**values, "counts": _counts(facts, targets), "flags": flags},
     )
 
 
@@ -161,7 +163,7 @@ def score_trials(
     reference_relevant: Sequence[Any],
     rules: Rules = "code",
 ) -> FactScores:
-    """Mean over all pairs of a match sample and a verification sample: nine trials for 3 x 3.
+    """Return means over all pairs of a match and a verification sample: nine trials for 3 x 3.
 
     F1 is the mean of the trials' F1.
 
@@ -184,8 +186,9 @@ def score_trials(
         score_units(v, m, relevant, reference_relevant, rules)
         for m, v in product(match, verified)
     ]
+    # Means of each value over the trials, not values of mean verdicts: F1 is not linear.
     columns = {name: [trial[name] for trial in trials] for name in _RATES}
-    found: dict[str, object] = {
+    scores: dict[str, object] = {
         **{name: fmean(column) for name, column in columns.items()},
         "counts": {
             name: fmean(trial["counts"][name] for trial in trials)
@@ -198,19 +201,20 @@ def score_trials(
             name: pvariance(column) for name, column in columns.items()
         },
     }
-    return cast(FactScores, found)
+    return cast(FactScores, scores)
 
 
 def reference_id(raw: Any, n_references: int) -> int | None:
-    """The id of a reference fact as a number, or None where a judge named none that exists."""
+    """Return the id of a reference fact as a number, or None for one that does not exist."""
+    # Models answer with lists, digits as text, or 1.0.
     if isinstance(raw, list | tuple):
         raw = raw[0] if raw else None
     if isinstance(raw, str) and raw.strip().isdecimal():
         raw = int(raw)
     if isinstance(raw, float) and raw.is_integer():
         raw = int(raw)
-    whole = isinstance(raw, Integral) and not isinstance(raw, bool)
-    return int(raw) if whole and 0 <= int(raw) < n_references else None
+    is_whole = isinstance(raw, Integral) and not isinstance(raw, bool)
+    return int(raw) if is_whole and 0 <= int(raw) < n_references else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +247,13 @@ def _facts(
         reference = reference_id(raw, n_references)
         key = reference
         right = _flag(v, "verified")
+        # The public script compares ids as they were written, so "0" and 0 are
+        # two.
         if faithful:
             key = None if raw is None or raw == "None" else raw
             key = reference if isinstance(key, list | tuple) else key
-            right = right and not isinstance(
-                v, str
-            )  # the script compares with the number
+            # The script compares with the number 1; a text is never right.
+            right = right and not isinstance(v, str)
         facts.append(
             _Fact(right, key, reference, _flag(r, "relevant", missing=True))
         )
@@ -258,32 +263,39 @@ def _facts(
 def _halves(
     facts: Sequence[_Fact], targets: Sequence[bool], rules: Rules
 ) -> tuple[_Half, _Half]:
-    kept = [fact for fact in facts if fact.relevant]
+    relevant_facts = [fact for fact in facts if fact.relevant]
     if rules == "code":
-        weights = Counter(
-            fact.key for fact in facts
-        )  # of all facts, in both halves
-        every, half = _shared(facts, weights), _shared(kept, weights)
+        # The script counts irrelevant facts in the weights of both halves.
+        weights = Counter(fact.key for fact in facts)
+        all_covered, relevant_covered = (
+            _sum_shares(facts, weights),
+            _sum_shares(relevant_facts, weights),
+        )
     else:
         # A relevant fact on an irrelevant reference neither covers nor adds anything.
         on_relevant = [
-            f for f in kept if f.reference is None or targets[f.reference]
+            f
+            for f in relevant_facts
+            if f.reference is None or targets[f.reference]
         ]
-        every, half = _covered(facts, rules), _covered(on_relevant, rules)
-    return _half(facts, every, len(targets), rules), _half(
-        kept, half, sum(targets), rules
+        all_covered, relevant_covered = (
+            _count_covered(facts, rules),
+            _count_covered(on_relevant, rules),
+        )
+    return _half(facts, all_covered, len(targets), rules), _half(
+        relevant_facts, relevant_covered, sum(targets), rules
     )
 
 
-def _covered(facts: Sequence[_Fact], rules: Rules) -> float:
+def _count_covered(facts: Sequence[_Fact], rules: Rules) -> float:
     if rules == "code_fixed":
-        return _shared(facts, Counter(fact.key for fact in facts))
+        return _sum_shares(facts, Counter(fact.key for fact in facts))
     matched = [fact.reference for fact in facts if fact.reference is not None]
     return len(set(matched)) if rules == "eq2_distinct" else len(matched)
 
 
-def _shared(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
-    """Each reference is shared out over the facts on it; the verified ones earn their part."""
+def _sum_shares(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
+    """Return the sum over references of the share of their facts that is verified."""
     return sum(
         1 / weights[f.key] for f in facts if f.verified and f.key is not None
     )
@@ -292,6 +304,7 @@ def _shared(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
 def _half(
     facts: Sequence[_Fact], covered: float, n_references: int, rules: Rules
 ) -> _Half:
+    # An extra is verified and adds something that the reference does not have.
     extra = sum(fact.verified and fact.key is None for fact in facts)
     total = n_references + extra
     precision = (
@@ -300,8 +313,10 @@ def _half(
         else math.nan
     )
     recall = (covered + extra) / total if total else math.nan
-    both = precision + recall + (_EPSILON if rules == "code" else 0.0)
-    f1 = 2 * precision * recall / both if facts and both else 0.0
+    # The script's denominator has 1e-8, so that 0 / 0 is 0; it shows in the
+    # last digits.
+    denominator = precision + recall + (_EPSILON if rules == "code" else 0.0)
+    f1 = 2 * precision * recall / denominator if facts and denominator else 0.0
     return _Half(precision, recall, math.nan if math.isnan(recall) else f1)
 
 
@@ -310,10 +325,10 @@ def _omission(
 ) -> float:
     if not n_references:
         return math.nan
-    found = {f.reference for f in facts if f.verified or not verified_only} - {
-        None
-    }
-    return (n_references - len(found)) / n_references
+    covered = {
+        f.reference for f in facts if f.verified or not verified_only
+    } - {None}
+    return (n_references - len(covered)) / n_references
 
 
 def _counts(facts: Sequence[_Fact], targets: Sequence[bool]) -> dict[str, int]:
@@ -354,30 +369,30 @@ def _flag(value: Any, name: str, *, missing: bool | None = None) -> bool:
 
 
 def _check(
-    given: Mapping[str, Sequence[Any]], rules: str, on_empty: str
+    columns: Mapping[str, Sequence[Any]], rules: str, on_empty: str
 ) -> None:
-    for name, value, known in (
+    for name, value, choices in (
         ("rules", rules, Rules),
         ("on_empty", on_empty, OnEmpty),
     ):
-        if value not in get_args(known):
+        if value not in get_args(choices):
             raise ConfigError(
-                f"{name}={value!r}: expected one of {', '.join(get_args(known))}"
+                f"{name}={value!r}: expected one of {', '.join(get_args(choices))}"
             )
-    if len(set(map(len, given.values()))) > 1:
-        told = ", ".join(
-            f"{name} {len(column)}" for name, column in given.items()
+    if len(set(map(len, columns.values()))) > 1:
+        lengths = ", ".join(
+            f"{name} {len(column)}" for name, column in columns.items()
         )
         raise ConfigError(
-            f"expected one entry per predicted fact in each, got {told}"
+            f"expected one entry per predicted fact in each, got {lengths}"
         )
 
 
 def fact_probabilities(facts: Sequence[str], reference: str) -> list[float]:
-    """The built-in judge's probability that each fact is true of what the reference describes.
+    """Return the built-in judge's probabilities that facts are true of a reference's subject.
 
     Fitted for as many false facts as true ones; low values are too low, ``docs/dcscore.md`` says by
-    how much. A fact that the reference does not speak of is as unlikely as one that it contradicts.
+    how much. A fact that the reference does not mention is as unlikely as one that it contradicts.
 
     Args:
         facts: Short English statements, such as "The cup is red."

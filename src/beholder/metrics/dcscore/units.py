@@ -1,4 +1,4 @@
-"""Facts as units: where they stand, what was found, for tables, report and terminal."""
+"""Facts as units with places and verdicts, for tables, report and terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pairing:
         reference: Index of the reference.
         matches: Match samples: per predicted fact the index of a target fact, or None.
         verified: Verification samples: per predicted fact whether it is right.
-        flags: What was unusual about the judge's answers, in words.
+        flags: Unusual things about the judge's answers, in words.
     """
 
     direction: Direction
@@ -37,7 +37,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class DCScoreEvidence:
-    """All that scoring needs: the facts, the verdicts, what they were checked against."""
+    """All that scoring needs: the facts, the verdicts, the evidence they were checked against."""
 
     candidate: tuple[AtomicStatement, ...]
     references: tuple[tuple[AtomicStatement, ...], ...]
@@ -47,9 +47,13 @@ class DCScoreEvidence:
     def sides(
         self, pairing: Pairing
     ) -> tuple[tuple[AtomicStatement, ...], tuple[AtomicStatement, ...]]:
-        """The predicted and the target facts of a pairing."""
-        both = (self.candidate, self.references[pairing.reference])
-        return both if pairing.direction == "har" else both[::-1]
+        """Return the predicted and the target facts of a pairing."""
+        candidate_first = (self.candidate, self.references[pairing.reference])
+        return (
+            candidate_first
+            if pairing.direction == "har"
+            else candidate_first[::-1]
+        )
 
 
 Chosen: TypeAlias = Mapping[Direction, Pairing]
@@ -58,7 +62,7 @@ Chosen: TypeAlias = Mapping[Direction, Pairing]
 def fact_units(
     item: Item, evidence: DCScoreEvidence, chosen: Chosen
 ) -> tuple[Unit, ...]:
-    """One unit for each fact of the candidate and of each reference.
+    """Return one unit for each fact of the candidate and of each reference.
 
     Predicted facts are ``supported`` or a ``mistake``, target facts ``covered`` or an ``omission``.
     Scored in both directions, a fact is both: the candidate's verdict is then its truth, the
@@ -67,7 +71,7 @@ def fact_units(
     ``detail`` holds ``index`` (of the fact in its text), ``subject``, ``relevant``, ``direction``;
     of a predicted fact ``verified``, ``matched`` (per match sample the index of the target fact, or
     None) and ``against`` (index of the reference); of a target fact ``covered``. With several
-    references a fact of the candidate has ``elsewhere``: what it was matched to in the others.
+    references a fact of the candidate has ``elsewhere``: its matches in the others.
     """
     units = _side_units(item, evidence, chosen, None)
     for reference in range(len(evidence.references)):
@@ -82,7 +86,9 @@ def _side_units(
     reference: int | None,
 ) -> list[Unit]:
     side: Side = "candidate" if reference is None else "reference"
-    own, other = _DIRECTIONS if reference is None else _DIRECTIONS[::-1]
+    own_direction, other_direction = (
+        _DIRECTIONS if reference is None else _DIRECTIONS[::-1]
+    )
     facts, text = evidence.candidate, item.candidate
     if reference is not None:
         facts, text = (
@@ -92,23 +98,27 @@ def _side_units(
     places = Places(text)
     predicted, target = None, None
     for pairing in evidence.pairings:
-        here = pairing.reference == reference
+        # Of a reference its own pairings count; of the candidate those with
+        # the chosen references.
+        is_scored = pairing.reference == reference
         if reference is None:
-            here = pairing is chosen.get(pairing.direction)
-        if here and pairing.direction == own:
+            is_scored = pairing is chosen.get(pairing.direction)
+        if is_scored and pairing.direction == own_direction:
             predicted = pairing
-        elif here:
+        elif is_scored:
             target = pairing
     units = []
     for index, fact in enumerate(facts):
         detail: dict[str, Any] = {
-            "direction": own if predicted else other,
+            "direction": own_direction if predicted else other_direction,
             "index": index,
             "subject": fact.subject,
             "relevant": fact.relevant,
         }
         score, verdict = 0.0, ""
         if target is not None:
+            # Means over samples; a fact is covered from half of them, verified
+            # by more than half.
             score = fmean(index in sample for sample in target.matches)
             detail["covered"] = score >= 0.5
             verdict = "covered" if score >= 0.5 else "omission"
@@ -124,10 +134,12 @@ def _side_units(
             )
             if elsewhere:
                 detail["elsewhere"] = elsewhere
+            # In both directions the candidate's verdict is its truth, a
+            # reference's its coverage.
             if target is None or side == "candidate":
                 score = truth
                 verdict = "supported" if truth > 0.5 else "mistake"
-        at = places.of(fact)
+        at = places.find_spans(fact)
         units.append(
             Unit(
                 "statement",
@@ -146,7 +158,7 @@ def _side_units(
 def _elsewhere(
     evidence: DCScoreEvidence, chosen: Pairing, index: int
 ) -> dict[str, list[int | None]]:
-    """What a fact of the candidate was matched to in the references that were not chosen."""
+    """Return the matches of a candidate's fact in the references that were not chosen."""
     return {
         str(pairing.reference): [sample[index] for sample in pairing.matches]
         for pairing in evidence.pairings
@@ -155,7 +167,7 @@ def _elsewhere(
 
 
 _ENOUGH = 0.5
-"""Share of a fact's words, by what they say, that one sentence must have more than."""
+"""One sentence must have more than this share of a fact's words, by their weight."""
 _STEM = 4
 _ENDING = 2
 _SPLITTER = RuleSplitter()
@@ -178,50 +190,58 @@ class Places:
             (part.start, part.end) for part in _SPLITTER.split(text)
         ]
 
-    def of(self, fact: AtomicStatement) -> tuple[Span, ...]:
-        """The characters that say a fact; none where fewer than half of its words are there.
+    def find_spans(self, fact: AtomicStatement) -> tuple[Span, ...]:
+        """Find the characters that state a fact; empty if fewer than half of its words are there.
 
-        The judge's own places go first, then the fact as it is written, then its words in the
+        The judge's own spans come first, then the fact as it is written, then its words in the
         sentence that shares most with it, neighbours joined.
         """
         if fact.spans:
             return fact.spans
         bare = fact.text.strip().rstrip(".!?。．！？।").casefold()
-        found = (
+        # Case folding may change the length, and then places in the folded
+        # text are wrong.
+        start = (
             self._folded.find(bare)
             if len(self._folded) == len(self._text)
             else -1
         )
-        if bare and found >= 0:
-            return ((found, found + len(bare)),)
+        if bare and start >= 0:
+            return ((start, start + len(bare)),)
         return self._by_words(fact.text)
 
     def _by_words(self, fact: str) -> tuple[Span, ...]:
-        wanted = {
+        weights_by_word = {
             _key(fact[a:b]): weight(fact[a:b].lower()) for a, b in words(fact)
         }
         best: list[Span] = []
-        most = _ENOUGH * sum(wanted.values())
+        best_weight = _ENOUGH * sum(weights_by_word.values())
+        # The sentence whose words outweigh those of all others; the words
+        # there are the spans.
         for start, end in self._sentences:
-            there = [
+            shared_words = [
                 (s, key)
                 for s, key in self._words
-                if start <= s[0] < end and key in wanted
+                if start <= s[0] < end and key in weights_by_word
             ]
-            shared = sum(wanted[key] for key in {key for _, key in there})
-            if there and shared > most:
-                most, best = shared, [span for span, _ in there]
-        return _joined(self._text, best)
+            shared = sum(
+                weights_by_word[key]
+                for key in {key for _, key in shared_words}
+            )
+            if shared_words and shared > best_weight:
+                best_weight, best = shared, [span for span, _ in shared_words]
+        return _join_spans(self._text, best)
 
 
 def _key(word: str) -> str:
-    """A word without case and possessive; of a long one its beginning, so that inflections meet."""
+    """Return a word without case and possessive; a long one is cut, so that inflections meet."""
     folded = re.sub(r"['’]s?$", "", word.casefold())
     short = len(folded) <= _STEM or not folded.isalpha()
     return folded if short else folded[: max(_STEM, len(folded) - _ENDING)]
 
 
-def _joined(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+def _join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    # Neighbouring words become one span if only white space is between them.
     merged: list[Span] = []
     for start, end in spans:
         if merged and not text[merged[-1][1] : start].strip():

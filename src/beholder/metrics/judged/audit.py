@@ -27,28 +27,28 @@ _TEMPERATURE = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Audited:
-    """What a judge said of the facts of both texts.
+class AuditEvidence:
+    """Verdicts of a judge on the facts of both texts.
 
     Attributes:
         facts: Facts of each reference, with its index.
         claims: Facts of the candidate.
-        shown: Per fact the share of answers by which the picture supports it.
-        stated: Per fact whether the candidate states it.
-        supported: Per claim whether a reference supports it.
-        seen: Per claim whether the picture supports it.
+        picture_shares: Of each fact, the share of answers by which the picture supports it.
+        stated: Of each fact, whether the candidate states it.
+        supported: Of each claim, whether a reference supports it.
+        picture_supports: Of each claim, whether the picture supports it.
     """
 
     facts: Sequence[tuple[int, AtomicStatement]]
     claims: Sequence[AtomicStatement]
-    shown: Sequence[float]
+    picture_shares: Sequence[float]
     stated: Sequence[bool]
     supported: Sequence[bool]
-    seen: Sequence[bool]
+    picture_supports: Sequence[bool]
 
 
 @dataclass(frozen=True)
-class Audit(ShowingMetric[Audited]):
+class Audit(ShowingMetric[AuditEvidence]):
     """Facts of the references that the picture does not support, and scores without them.
 
     A vision model lists the facts of each reference and verifies each by the picture, ``answers``
@@ -95,8 +95,8 @@ class Audit(ShowingMetric[Audited]):
     operations = ("decompose", "verify")
     needs = (Verify,)
 
-    async def gather(self, item: Item, tools: Tools) -> Audited:
-        """List the facts, then verify them."""
+    async def gather(self, item: Item, tools: Tools) -> AuditEvidence:
+        """List the facts of all texts, then verify them."""
         judge = tools.judge(self.judge)
         language = language_named(item.language)
         images = await tools.pictures.read(item.images)
@@ -105,29 +105,37 @@ class Audit(ShowingMetric[Audited]):
             *(judge.ask(Decompose(t, language)) for t in texts)
         )
         facts = [
-            (number, fact) for number, own in enumerate(lists) for fact in own
+            (number, fact)
+            for number, reference_facts in enumerate(lists)
+            for fact in reference_facts
         ]
-        said, claimed = (
+        fact_texts, claim_texts = (
             [fact.text for _, fact in facts],
             [claim.text for claim in claims],
         )
         reference = "\n\n".join(item.references)
         heat = _TEMPERATURE if self.answers > 1 else None
-        stated, supported, seen, *votes = await asyncio.gather(
-            judge.ask(Verify(said, (), item.candidate, language)),
-            judge.ask(Verify(claimed, (), reference, language)),
-            judge.ask(Verify(claimed, images, None, language)),
+        # All questions at once: the facts by the candidate and, several times,
+        # by the picture; the candidate's claims by the references and by the
+        # picture.
+        stated, supported, picture_supports, *votes = await asyncio.gather(
+            judge.ask(Verify(fact_texts, (), item.candidate, language)),
+            judge.ask(Verify(claim_texts, (), reference, language)),
+            judge.ask(Verify(claim_texts, images, None, language)),
             *(
                 judge.ask(
-                    Verify(said, images, None, language), Draw(number, heat)
+                    Verify(fact_texts, images, None, language),
+                    Draw(number, heat),
                 )
                 for number in range(self.answers)
             ),
         )
-        shown = [fmean(vote) for vote in zip(*votes, strict=True)]
-        return Audited(facts, claims, shown, stated, supported, seen)
+        picture_shares = [fmean(vote) for vote in zip(*votes, strict=True)]
+        return AuditEvidence(
+            facts, claims, picture_shares, stated, supported, picture_supports
+        )
 
-    def score_item(self, item: Item, evidence: Audited) -> ItemScore:
+    def score_item(self, item: Item, evidence: AuditEvidence) -> ItemScore:
         """Turn verdicts into shares.
 
         Raises:
@@ -135,9 +143,13 @@ class Audit(ShowingMetric[Audited]):
         """
         if not evidence.facts:
             raise ItemError("the judge found no fact in the references")
-        shown = list(zip(evidence.facts, evidence.shown, strict=True))
-        doubts = [_doubt(fact, share) for (_, fact), share in shown]
+        fact_shares = list(
+            zip(evidence.facts, evidence.picture_shares, strict=True)
+        )
+        doubts = [_doubt(fact, share) for (_, fact), share in fact_shares]
         stated = list(zip(evidence.stated, doubts, strict=True))
+        # recall_sure leaves out facts in doubt: a candidate need not repeat a
+        # mistake.
         sure = [credit for credit, doubt in stated if doubt != "doubtful"]
         values = {
             "doubtful": doubts.count("doubtful") / len(doubts),
@@ -149,28 +161,33 @@ class Audit(ShowingMetric[Audited]):
         if evidence.claims:
             either = [
                 a or b
-                for a, b in zip(evidence.supported, evidence.seen, strict=True)
+                for a, b in zip(
+                    evidence.supported, evidence.picture_supports, strict=True
+                )
             ]
             values |= {
                 "precision": fmean(evidence.supported),
                 "precision_seen": fmean(either),
             }
         units = []
-        for ((number, fact), share), (said, doubt) in zip(
-            shown, stated, strict=True
+        for ((number, fact), share), (is_stated, doubt) in zip(
+            fact_shares, stated, strict=True
         ):
-            found = (share, doubt, number, {"stated": said})
+            outcome = (share, doubt, number, {"stated": is_stated})
             units.append(
-                Unit("statement", fact.text, "reference", fact.spans, *found)
+                Unit("statement", fact.text, "reference", fact.spans, *outcome)
             )
         claims = zip(
-            evidence.claims, evidence.supported, evidence.seen, strict=True
+            evidence.claims,
+            evidence.supported,
+            evidence.picture_supports,
+            strict=True,
         )
-        for claim, told, seen in claims:
-            verdict = (
-                "supported" if told else "seen_only" if seen else "unsupported"
-            )
-            at, score = claim.spans, float(told or seen)
+        for claim, is_supported, is_visible in claims:
+            verdict = "supported"
+            if not is_supported:
+                verdict = "seen_only" if is_visible else "unsupported"
+            at, score = claim.spans, float(is_supported or is_visible)
             units.append(
                 Unit("statement", claim.text, "candidate", at, score, verdict)
             )
@@ -178,20 +195,18 @@ class Audit(ShowingMetric[Audited]):
 
 
 def _doubt(fact: AtomicStatement, share: float) -> Doubt:
+    # A mood or a purpose is not in the picture, so the picture says nothing
+    # against it.
     if not fact.relevant:
         return "not_visible"
-    return (
-        "supported"
-        if share >= 2 / 3
-        else "doubtful"
-        if share <= 1 / 3
-        else "uncertain"
-    )
+    if share >= 2 / 3:
+        return "supported"
+    return "doubtful" if share <= 1 / 3 else "uncertain"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedStatements:
-    """What a judge said of the references' statements.
+    """Answers of a judge to the references' statements.
 
     Attributes:
         statements: The statements of each reference.
@@ -245,48 +260,59 @@ class DSG(Metric[CheckedStatements]):
         )
         judge = tools.judge(self.judge)
         graphs = await english_graphs_together(item.references)
-        made = [graph_statements(graph) for graph in graphs]
-        if not any(made):
+        statements = [graph_statements(graph) for graph in graphs]
+        if not any(statements):
             raise ItemError(
                 "no reference states anything that could be checked; the first begins "
                 f"{item.references[0].strip()[:40]!r}"
             )
+        # One question for all statements of a reference.
         answers = await asyncio.gather(
             *(
                 judge.ask(
-                    Verify([s.text for s in some], reference=item.candidate)
+                    Verify(
+                        [s.text for s in reference_statements],
+                        reference=item.candidate,
+                    )
                 )
-                for some in made
+                for reference_statements in statements
             )
         )
-        return CheckedStatements(made, answers)
+        return CheckedStatements(statements, answers)
 
     def score_item(self, item: Item, evidence: CheckedStatements) -> ItemScore:
-        """The mean share of supported statements over the references that state anything."""
+        """Return the mean share of supported statements over the references with statements."""
         shares = []
         units: list[Unit] = []  # their scores are what the shares are taken of
-        for place, (made, said) in enumerate(
+        for place, (statements, answers) in enumerate(
             zip(evidence.statements, evidence.answers, strict=True)
         ):
-            held = supported(made, said)
-            if held:
-                shares.append(float(np.mean(held)))
+            supports = mark_supported(statements, answers)
+            # A reference that states nothing checkable is left out of the
+            # mean.
+            if supports:
+                shares.append(float(np.mean(supports)))
             units += map(
-                _statement_unit, made, said, held, [place] * len(made)
+                _statement_unit,
+                statements,
+                answers,
+                supports,
+                [place] * len(statements),
             )
         return ItemScore({"dsg": float(np.mean(shares))}, tuple(units))
 
 
-def supported(
+def mark_supported(
     statements: Sequence[Statement], answers: Sequence[bool]
 ) -> list[bool]:
-    """Which statements hold: those with a yes whose things are there.
+    """Return whether each statement is supported: it has a yes, and its things exist.
 
     Args:
         statements: Of one text. A thing is present if no statement says that it exists, or where
             that statement has a yes; that there is none of it rests on nothing.
         answers: One for each.
     """
+    # A denied existence ("there is no dog") needs nothing to be there.
     absent = {
         entity
         for statement, yes in zip(statements, answers, strict=True)
@@ -300,15 +326,19 @@ def supported(
 
 
 def _statement_unit(
-    statement: Statement, said: bool, holds: bool, reference: int
+    statement: Statement, answer: bool, is_supported: bool, reference: int
 ) -> Unit:
-    found = (float(holds), "match" if holds else "omission", reference)
-    detail = {"kind": statement.kind, "answer": said}
+    outcome = (
+        float(is_supported),
+        "match" if is_supported else "omission",
+        reference,
+    )
+    detail = {"kind": statement.kind, "answer": answer}
     return Unit(
         "statement",
         statement.text,
         "reference",
         statement.spans,
-        *found,
+        *outcome,
         detail,
     )

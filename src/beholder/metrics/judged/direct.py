@@ -28,7 +28,7 @@ class ShowingMetric(Metric[E]):
     """Base: a judge is shown fields of the item, of which none may be missing or empty."""
 
     @property
-    def shown(self) -> frozenset[str]:
+    def needed_fields(self) -> frozenset[str]:
         """Fields of the item that the judge sees beside the candidate.
 
         The references are among them if the metric has a parameter that says so.
@@ -39,8 +39,8 @@ class ShowingMetric(Metric[E]):
 
     @property
     def looks(self) -> bool:
-        """Whether the judge sees the pictures."""
-        return "images" in self.shown
+        """True if the judge sees the pictures."""
+        return "images" in self.needed_fields
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,13 @@ class AssessingMetric(ShowingMetric[Assessment]):
         )
 
     async def question(self, item: Item, tools: Tools) -> Assess:
-        """What the judge is asked."""
+        """Return the question for the judge."""
         return Assess(
             item.candidate,
             tuple(self.aspects.values()),
-            references=item.references if "references" in self.shown else (),
+            references=item.references
+            if "references" in self.needed_fields
+            else (),
             images=await tools.pictures.read(item.images)
             if self.looks
             else (),
@@ -84,6 +86,7 @@ class AssessingMetric(ShowingMetric[Assessment]):
 
     def score_item(self, item: Item, evidence: Assessment) -> ItemScore:
         """Bring the numbers to 0..1."""
+        # From the scale of the prompt to 0..1, its worst end first.
         low, high = self.scale_ends
         numbers = {
             name: evidence.grades[aspect]
@@ -140,24 +143,25 @@ class DirectAssessment(AssessingMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # The base reads both from the class; here they are parameters.
         object.__setattr__(self, "scale_ends", (1, self.scale))
         object.__setattr__(self, "explained", self.rubric)
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """One of the two."""
+        """Operations in use: one of the two."""
         return (self.operations[self.setting == "page"],)
 
     @property
-    def shown(self) -> frozenset[str]:
-        """What the setting shows to the judge."""
+    def needed_fields(self) -> frozenset[str]:
+        """Fields that the setting shows to the judge."""
         if self.setting == "both":
             return frozenset({"images", "references"})
         is_reference = self.setting == "reference"
         return frozenset({"references" if is_reference else "images"})
 
     def check_item(self, item: Item) -> None:
-        """As ``ShowingMetric.check_item``; a page needs its context."""
+        """Refuse an item without what is shown; a page needs its context."""
         super().check_item(item)
         if self.setting == "page" and not context_of(item).parts():
             raise ItemError(
@@ -165,7 +169,7 @@ class DirectAssessment(AssessingMetric):
             )
 
     async def question(self, item: Item, tools: Tools) -> Assess:
-        """What the judge is asked, of a page with its context."""
+        """Return the question for the judge; of a page with its context."""
         plain = await super().question(item, tools)
         if self.setting != "page":
             return plain
@@ -273,14 +277,14 @@ class FLEUR(ShowingMetric[Grade]):
     needs = (GradeDescription,)
 
     async def gather(self, item: Item, tools: Tools) -> Grade:
-        """Ask the judge."""
+        """Ask the judge for a digit."""
         images = await tools.pictures.read(item.images)
         references = item.references if self.references else ()
-        asked = GradeDescription(item.candidate, images, references)
-        return await tools.judge(self.judge).ask(asked)
+        operation = GradeDescription(item.candidate, images, references)
+        return await tools.judge(self.judge).ask(operation)
 
     def score_item(self, item: Item, evidence: Grade) -> ItemScore:
-        """Divide by 9."""
+        """Divide the expected grade by 9."""
         values = {"fleur": evidence.value / HIGHEST, "mass": evidence.mass}
         detail = {
             "probabilities": list(evidence.probabilities),

@@ -16,12 +16,13 @@ INSTRUCTIONS = {
     "en": "Write a review of this picture: what is good about it, and what could be better.",
     "ja": "この画像について、優れている点と改善できる点を述べるレビューを書いてください。",
 }
-"""What is asked before the text, by language of the texts; other languages get the English one."""
+"""Instructions before the text, by language of the texts; other languages get the English one."""
 
 TOKENS = "tokens"
-"""The value with the number of the model's tokens in a text."""
+"""Name of the value with the number of the model's tokens in a text."""
 
-_MOST = 1e300  # a model that rules a text out entirely would give infinity, which no score may be
+# A model that rules a text out entirely would give infinity, which no score may be.
+_MAX_PERPLEXITY = 1e300
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,11 @@ class Perplexity(Metric[Surprisal]):
     registered_name = "perplexity"
     values = (
         ValueInfo(
-            "perplexity", "per token", 1.0, _MOST, higher_is_better=False
+            "perplexity",
+            "per token",
+            1.0,
+            _MAX_PERPLEXITY,
+            higher_is_better=False,
         ),
         ValueInfo(
             "bits_per_character",
@@ -77,7 +82,7 @@ class Perplexity(Metric[Surprisal]):
 
     @property
     def looks(self) -> bool:
-        """Whether the judge sees the pictures."""
+        """True if the judge sees the pictures."""
         return self.image
 
     def check_item(self, item: Item) -> None:
@@ -95,17 +100,17 @@ class Perplexity(Metric[Surprisal]):
         Raises:
             ItemError: The image cannot be read, or the text is too long for the model.
         """
-        (found,) = await self._measure([item], tools)
-        return found
+        (surprisal,) = await self._measure([item], tools)
+        return surprisal
 
     def score_item(self, item: Item, evidence: Surprisal) -> ItemScore:
-        """Perplexity, bits per character, total NLL and tokens."""
+        """Compute perplexity, bits per character, total NLL and tokens."""
         per_token = evidence.nll / evidence.n_tokens
         return ItemScore(
             {
                 "perplexity": math.exp(per_token)
-                if per_token < math.log(_MOST)
-                else _MOST,
+                if per_token < math.log(_MAX_PERPLEXITY)
+                else _MAX_PERPLEXITY,
                 "bits_per_character": evidence.nll
                 / math.log(2.0)
                 / evidence.n_characters,
@@ -117,25 +122,28 @@ class Perplexity(Metric[Surprisal]):
     async def evaluate_together(
         self, items: Sequence[Item], tools: Tools
     ) -> list[ItemScore]:
-        """All texts about one image in one call, so that the image is encoded once."""
+        """Score all texts about one image in one call, so that the image is encoded once."""
         for item in items:
             self.check(item)
         signature = self.signature(self.identities(tools))
-        found = await self._measure(items, tools)
-        scores = map(self.score_item, items, found)
+        surprisals = await self._measure(items, tools)
+        scores = map(self.score_item, items, surprisals)
         return [replace(score, signature=signature) for score in scores]
 
     async def _measure(
         self, items: Sequence[Item], tools: Tools
     ) -> Sequence[Surprisal]:
-        """Of items that share image and language."""
+        """Measure items that share image and language."""
         item = items[0]
         images = await tools.pictures.read(
             item.images if self.image else (), self.max_side or None
         )
-        own = INSTRUCTIONS.get(item.language.lower()[:2], INSTRUCTIONS["en"])
-        prompt = self.instruction or own
-        texts = [one.candidate for one in items]
+        # Only the first two letters of a language code count: ja-JP is ja.
+        default_instruction = INSTRUCTIONS.get(
+            item.language.lower()[:2], INSTRUCTIONS["en"]
+        )
+        prompt = self.instruction or default_instruction
+        texts = [text_item.candidate for text_item in items]
         return await tools.judge(self.judge).ask(
             MeasureSurprisal(texts, prompt, images)
         )

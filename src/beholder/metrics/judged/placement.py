@@ -1,6 +1,6 @@
 """The metric placement: does an alternative text do what its picture needs on its page?
 
-The field ``context`` of a row holds what is known of the page.
+The field ``context`` of a row describes the page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Role = Literal[
 Names = Literal["used", "left_out", "other", "none_known"]
 
 MOST_WORDS = 4_000
-"""Words of a page that a judge is shown at most; nothing is cut."""
+"""Most words of a page; a longer one is refused, since nothing is cut."""
 
 _NAME = re.compile(
     r"\b[A-Z]\w*(?:['’-]\w+)*(?: (?:de|van|von|der|of)(?= [A-Z])| [A-Z][\w'’-]*)*"
@@ -38,12 +38,12 @@ _NAME = re.compile(
 class PictureContext(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 ):
-    """What is known of the page that shows a picture; all fields may be absent.
+    """The page that shows a picture; all fields may be missing.
 
     Attributes:
         page_text: Text of the page near the picture.
         caption: Caption of the picture.
-        role: What the picture is on the page, as ``beholder lint`` names it.
+        role: Role of the picture on the page, as ``beholder lint`` names it.
         link_target: Address or title that the picture links to.
         language: Language of the page, a name or a code.
         names: Names of who or what is shown, from people who know.
@@ -61,90 +61,97 @@ class PictureContext(
     long: str | None = None
 
     def parts(self, *, names: bool = True) -> dict[str, str]:
-        """The parts that are known, under the names that judges use."""
-        known = {
+        """Return the parts that are present, under the names that judges use."""
+        parts = {
             "page": self.page_text,
             "caption": self.caption,
             "link": self.link_target,
         }
-        known |= {
+        parts |= {
             "role": self.role,
             "names": ", ".join(self.names) if names else "",
         }
-        known |= {"date": self.date, "long description": self.long}
+        parts |= {"date": self.date, "long description": self.long}
         return {
-            name: text for name, text in known.items() if text and text.strip()
+            name: text for name, text in parts.items() if text and text.strip()
         }
 
 
 def context_of(item: Item) -> PictureContext:
-    """The context of a row; an empty one if it has none.
+    """Return the context of a row; an empty one if it has none.
 
     Raises:
         ItemError: It has another form, or its page is too long; names the field.
     """
-    given = item.meta.get("context") or {}
+    field = item.meta.get("context") or {}
     try:
-        found = msgspec.convert(
-            json.loads(given) if isinstance(given, str) else given,
+        context = msgspec.convert(
+            json.loads(field) if isinstance(field, str) else field,
             PictureContext,
         )
     except (ValueError, msgspec.ValidationError) as error:
         raise ItemError(
             f"context: {error}; expected an object with page_text, caption, ..."
         ) from None
-    if (n := len(words(found.page_text or ""))) > MOST_WORDS:
+    if (n := len(words(context.page_text or ""))) > MOST_WORDS:
         raise ItemError(
             f"context.page_text has {n:,} words, and a judge is shown at most {MOST_WORDS:,}; give"
             " the text near the picture"
         )
-    return found
+    return context
 
 
 def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
-    """Whether a text names who is shown, and the names in it that nothing known supports.
+    """Return whether a text names the people shown, and its names without support.
 
     Known are the context's ``names`` and, in English, capitalised names of the caption. A name is
     used where its last word is in the text.
     """
     english = language_named(context.language or "") in (None, ENGLISH)
-    known = [
+    known_names = [
         *context.names,
         *(_names(context.caption or "") if english else ()),
     ]
-    said = set(folded(text))
+    text_words = set(fold_words(text))
     supported = {
-        word for part in context.parts().values() for word in folded(part)
+        word for part in context.parts().values() for word in fold_words(part)
     }
+    # A name that neither page, caption nor link mentions may be invented.
     strange = [
         name
         for name in (_names(text) if english else ())
-        if not supported & set(folded(name))
+        if not supported & set(fold_words(name))
     ]
-    if any(folded(name)[-1] in said for name in known if folded(name)):
+    if any(
+        fold_words(name)[-1] in text_words
+        for name in known_names
+        if fold_words(name)
+    ):
         return "used", strange
-    return (
-        "other" if strange else "left_out" if known else "none_known"
-    ), strange
+    if strange:
+        return "other", strange
+    return ("left_out" if known_names else "none_known"), strange
 
 
-def folded(text: str) -> list[str]:
-    """The words of a text without case."""
+def fold_words(text: str) -> list[str]:
+    """Return the words of a text without case."""
     return [text[start:end].casefold() for start, end in words(text)]
 
 
 def _names(text: str) -> Iterator[str]:
-    """Capitalised names; a single word that begins a sentence is none."""
-    for found in _NAME.finditer(text):
+    """Yield capitalised names; a single word that begins a sentence is left out."""
+    for match in _NAME.finditer(text):
         begins = (
-            re.search(r"(?:^|[.!?:]['\"”’]?)\s*$", text[: found.start()])
+            re.search(r"(?:^|[.!?:]['\"”’]?)\s*$", text[: match.start()])
             is not None
         )
         if not begins:
-            yield found[0]
-        elif " " in found[0]:
-            first, rest = found[0].split(" ", 1)
-            yield rest if first.lower() in _ARTICLES else found[0]
+            yield match[0]
+        # At the beginning of a sentence an article is capitalised without
+        # being a name.
+        elif " " in match[0]:
+            first, remainder = match[0].split(" ", 1)
+            yield remainder if first.lower() in _ARTICLES else match[0]
 
 
 _ARTICLES = frozenset(
@@ -172,26 +179,29 @@ VERDICTS = {
 
 _DECIDES = {"only here": "text", "simple": "describe", "complex": "long"}
 _DECIDES |= dict.fromkeys(("elsewhere", "effect", "redundant"), "empty")
-_TOLD = "The text names the target of the link, or the action of the button, that it stands for."
-_WORDS_TOLD = 0.8
+_FUNCTION_RULE = (
+    "The text names the target of the link, or the action of the button,"
+    " that it stands for."
+)
+_MIN_WORD_SHARE = 0.8
 """Share of the picture's words that a text must have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """What a judge said of a picture on its page.
+class PlacementEvidence:
+    """Answers of a judge about a picture on its page.
 
     Attributes:
         answers: One per question; None where the judge gave no usable one.
-        named: Whether the text names what a link or button does; None if that was not asked.
+        names_function: True if the text names the function of a link or button; None if not asked.
     """
 
     answers: Sequence[TextAnswer | None]
-    named: bool | None
+    names_function: bool | None
 
 
 @dataclass(frozen=True)
-class Placement(Metric[Placed]):
+class Placement(Metric[PlacementEvidence]):
     """What an alternative text should do on its page, and whether it does.
 
     A judge answers the four questions of the W3C's decision tree about the picture and the row's
@@ -232,23 +242,23 @@ class Placement(Metric[Placed]):
 
     @property
     def looks(self) -> bool:
-        """Whether the judge sees the pictures."""
+        """True if the judge sees the pictures."""
         return self.sight
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without a picture that is to be shown; the candidate may be empty."""
-        known = context_of(item).parts()
+        parts = context_of(item).parts()
         if self.sight and not item.images:
             raise ItemError(
                 "placement needs images; sight=False decides by the context alone"
             )
-        if not self.sight and not known:
+        if not self.sight and not parts:
             raise ItemError(
                 "placement(sight=False) needs the field 'context', and it is empty"
             )
 
-    async def gather(self, item: Item, tools: Tools) -> Placed:
-        """Ask the four questions, and of a function whether the text names it."""
+    async def gather(self, item: Item, tools: Tools) -> PlacementEvidence:
+        """Ask the four questions and, for a function, whether the text names it."""
         judge, context = tools.judge(self.judge), context_of(item)
         parts = context.parts(names=self.use_names)
         language = language_named(context.language or item.language)
@@ -256,19 +266,23 @@ class Placement(Metric[Placed]):
         answers = await judge.ask(
             PlaceText(item.candidate, parts, images, language)
         )
-        told = None
+        names_function = None
+        # Only a link or button has a target that the text must name.
         if item.candidate.strip() and _decision(answers)[0] == "function":
             target = (
                 f" It leads to: {parts['link']}" if "link" in parts else ""
             )
-            asked = CheckCriteria(
-                [_TOLD + target], item.candidate, frozenset([0]), language
+            operation = CheckCriteria(
+                [_FUNCTION_RULE + target],
+                item.candidate,
+                frozenset([0]),
+                language,
             )
-            (said,) = await judge.ask(asked)
-            told = said is not None and said.state == MET
-        return Placed(answers, told)
+            (answer,) = await judge.ask(operation)
+            names_function = answer is not None and answer.state == MET
+        return PlacementEvidence(answers, names_function)
 
-    def score_item(self, item: Item, evidence: Placed) -> ItemScore:
+    def score_item(self, item: Item, evidence: PlacementEvidence) -> ItemScore:
         """Turn answers into a decision and a verdict.
 
         Raises:
@@ -282,13 +296,14 @@ class Placement(Metric[Placed]):
             decision,
             deciding,
             item.candidate,
-            evidence.named,
+            evidence.names_function,
             bool(context.long),
         )
         values = dict.fromkeys((*DECISIONS, *VERDICTS), 0.0) | {
             decision: 1.0,
             verdict: 1.0,
         }
+        # Without a decision nothing fits or fails to fit.
         if verdict == "unclear":
             del values["fits"]
         detail: dict[str, object] = {"decision": decision, "verdict": verdict}
@@ -305,8 +320,12 @@ def _unit(question: str, answer: TextAnswer | None) -> Unit:
     if answer is None:
         return Unit("question", question, "candidate", (), verdict="unread")
     spans = [list(span) for span in answer.spans]
-    told = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
-    detail = (told if answer.evidence else {}) | (
+    evidence = {
+        "evidence": answer.evidence,
+        "quote": answer.quote,
+        "spans": spans,
+    }
+    detail = (evidence if answer.evidence else {}) | (
         {"tied": True} if answer.tied else {}
     )
     verdict = str(answer.state).replace(" ", "_")
@@ -316,9 +335,11 @@ def _unit(question: str, answer: TextAnswer | None) -> Unit:
 
 
 def _decision(answers: Sequence[TextAnswer | None]) -> tuple[str, TextAnswer]:
-    """What the first yes decides, and that answer."""
+    """Return the decision of the first yes, and that answer."""
     for question, answer in zip(QUESTIONS, answers, strict=True):
         if answer is not None and answer.state not in (NO, UNCLEAR):
+            # A yes that is not in the table is plain: decoration needs no
+            # text, a function needs its name.
             usual = "empty" if question == "decoration" else "function"
             return _DECIDES.get(str(answer.state), usual), answer
     return "unclear", TextAnswer(UNCLEAR)
@@ -328,23 +349,29 @@ def _verdict(
     decision: str,
     deciding: TextAnswer,
     text: str,
-    told: bool | None,
+    names_function: bool | None,
     has_long: bool,
 ) -> str:
-    said = set(folded(text))
+    # Empty texts first, then what the decision demands of a text that is
+    # there.
+    text_words = set(fold_words(text))
     if decision in ("unclear", "empty"):
-        if decision == "empty" and said:
+        if decision == "empty" and text_words:
             return (
                 "repeats"
                 if deciding.state == "redundant"
                 else "should_be_empty"
             )
         return "unclear" if decision == "unclear" else "fits"
-    if not said:
+    if not text_words:
         return "should_not_be_empty"
-    wanted = folded(deciding.quote) if decision == "text" else []
-    if sum(word in said for word in wanted) < _WORDS_TOLD * len(wanted):
+    # The judge quotes the words of the picture; small differences in reading
+    # them are allowed.
+    picture_words = fold_words(deciding.quote) if decision == "text" else []
+    if sum(
+        word in text_words for word in picture_words
+    ) < _MIN_WORD_SHARE * len(picture_words):
         return "text_left_out"
-    if decision == "function" and not told:
+    if decision == "function" and not names_function:
         return "target_not_named"
     return "needs_long" if decision == "long" and not has_long else "fits"

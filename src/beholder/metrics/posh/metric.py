@@ -46,9 +46,9 @@ class PoShEvidence:
     """All that scoring needs: the plan and the answers.
 
     Attributes:
-        plan: The graphs and what is known before any request.
+        plan: The graphs, and all that is computed before any request.
         grades: A grade for every question.
-        wordings: What a judge called candidate identifiers; empty if nothing was asked.
+        wordings: Wordings of candidate identifiers by a judge; empty if none was asked.
     """
 
     plan: Plan
@@ -58,7 +58,7 @@ class PoShEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """What can be asked now.
+    """Questions that can be asked now.
 
     Attributes:
         asks: Questions.
@@ -189,13 +189,13 @@ class PoSh(Metric[PoShEvidence]):
         return {kind: getattr(self, f"{kind}_weight") for kind in kinds}
 
     def threshold(self, judge: Judge) -> float:
-        """Grade from which a unit is present: the one given, else that of the judge's scale."""
-        given = self.presence_threshold
-        return judge.presence_threshold if given is None else given
+        """Return the grade from which a unit is present: the field's, else the judge's."""
+        threshold = self.presence_threshold
+        return judge.presence_threshold if threshold is None else threshold
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """Phrases are rewritten under published rules alone, contradictions asked under ours."""
+        """Operations in use: rewriting under published rules alone, contradictions under ours."""
         if self.rules == "reference":
             return (
                 ("presence", "rewrite")
@@ -211,9 +211,11 @@ class PoSh(Metric[PoShEvidence]):
         )
 
     def _settled(self, judge: Judge) -> PoSh:
-        """With ``asking`` decided: "one" or "list"."""
+        """Return this metric with ``asking`` resolved to "one" or "list"."""
         if self.asking != "auto":
             return self
+        # A model without log-probabilities needs several answers for the grade
+        # of one unit.
         listed = (
             self.rules == "fixed"
             and not judge.grades_at_once
@@ -223,11 +225,11 @@ class PoSh(Metric[PoShEvidence]):
 
     @cached_property
     def _asking_one(self) -> PoSh:
-        """With ``asking="one"``, made once: all fields of a new metric are checked."""
+        """Copy of this metric with ``asking="one"``, made once: a new one checks all fields."""
         return replace(self, asking="one")
 
     def other_forms(self, tools: Tools) -> tuple[PoSh, ...]:
-        """With lists for single questions, or the reverse; none under published rules."""
+        """Return the form with lists for single questions, or the reverse; none as published."""
         judge = tools.judge(self.judge)
         if (
             self.rules == "reference"
@@ -235,11 +237,11 @@ class PoSh(Metric[PoShEvidence]):
             or not judge.can(Contradict)
         ):
             return ()
-        own = self._settled(judge).asking
-        return (replace(self, asking="one" if own == "list" else "list"),)
+        asking = self._settled(judge).asking
+        return (replace(self, asking="one" if asking == "list" else "list"),)
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools, and the threshold and form in use."""
+        """Identities of the tools, with the threshold and the form in use."""
         judge = tools.judge(self.judge)
         if self.asking == "auto":
             return self._settled(judge).identities(tools)
@@ -265,7 +267,9 @@ class PoSh(Metric[PoShEvidence]):
         texts = (item.candidate, *item.references)
         self.bounds.check_words(texts, self.registered_name)
         reader = GraphReader(self.rules, self.parser, self.coref)
-        first, *others = await english_graphs_together(texts, reader)
+        candidate_graph, *reference_graphs = await english_graphs_together(
+            texts, reader
+        )
         judge = tools.judge(self.judge)
         words = None
         if (
@@ -277,9 +281,17 @@ class PoSh(Metric[PoShEvidence]):
             references = tuple(item.references[place] for place in places)
             words = await judge.ask(AlignWords(item.candidate, references))
         peers = words.peers if words else await self._peers(item, tools)
-        plan = Plan(first, tuple(others), self.threshold(judge), words, peers)
+        plan = Plan(
+            candidate_graph,
+            tuple(reference_graphs),
+            self.threshold(judge),
+            words,
+            peers,
+        )
         grades: dict[Ask, Grade] = {}
         wordings: dict[str, str] = {}
+        # The published protocol asks in waves, as later questions depend on
+        # earlier grades; the fixed rules need one wave.
         while (
             wave := self.open_wave(plan, grades, wordings)
         ).asks or wave.phrases:
@@ -287,7 +299,7 @@ class PoSh(Metric[PoShEvidence]):
                 asyncio.gather(
                     *(judge.ask(Rewrite(phrase)) for phrase in wave.phrases)
                 ),
-                self._graded(judge, plan, wave.asks),
+                self._ask_grades(judge, plan, wave.asks),
             )
             wordings.update(zip(wave.phrases, worded, strict=True))
             grades.update(graded)
@@ -295,14 +307,14 @@ class PoSh(Metric[PoShEvidence]):
             grades |= await contradicted_grades(judge, plan, grades)
         return PoShEvidence(plan, grades, wordings)
 
-    async def _graded(
+    async def _ask_grades(
         self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]
     ) -> Grades:
-        """The grades of one wave."""
+        """Return the grades of one wave."""
         by_pair = by_key(((ask.side, ask.reference), ask) for ask in asks)
         operation = PresenceList if self.asking == "list" else Presence
         version = "1" if self.asks_instead(judge) else "4"
-        asking = []
+        pending = []
         for pair, group in by_pair.items():
             # Published identifiers stand alone; places in the source are ours.
             source = plan.source(*pair).text if self.rules == "fixed" else None
@@ -310,19 +322,23 @@ class PoSh(Metric[PoShEvidence]):
                 [ask.question for ask in group],
                 plan.target(*pair).text,
             )
-            asking.append(
+            pending.append(
                 judge.ask(operation(questions, target, source, version))
             )
-        answers = await asyncio.gather(*asking)
+        answers = await asyncio.gather(*pending)
+        # Lists report contradictions as well; they are dropped where they are
+        # not wanted.
         listed = self.asking == "list" and not self.contradictions
         return {
             ask: replace(grade, contradiction="") if listed else grade
-            for group, given in zip(by_pair.values(), answers, strict=True)
-            for ask, grade in zip(group, given, strict=True)
+            for group, pair_grades in zip(
+                by_pair.values(), answers, strict=True
+            )
+            for ask, grade in zip(group, pair_grades, strict=True)
         }
 
     async def _peers(self, item: Item, tools: Tools) -> float:
-        """What the references recall of one another; 1 where that does not count."""
+        """Return the mean recall among the references; 1 where it is not used."""
         texts = [
             item.references[place]
             for place in distinct_places(item.references)
@@ -338,7 +354,7 @@ class PoSh(Metric[PoShEvidence]):
         )
 
     def asks_instead(self, judge: Judge) -> bool:
-        """Whether contradictions are a question of their own; the built-in judge reports them."""
+        """Return whether contradictions need a question: the built-in judge reports them itself."""
         by_itself = (
             self.rules == "fixed"
             and self.asking != "list"
@@ -352,12 +368,12 @@ class PoSh(Metric[PoShEvidence]):
         grades: Grades,
         wordings: Mapping[str, str] | None = None,
     ) -> Wave:
-        """What scoring still needs and can be asked now; empty when all is answered.
+        """Return the questions that scoring needs and that can be asked now; empty when done.
 
         Args:
             plan: The graphs of the texts.
             grades: The grades known so far.
-            wordings: What a judge called candidate identifiers so far.
+            wordings: Wordings of candidate identifiers so far.
         """
         if self.rules == "fixed":
             return Wave(() if grades else tuple(fixed_asks(plan)))
@@ -374,10 +390,12 @@ class PoSh(Metric[PoShEvidence]):
         return wordings.get if self.identifiers == "judge" else as_made
 
     def score_item(self, item: Item, evidence: PoShEvidence) -> ItemScore:
-        """Turn grades into scores."""
+        """Score the plan from the grades."""
         score = self.score_answers(
             evidence.plan, evidence.grades, evidence.wordings
         )
+        # ``evaluate`` signs by the tools in use; the signature here does not
+        # know them.
         return replace(score, signature="")
 
     def score_answers(
@@ -391,7 +409,7 @@ class PoSh(Metric[PoShEvidence]):
         Args:
             plan: The graphs of the texts.
             grades: A grade for every question that ``open_wave`` names.
-            wordings: What a judge called candidate identifiers, where one was asked.
+            wordings: Wordings of candidate identifiers, where a judge was asked.
 
         Returns:
             Values, units with spans and verdicts, and the graphs in ``detail``.
@@ -401,7 +419,7 @@ class PoSh(Metric[PoShEvidence]):
         """
         order_factor = 1.0
         if self.rules == "reference":
-            precision, recall = self._published(
+            precision, recall = self._score_published(
                 plan, grades, self._wording(wordings or {})
             )
             p, r = precision.value, recall.value
@@ -416,6 +434,8 @@ class PoSh(Metric[PoShEvidence]):
             precision = scoring.fixed_precision(plan, grades, weighing)
             p, r = self._beside_words(plan, precision.value, recall.value)
             texts = [graph.text for graph in plan.references]
+            # A reference's words in another order still make most of its
+            # units.
             order_factor = word_order.in_order(plan.candidate.text, texts)
             p, r = order_factor * p, order_factor * r
         values = {"f1": f1(p, r), "precision": p, "recall": r}
@@ -427,7 +447,7 @@ class PoSh(Metric[PoShEvidence]):
     def _beside_words(
         self, plan: Plan, p: float, r: float
     ) -> tuple[float, float]:
-        """Precision and recall of units with the share of words, and beside the peers' recall."""
+        """Mix the word alignment into precision and recall, then adjust recall by the peers'."""
         aligned = plan.lexical_alignment
         if aligned is not None:
             over = max if self.references == "best" else np.mean
@@ -437,10 +457,10 @@ class PoSh(Metric[PoShEvidence]):
             r = peer_adjusted_recall(r, plan.peers)
         return p, r
 
-    def _published(
+    def _score_published(
         self, plan: Plan, grades: Grades, wording: Wording
-    ) -> tuple[scoring.Judged, scoring.Judged]:
-        """Both sides under the published rules, with the candidate's units of its best pair."""
+    ) -> tuple[scoring.ScoredSide, scoring.ScoredSide]:
+        """Return both sides under the published rules; precision is that of the best pair."""
         places = plan.distinct
         forward = [
             scoring.published_side(plan, grades, "candidate", i, wording)
@@ -455,18 +475,18 @@ class PoSh(Metric[PoShEvidence]):
         if self.references == "mean":
             recall = math.fsum(recalls) / len(recalls)
         units = tuple(unit for side in back for unit in side.units)
-        return max(forward, key=_closeness), scoring.Judged(recall, units)
+        return max(forward, key=_closeness), scoring.ScoredSide(recall, units)
 
 
-def _closeness(side: scoring.Judged) -> tuple[float, int]:
-    """The value, then the matches: the order of references must not decide which units count."""
+def _closeness(side: scoring.ScoredSide) -> tuple[float, int]:
+    """Return the value, then the number of matches: the order of references breaks no tie."""
     return side.value, sum(unit.verdict == "match" for unit in side.units)
 
 
 async def contradicted_grades(
     judge: Judge, plan: Plan, grades: Grades
 ) -> dict[Ask, Grade]:
-    """Grades of the candidate's unstated units with the words that contradict them.
+    """Return changed grades of unstated units: those that a reference contradicts.
 
     One question per reference, about all units that no reference states.
 
@@ -479,6 +499,7 @@ async def contradicted_grades(
         The grades that change: those of units that a reference contradicts.
     """
     places = plan.distinct
+    # Only what no reference states can be contradicted.
     questions = [
         question
         for _, question in plan.questions[0]
@@ -491,15 +512,17 @@ async def contradicted_grades(
     answers = await asyncio.gather(
         *(judge.ask(Contradict(questions, target)) for target in targets)
     )
-    told = {}
-    for reference, target, places_told in zip(
+    changed_grades = {}
+    for reference, target, contradicted_places in zip(
         places, targets, answers, strict=True
     ):
-        for question, place in zip(questions, places_told, strict=True):
+        for question, place in zip(
+            questions, contradicted_places, strict=True
+        ):
             if place is not None:
                 ask = Ask("candidate", reference, question)
                 words = " ".join(target[slice(*place)].split())
-                told[ask] = replace(
+                changed_grades[ask] = replace(
                     grades[ask], contradiction=words, where=(place,)
                 )
-    return told
+    return changed_grades

@@ -21,7 +21,7 @@ class Ask(NamedTuple):
     """One question about one pair of texts.
 
     Attributes:
-        side: Where the unit stands: a unit of the candidate is looked for in the reference.
+        side: The text that has the unit: a unit of the candidate is looked for in the reference.
         reference: Which reference the pair is made with.
         question: The question.
     """
@@ -36,14 +36,14 @@ Grades: TypeAlias = Mapping[Ask, Grade]
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything known before a judge is asked.
+    """All that is computed before a judge is asked.
 
     Attributes:
         candidate: Graph of the text under evaluation.
         references: Graphs of the references.
         threshold: Grade from which a unit is present.
-        lexical_alignment: How near the words of the texts come, where that counts.
-        peers: What the references recall of one another by their words, 0..1; 1 for a single
+        lexical_alignment: Similarity of the texts by words, where it is used.
+        peers: Mean recall by words among the references, 0..1; 1 for a single
             reference, or where it does not count.
     """
 
@@ -55,7 +55,7 @@ class Plan:
 
     @cached_property
     def questions(self) -> tuple[list[tuple[GraphUnit, Question]], ...]:
-        """The units of each graph with their questions: the candidate's, then each reference's."""
+        """Units of each graph with their questions: the candidate's, then each reference's."""
         return tuple(
             unit_questions(graph)
             for graph in (self.candidate, *self.references)
@@ -63,7 +63,7 @@ class Plan:
 
     @cached_property
     def published(self) -> tuple[PublishedGraph, ...]:
-        """The graphs as the published scorer sees them: the candidate's, then each reference's."""
+        """The graphs in the published form: the candidate's, then each reference's."""
         return tuple(
             map(
                 PublishedGraph.of_scene_graph,
@@ -75,19 +75,19 @@ class Plan:
     def distinct(self) -> tuple[int, ...]:
         """The places of the references, without those that repeat an earlier one.
 
-        A text that is there twice says nothing more, so it must not weigh twice in the recall.
+        A text that is there twice adds no information, so it must not weigh twice in the recall.
         """
         return distinct_places([graph.text for graph in self.references])
 
     def pairs(self) -> list[tuple[Side, int]]:
-        """Both directions for each distinct reference."""
+        """Return both directions for each distinct reference."""
         candidate: list[tuple[Side, int]] = [
             ("candidate", i) for i in self.distinct
         ]
         return candidate + [("reference", i) for i in self.distinct]
 
     def source(self, side: Side, reference: int) -> SceneGraph:
-        """The graph whose units are looked for."""
+        """Return the graph whose units are looked for."""
         return (
             self.candidate
             if side == "candidate"
@@ -101,7 +101,7 @@ class Plan:
         grades: Grades,
         wording: Wording = as_made,
     ) -> Advance:
-        """How far the published passes come with the known grades, for one direction of a pair."""
+        """Go through the published passes of one direction, as far as grades are known."""
         graph = self.published[0 if side == "candidate" else 1 + reference]
         return advance(
             graph,
@@ -111,7 +111,7 @@ class Plan:
         )
 
     def target(self, side: Side, reference: int) -> SceneGraph:
-        """The graph of the text in which they are looked for."""
+        """Return the graph of the text in which they are looked for."""
         return (
             self.references[reference]
             if side == "candidate"
@@ -120,7 +120,7 @@ class Plan:
 
 
 def distinct_places(texts: Sequence[str]) -> tuple[int, ...]:
-    """The places of texts that differ in more than case, white space and a full stop at the end.
+    """Return the places of texts that differ in more than case, white space and the last full stop.
 
     Of texts that are alike the longest stands for all, the one with its full stop, wherever it is
     in the list: the order of references must change no value.
@@ -140,18 +140,21 @@ def distinct_places(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
-    """The units of a graph with the question for each, under ``rules="fixed"``.
+    """Return the units of a graph with the question for each, under ``rules="fixed"``.
 
     An entity that shares its name with others is named by what sets it apart; an attribute is never
     asked about an entity that is named by that attribute.
     """
-    found = []
+    questions = []
     identifiers = Identifiers(graph)
     for unit in graph_units(graph):
+        # The parser marks words for the picture itself ("a photo of"); they
+        # are not asked about.
         if not unit.asked:
             continue
-        subject = identifiers.of(unit.subject, without=unit.value)
+        subject = identifiers.phrase_for(unit.subject, without=unit.value)
         place = unit.place(graph)
+        # A denied unit asks for its denial: "no dog", "not red".
         denied = "" if unit.polarity else "not "
         if unit.kind == "entity":
             text = f"{'' if unit.polarity else 'no '}{subject}"
@@ -161,16 +164,16 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
                 "attribute", denied + unit.text, subject, place=place
             )
         else:
-            other = identifiers.of(unit.object)
+            object_name = identifiers.phrase_for(unit.object)
             question = Question(
-                "relation", denied + unit.text, subject, other, place
+                "relation", denied + unit.text, subject, object_name, place
             )
-        found.append((unit, question))
-    return found
+        questions.append((unit, question))
+    return questions
 
 
 def fixed_asks(plan: Plan) -> list[Ask]:
-    """All questions under ``rules="fixed"``: one wave, every unit against every reference."""
+    """Return all questions under ``rules="fixed"``: every unit against every reference."""
     return [
         Ask(side, reference, question)
         for side, reference in plan.pairs()
@@ -197,7 +200,7 @@ _Owners: TypeAlias = defaultdict[tuple[str, ...], set[int]]
 class Identifiers:
     """Phrases that name one entity of a graph and no other.
 
-    What is said of namesakes is collected once, so that a long text costs no more than its length.
+    Attributes and relations of namesakes are collected once, so that cost grows with the length.
 
     Args:
         graph: The graph.
@@ -220,8 +223,8 @@ class Identifiers:
             self._relations[relation.subject].append(relation)
             self._owners[name, *self._end(relation)].add(relation.subject)
 
-    def of(self, entity: int, without: str = "") -> str:
-        """The name alone where it is unique, else with what no namesake has, else with a number.
+    def phrase_for(self, entity: int, without: str = "") -> str:
+        """Return the name alone if unique, else with what no namesake has, else with a number.
 
         Args:
             entity: Index of the entity.
@@ -231,11 +234,17 @@ class Identifiers:
         namesakes = self._namesakes[name]
         if len(namesakes) == 1:
             return name
+        # Tried in this order: a quality, a relation, the place among the
+        # namesakes.
         for attribute in self._attributes[entity]:
-            told = attribute.value != without and self._owners[
+            is_distinctive = attribute.value != without and self._owners[
                 name, attribute.value
             ] == {entity}
-            if told and attribute.kind == "quality" and attribute.polarity:
+            if (
+                is_distinctive
+                and attribute.kind == "quality"
+                and attribute.polarity
+            ):
                 return f"{attribute.value} {name}"
         for relation in self._relations[entity]:
             if self._owners[name, *self._end(relation)] == {entity}:
@@ -248,7 +257,8 @@ class Identifiers:
 
 
 def _clause(relation: Relation) -> str:
-    """The relation after its subject: "that is on", "that holds", "that is held by"."""
+    """Return the relation after its subject: "that is on", "that holds", "that is held by"."""
+    # Only a finite verb stands without "is".
     first = relation.text.split()[0].lower()
     acts = relation.kind != "preposition" and not relation.passive
     finite = acts and not first.endswith(("ing", "ed", "en"))

@@ -24,9 +24,9 @@ from beholder.metrics.base import f1 as f1
 from beholder.metrics.posh.published_graph import PART_OF, PublishedGraph
 from beholder.records import Side, Span
 
-Known: TypeAlias = Callable[[Question], Grade | None]
+GradeLookup: TypeAlias = Callable[[Question], Grade | None]
 Wording: TypeAlias = Callable[[str], str | None]
-"""What a phrase is called; None until it is asked."""
+"""The wording of a phrase; None until it is asked."""
 Answer: TypeAlias = Callable[
     [QuestionKind, str, str, str, Side], Sequence[float]
 ]
@@ -63,7 +63,7 @@ class Component:
     Attributes:
         kind: ``entity``, ``attribute`` or ``relation``.
         text: As written.
-        identifier: What it was called when it was asked for.
+        identifier: The name under which it was asked for.
         spans: Its characters in the original text.
         score: 1..5.
         grade: The judge's grade, or None where its entity was absent and it was not asked for.
@@ -79,7 +79,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Advance:
-    """What the known answers lead to: what is still open, or all components.
+    """The state after the known answers: open questions, or all components.
 
     Attributes:
         open: Questions.
@@ -93,13 +93,13 @@ class Advance:
 
 
 def as_made(phrase: str) -> str:
-    """The wording without a judge that rewords identifiers."""
+    """Return the phrase itself: the wording without a judge."""
     return phrase
 
 
 def advance(
     graph: PublishedGraph,
-    known: Known,
+    grade_of: GradeLookup,
     threshold: float,
     wording: Wording = as_made,
 ) -> Advance:
@@ -107,37 +107,42 @@ def advance(
 
     Args:
         graph: The graph whose components are looked for.
-        known: Grade of a question, or None if it was not asked yet.
+        grade_of: Grade of a question, or None if it was not asked yet.
         threshold: Score from which an entity is present.
-        wording: What a candidate identifier is called.
+        wording: Wording of a candidate identifier.
     """
-    passes = _Passes(graph, known, threshold, wording)
+    passes = _Passes(graph, grade_of, threshold, wording)
+    # First entities without parents, then those with: their names contain the
+    # parent's.
     for nested in (False, True):
         missing = passes.judge_entities(nested)
         if missing.open or missing.phrases:
             return missing
+    # Attributes and relations are asked only where their entities are present.
     parts = [*passes.attribute_parts(), *passes.relation_parts()]
     open_parts = dict.fromkeys(
-        p.question for p in parts if p.asked and known(p.question) is None
+        p.question
+        for p in parts
+        if p.is_asked and grade_of(p.question) is None
     )
     if open_parts:
         return Advance(tuple(open_parts))
     components = (
         *passes.entity_components(),
-        *(p.component(known) for p in parts),
+        *(p.component(grade_of) for p in parts),
     )
     return Advance(components=components)
 
 
 def mean_score(components: Sequence[Component]) -> float:
-    """Mean of the scores of all components / 5; a graph without components scores 1."""
+    """Return the mean of all components' scores / 5; a graph without components scores 1."""
     if not components:
         return 1.0
     return sum(c.score for c in components) / HIGHEST / len(components)
 
 
 class PublishedScores(NamedTuple):
-    """What the published scorer gives for a pair of graphs, each 0.2..1, higher is better.
+    """Scores of the published scorer for a pair of graphs, each 0.2..1, higher is better.
 
     Attributes:
         precision: Mean score / 5 of the candidate's components; low for mistakes.
@@ -173,7 +178,7 @@ def score_graphs(
             public code has a model do it. By default it stays as it is.
 
     Raises:
-        ItemError: A graph is not in the public form, or an answer is no five probabilities.
+        ItemError: A graph is not in the public form, or an answer is not five probabilities.
     """
 
     def looked_for(public: Mapping[str, Any], side: Side) -> float:
@@ -181,9 +186,10 @@ def score_graphs(
             PublishedGraph.of_public(public),
             dict[Question, Grade](),
         )
+        # Each round answers what the round before has opened.
         while (step := advance(graph, grades.get, threshold, rewrite)).open:
             for q in step.open:
-                grades[q] = _expected(
+                grades[q] = _expected_grade(
                     q, answer(q.kind, q.text, q.subject, q.object, side)
                 )
         return mean_score(step.components)
@@ -193,14 +199,14 @@ def score_graphs(
     return PublishedScores(precision, recall, f1(precision, recall))
 
 
-def _expected(question: Question, given: Sequence[float]) -> Grade:
-    """The grade of an answer: its expectation over the scores."""
-    total = sum(given)
-    if len(given) != HIGHEST or min(given) < 0 or not total > 0:
+def _expected_grade(question: Question, answer: Sequence[float]) -> Grade:
+    """Return the grade of an answer: its expectation over the scores."""
+    total = sum(answer)
+    if len(answer) != HIGHEST or min(answer) < 0 or not total > 0:
         raise ItemError(
-            f"answer to {question}: expected probabilities of 1 to 5, got {given!r}"
+            f"answer to {question}: expected probabilities of 1 to 5, got {answer!r}"
         )
-    probabilities = tuple(p / total for p in given)
+    probabilities = tuple(p / total for p in answer)
     value = sum(
         score * p for score, p in enumerate(probabilities, start=LOWEST)
     )
@@ -223,12 +229,12 @@ class _Part:
     text: str
     spans: tuple[Span, ...]
     question: Question
-    asked: bool
+    is_asked: bool
 
-    def component(self, known: Known) -> Component:
+    def component(self, grade_of: GradeLookup) -> Component:
         question = self.question
         words = (question.subject, question.text, question.object)
-        grade = known(question) if self.asked else None
+        grade = grade_of(question) if self.is_asked else None
         score = grade.value if grade else float(LOWEST)
         return Component(question.kind, self.text, " ".join(w for w in words if w), self.spans,
                          score, grade)  # fmt: skip
@@ -239,7 +245,7 @@ class _Passes:
     """The passes through one graph."""
 
     graph: PublishedGraph
-    known: Known
+    grade_of: GradeLookup
     threshold: float
     wording: Wording
 
@@ -248,7 +254,7 @@ class _Passes:
         self._accepted: dict[int, _Accepted] = {}
 
     def judge_entities(self, nested: bool) -> Advance:
-        """Accept an identifier for each entity with (or without) parents, or say what is open."""
+        """Accept an identifier for each entity with or without parents; return what is open."""
         # Who looks at the picture is always there, under a fixed name.
         accepted = {
             i: _Accepted(entity.viewer, float(HIGHEST), None)
@@ -260,6 +266,8 @@ class _Passes:
         for index, entity in enumerate(self._entities):
             if bool(self.graph.parents[index]) != nested or entity.viewer:
                 continue
+            # Later names replace the best one only if they round higher; 5
+            # cannot be beaten.
             best: _Accepted | None = None
             for naming, phrase in self._candidates(index):
                 text = self.wording(phrase) if naming in _REWORDED else phrase
@@ -267,7 +275,7 @@ class _Passes:
                     phrases[phrase] = None
                     break
                 question = Question("entity", text)
-                grade = self.known(question)
+                grade = self.grade_of(question)
                 if grade is None:
                     questions[question] = None
                     break
@@ -277,6 +285,8 @@ class _Passes:
                     )
                 if round(grade.value) >= HIGHEST:
                     break
+        # Accepted all at once, so that a pass that is asked again starts from
+        # the same state.
         if not questions and not phrases:
             self._accepted |= accepted
         return Advance(tuple(questions), tuple(phrases))
@@ -305,12 +315,14 @@ class _Passes:
                 and self._entities[r.object].viewer
             ):
                 continue
-            subject, other = (
+            subject, object_name = (
                 self._accepted[i].identifier for i in (r.subject, r.object)
             )
-            question = Question("relation", r.text, subject, other)
-            asked = self._is_present(r.subject) and self._is_present(r.object)
-            yield _Part(r.written, r.spans, question, asked)
+            question = Question("relation", r.text, subject, object_name)
+            is_asked = self._is_present(r.subject) and self._is_present(
+                r.object
+            )
+            yield _Part(r.written, r.spans, question, is_asked)
 
     def entity_components(self) -> Iterator[Component]:
         for index, entity in enumerate(self._entities):
@@ -332,34 +344,36 @@ class _Passes:
         )
 
     def _candidates(self, index: int) -> list[tuple[_Naming, str]]:
-        """The identifiers under which an entity is asked for, in the published order."""
+        """Return the identifiers under which an entity is asked for, in the published order."""
         head, parents = self._entities[index].head, self.graph.parents
         namesakes = tuple(
             i
-            for i, other in enumerate(self._entities)
-            if i != index and other.head == head and not other.viewer
+            for i, entity in enumerate(self._entities)
+            if i != index and entity.head == head and not entity.viewer
         )
         present = [p for p in parents[index] if self._is_present(p)]
+        # A frame is the head alone, or the head of a present parent, with the
+        # namesakes it leaves.
         frames = [(head, namesakes)] if not present or not namesakes else []
         for parent in present:
             siblings = tuple(i for i in namesakes if parent in parents[i])
             frames.append(
                 (f"{head} of {self._accepted[parent].identifier}", siblings)
             )
-        found: dict[str, _Naming] = {}
+        namings: dict[str, _Naming] = {}
         for (
             frame,
             rivals,
         ) in frames:  # a way to name it, and who else would be named so
             # A name that an earlier frame has made is none of this one: relations are tried then.
-            before = len(found)
+            before = len(namings)
             for text, naming in self._of_frame(index, frame, rivals):
-                found.setdefault(text, naming)
-            if rivals and len(found) == before:
+                namings.setdefault(text, naming)
+            if rivals and len(namings) == before:
                 for text, naming in self._by_relations(index, frame, rivals):
-                    found.setdefault(text, naming)
+                    namings.setdefault(text, naming)
         in_order = sorted(
-            found.items(), key=lambda pair: pair[1]
+            namings.items(), key=lambda pair: pair[1]
         )  # stable: then as they were made
         return [(naming, text) for text, naming in in_order] or [
             (_Naming.HEAD, frames[0][0])
@@ -368,39 +382,43 @@ class _Passes:
     def _of_frame(
         self, index: int, frame: str, rivals: Sequence[int]
     ) -> Iterator[tuple[str, _Naming]]:
-        """Names by the head, by an attribute and by another mention, if no rival has those."""
+        """Yield names by head, attribute and other mention that no rival has."""
         entity = self._entities[index]
-        others = [self._entities[i] for i in rivals]
-        if not others:
+        rival_entities = [self._entities[i] for i in rivals]
+        if not rival_entities:
+            # Without rivals the frame is unique by itself.
             yield frame, _Naming.HEAD
         qualities = {
             attribute.text
-            for rival in others
+            for rival in rival_entities
             for attribute in rival.attributes
         }
         for attribute in sorted(entity.attributes, key=lambda a: a.sentence):
             if attribute.text not in qualities:
                 yield f"{attribute.text} {frame}", _Naming.ATTRIBUTE
-        taken = {name for rival in others for name in rival.mentions}
+        rival_names = {
+            name for rival in rival_entities for name in rival.mentions
+        }
         for name in entity.mentions:
-            if name not in _PRONOUNS and name not in taken:
+            if name not in _PRONOUNS and name not in rival_names:
                 yield name + frame.removeprefix(entity.head), _Naming.MENTION
 
     def _by_relations(
         self, index: int, frame: str, rivals: Sequence[int]
     ) -> Iterator[tuple[str, _Naming]]:
-        """Names by relations that no rival has to the same other end."""
+        """Yield names by relations that no rival has to the same other end."""
         head = self._entities[index].head
         by_sentence = sorted(self.graph.relations, key=lambda r: r.sentence)
-        told = [r for r in by_sentence if r.text != PART_OF]
-        alike = {(r.subject, r.text, r.object) for r in told}
-        for r in told:
+        # Parents are in the frames already.
+        relations = [r for r in by_sentence if r.text != PART_OF]
+        alike = {(r.subject, r.text, r.object) for r in relations}
+        for r in relations:
             name = self._end(r.object) if r.subject == index else None
             if name and not any(
                 (rival, r.text, r.object) in alike for rival in rivals
             ):
                 yield f"{head} {r.text} {name}", _Naming.SUBJECT
-        for r in told:
+        for r in relations:
             name = self._end(r.subject) if r.object == index else None
             if name and not any(
                 (r.subject, r.text, rival) in alike for rival in rivals
@@ -411,9 +429,9 @@ class _Passes:
                 )
 
     def _end(self, index: int) -> str | None:
-        """What the other end of a relation is called; None if it was found absent.
+        """Return the name of the other end of a relation; None if it was found absent.
 
-        One that is not judged yet goes by its head with the attribute of its earliest sentence.
+        An end that is not judged yet is named by its head with its earliest attribute.
         """
         if index in self._accepted:
             return (

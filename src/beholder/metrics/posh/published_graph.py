@@ -34,7 +34,7 @@ _FIXED_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class PublishedAttribute:
-    """What one entity is like.
+    """An attribute of one entity.
 
     Attributes:
         text: In lower case.
@@ -51,15 +51,15 @@ class PublishedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class PublishedEntity:
-    """Something the text speaks of.
+    """A thing that the text mentions.
 
     Attributes:
-        head: What it is called, in lower case.
+        head: Its name, in lower case.
         mentions: The words of all its mentions in lower case.
         attributes: In the order of the alphabet, capitals before small letters; each text once.
-        viewer: The fixed name of who looks at the picture, or of what is on their side ("our
+        viewer: The fixed name of the viewer, or of what is on their side ("our
             left"); such an entity is always there and never scored. Empty for all others.
-        written: What it is called in results.
+        written: Its name in results.
         spans: The characters of its mentions.
     """
 
@@ -73,7 +73,7 @@ class PublishedEntity:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRelation:
-    """How one entity stands to another.
+    """A relation between two entities.
 
     Attributes:
         subject: Place of the first entity.
@@ -106,18 +106,18 @@ class PublishedGraph:
 
     @cached_property
     def parents(self) -> tuple[tuple[int, ...], ...]:
-        """For each entity what it is part of, and what has, holds, contains or wears it."""
-        found: list[set[int]] = [set() for _ in self.entities]
+        """Parents of each entity: what it is part of, and what has, holds, contains or wears it."""
+        parent_sets: list[set[int]] = [set() for _ in self.entities]
         for relation in self.relations:
             if relation.text == PART_OF:
-                found[relation.subject].add(relation.object)
+                parent_sets[relation.subject].add(relation.object)
             if relation.text in CONTAINS:
-                found[relation.object].add(relation.subject)
-        return tuple(tuple(sorted(parents)) for parents in found)
+                parent_sets[relation.object].add(relation.subject)
+        return tuple(tuple(sorted(parents)) for parents in parent_sets)
 
     @classmethod
     def of_public(cls, graph: Mapping[str, Any]) -> PublishedGraph:
-        """Read the public form.
+        """Read the public form of a graph.
 
         Args:
             graph: ``entities`` (each with ``head``, ``heads``, ``attributes``,
@@ -133,16 +133,17 @@ class PublishedGraph:
             entities = tuple(map(_public_entity, graph["entities"]))
             relations = tuple(map(_public_relation, graph["relations"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            found = (
+            problem = (
                 f"has no {error}"
                 if isinstance(error, KeyError)
                 else f"cannot be read ({error})"
             )
             raise ItemError(
-                f"the graph {found}; a graph in the public form has entities with head,"
+                f"the graph {problem}; a graph in the public form has entities with head,"
                 " heads, attributes and attribute_sentence_idxs (a list for each attribute), and"
                 " relations with subject, object, relation and sentence_idxs"
             ) from error
+        # JSON from outside: an index may point anywhere.
         for place, relation in enumerate(relations):
             ends = (relation.subject, relation.object)
             if not all(0 <= end < len(entities) for end in ends):
@@ -154,24 +155,25 @@ class PublishedGraph:
 
     @classmethod
     def of_scene_graph(cls, graph: SceneGraph) -> PublishedGraph:
-        """Read our own graph, made with ``rules="reference"``."""
+        """Convert our own graph, made with ``rules="reference"``."""
         entities = []
         for entity in graph.entities:
             mentions = tuple(
                 mention.text.lower() for mention in entity.mentions
             )
+            # The published scorer compares in lower case and shows the text as written.
             attributes = _alphabetical(
                 PublishedAttribute(a.text.lower(), a.sentence, a.text, a.spans)
                 for a in graph.attributes_of(entity.index)
             )
             viewer = _viewer(graph.text, entity.mentions[0])
-            shown = (
+            display = (
                 entity.name,
                 tuple(mention.span for mention in entity.mentions),
             )
             entities.append(
                 PublishedEntity(
-                    mentions[0], mentions, attributes, viewer, *shown
+                    mentions[0], mentions, attributes, viewer, *display
                 )
             )
         relations = (
@@ -201,12 +203,13 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
     )
 
     def attribute(text: str) -> PublishedAttribute:
-        shown = (text, _spans(spans.get(text, ())))
+        display = (text, _spans(spans.get(text, ())))
         return PublishedAttribute(
-            text.strip().lower(), _earliest(sentences[text], text), *shown
+            text.strip().lower(), _earliest(sentences[text], text), *display
         )
 
     attributes = _alphabetical(map(attribute, entity["attributes"]))
+    # The flags may be missing; the head then names the viewer.
     flags = {"is_us": head.lower() in _VIEWERS, **entity}
     viewer = next(
         (name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), ""
@@ -238,33 +241,33 @@ def _earliest(sentences: Sequence[int], what: str) -> int:
     return min(sentences)
 
 
-def _spans(given: Iterable[Sequence[int]]) -> tuple[Span, ...]:
-    return tuple((int(start), int(end)) for start, end in given)
+def _spans(pairs: Iterable[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((int(start), int(end)) for start, end in pairs)
 
 
 def _alphabetical(
     attributes: Iterable[PublishedAttribute],
 ) -> tuple[PublishedAttribute, ...]:
-    """By their text as written, so capitals come first; of texts that differ in case, the first."""
-    found: dict[str, PublishedAttribute] = {}
+    """Sort by the text as written, capitals first; of texts that differ in case keep the first."""
+    by_text: dict[str, PublishedAttribute] = {}
     for attribute in sorted(attributes, key=lambda a: a.written):
-        found.setdefault(attribute.text, attribute)
-    return tuple(found.values())
+        by_text.setdefault(attribute.text, attribute)
+    return tuple(by_text.values())
 
 
 def _distinct(
     relations: Iterable[PublishedRelation],
 ) -> tuple[PublishedRelation, ...]:
-    found: dict[tuple[int, int, str], PublishedRelation] = {}
+    by_ends: dict[tuple[int, int, str], PublishedRelation] = {}
     for relation in relations:
-        found.setdefault(
+        by_ends.setdefault(
             (relation.subject, relation.object, relation.text), relation
         )
-    return tuple(found.values())
+    return tuple(by_ends.values())
 
 
 def _viewer(text: str, first: Mention) -> str:
-    """The fixed name of who looks ("us"), of "our left" and of "our right"; else nothing."""
+    """Return the fixed name of the viewer ("us"), "our left" or "our right"; else an empty text."""
     word = first.text.lower()
     if word in _VIEWERS:
         return _VIEWER

@@ -44,30 +44,30 @@ RATES = (
         higher_is_better=False,
     ),
 )
-"""The values that ``rates`` gives."""
+"""The values that ``rates`` returns."""
 
 
 CONTRADICTED = 5.0
-"""What a unit counts that the other text excludes, against one that it does not state: a wrong fact
-is worse than a paraphrase that was not recognised. Chosen on half of ``suite minimal-pairs``. Only
-for ``weighting="information"``: with equal weights the values are the plain mean of the paper."""
+"""Weight of a contradicted unit, against one that is not stated: a wrong fact is worse than a
+paraphrase that was not recognised. Chosen on half of ``suite minimal-pairs``. Only for
+``weighting="information"``: with equal weights the values are the plain mean of the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """What a unit counts for.
+    """The weights of units.
 
     Attributes:
         kinds: Weight by kind.
-        information: Whether a unit counts by the information of its words, and five times if it is
+        information: True if a unit counts by the information of its words, and five times if it is
             contradicted; otherwise every unit of a kind counts alike.
     """
 
     kinds: Mapping[str, float]
     information: bool
 
-    def of(self, kind: str, value: str) -> float:
-        """The weight of a unit with this base form."""
+    def weight_of(self, kind: str, value: str) -> float:
+        """Return the weight of a unit with this base form."""
         if not self.information:
             return self.kinds[kind]
         return self.kinds[kind] * sum(frequency.weights(lower_words(value)))
@@ -79,7 +79,7 @@ class Weighing:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredSide:
     """A side of an item, judged.
 
     Attributes:
@@ -91,45 +91,53 @@ class Judged:
     units: tuple[Unit, ...]
 
 
-def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
-    """Precision against the union of the references: each unit's best grade counts.
+def fixed_precision(
+    plan: Plan, grades: Grades, weighing: Weighing
+) -> ScoredSide:
+    """Return precision against the union of the references: each unit's best grade counts.
 
-    A candidate that names nothing has precision 0: none of it is supported. A relation that the
+    A candidate without units has precision 0. A relation that the
     judge excuses, as a thing of it is wrong itself, is left out.
     """
     units, parts = [], []
     for unit, question in plan.questions[0]:
-        asked = [grades[Ask("candidate", i, question)] for i in plan.distinct]
+        unit_grades = [
+            grades[Ask("candidate", i, question)] for i in plan.distinct
+        ]
         # Of equal grades the one that counts, then the sure one: the order of references must not
         # decide whether the unit is left out.
         place = max(
-            range(len(asked)),
+            range(len(unit_grades)),
             key=lambda i: (
-                asked[i].value,
-                not asked[i].excused,
-                asked[i].sure,
+                unit_grades[i].value,
+                not unit_grades[i].excused,
+                unit_grades[i].sure,
             ),
         )
-        grade, best = asked[place], plan.distinct[place]
+        grade, best = unit_grades[place], plan.distinct[place]
         if grade.excused:
             continue
         parts.append(unit)
         if grade.value < plan.threshold:
             # A reference that says otherwise has more information than a silent one.
-            told = [g for g in asked if g.contradiction and g.sure]
-            if told:
+            contradicting = [
+                g for g in unit_grades if g.contradiction and g.sure
+            ]
+            if contradicting:
                 grade = replace(
-                    grade, contradiction=told[0].contradiction, sure=True
+                    grade,
+                    contradiction=contradicting[0].contradiction,
+                    sure=True,
                 )
         about = {
-            "weight": weighing.of(unit.kind, unit.value),
+            "weight": weighing.weight_of(unit.kind, unit.value),
             "reference": best,
         }
-        made = _unit(
+        candidate_unit = _unit(
             unit, "candidate", question.subject, grade, plan.threshold, about
         )
-        units.append(_weighed(made, weighing))
-    return Judged(_mean(units), tuple(_folded(units, parts)))
+        units.append(_weigh(candidate_unit, weighing))
+    return ScoredSide(_mean(units), tuple(_put_under(units, parts)))
 
 
 def fixed_recall(
@@ -137,8 +145,8 @@ def fixed_recall(
     grades: Grades,
     weighing: Weighing,
     rule: Literal["best", "mean"],
-) -> Judged:
-    """Recall as the best or the mean over the references that name anything.
+) -> ScoredSide:
+    """Return recall as the best or the mean over the references with units.
 
     Raises:
         ItemError: No reference names anything, so that nothing can be missing.
@@ -146,25 +154,28 @@ def fixed_recall(
     values: list[float] = []
     units: list[Unit] = []
     for index in plan.distinct:
-        own, parts = [], []
+        reference_units, parts = [], []
         for unit, question in plan.questions[1 + index]:
             grade = grades[Ask("reference", index, question)]
             if grade.excused:
                 continue
             parts.append(unit)
-            about = {"weight": weighing.of(unit.kind, unit.value)}
-            said = (question.subject, grade, plan.threshold, about, index)
-            own.append(_weighed(_unit(unit, "reference", *said), weighing))
-        if own:
-            values.append(_mean(own))
-        units += _folded(own, parts)
+            about = {"weight": weighing.weight_of(unit.kind, unit.value)}
+            arguments = (question.subject, grade, plan.threshold, about, index)
+            reference_units.append(
+                _weigh(_unit(unit, "reference", *arguments), weighing)
+            )
+        if reference_units:
+            values.append(_mean(reference_units))
+        units += _put_under(reference_units, parts)
     if not values:
         raise ItemError(
             "no reference names anything that could be looked for; the first begins "
             f"{plan.references[0].text.strip()[:40]!r}"
         )
+    # fsum, so that the order of references changes no digit.
     value = max(values) if rule == "best" else math.fsum(values) / len(values)
-    return Judged(value, tuple(units))
+    return ScoredSide(value, tuple(units))
 
 
 def published_side(
@@ -173,17 +184,17 @@ def published_side(
     side: Side,
     reference: int,
     wording: Wording = as_made,
-) -> Judged:
-    """Mean of the scores of all components / 5; a graph without components scores 1."""
+) -> ScoredSide:
+    """Score one side as published: mean of all components / 5, and 1 without components."""
     components = plan.advance(side, reference, grades, wording).components
     units = tuple(
         _component(c, side, reference, plan.threshold) for c in components
     )
-    return Judged(mean_score(components), units)
+    return ScoredSide(mean_score(components), units)
 
 
 def _mean(units: Sequence[Unit]) -> float:
-    """The weighted mean of the units' scores; 0 if there are none, or none counts."""
+    """Return the weighted mean of the units' scores; 0 if there are none, or all weigh 0."""
     weights = [float(unit.detail["weight"]) for unit in units]
     total = sum(weights)
     if not total:
@@ -212,17 +223,15 @@ def _unit(
         detail["of"] = subject
     if not grade.sure:
         detail["unsure"] = True
+    # An unsure contradiction is not shown, and a present unit has none.
     contradicted = bool(grade.contradiction) and grade.sure and not present
     if contradicted:
         detail["contradiction"] = grade.contradiction
+    # Grades of 1 to 5 become scores of 0 to 1.
     score = (grade.value - LOWEST) / (HIGHEST - LOWEST)
-    verdict = (
-        "match"
-        if present
-        else "omission"
-        if side == "reference"
-        else "unstated"
-    )
+    verdict = "match"
+    if not present:
+        verdict = "omission" if side == "reference" else "unstated"
     if verdict == "unstated" and contradicted:
         verdict = "contradicted"
     spans = part.spans + grade.further
@@ -231,8 +240,8 @@ def _unit(
     )
 
 
-def _weighed(unit: Unit, weighing: Weighing) -> Unit:
-    """The unit with the weight that counts if the other text contradicts it."""
+def _weigh(unit: Unit, weighing: Weighing) -> Unit:
+    """Return the unit with the weight that counts if the other text contradicts it."""
     if "contradiction" not in unit.detail:
         return unit
     weight = unit.detail["weight"] * weighing.contradicted
@@ -242,7 +251,7 @@ def _weighed(unit: Unit, weighing: Weighing) -> Unit:
 def rates(
     candidate: Sequence[Unit], reference: Sequence[Unit]
 ) -> dict[str, float]:
-    """Shares of the units of a text, each counting alike; 0 where a text has none."""
+    """Return shares of the units of a text, each counting alike; 0 where a text has none."""
 
     def share(units: Sequence[Unit], verdict: str) -> float:
         return (
@@ -258,11 +267,13 @@ def rates(
     }
 
 
-def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
-    """The units of one text, with what is said of an absent thing put under it for readers.
+def _put_under(
+    units: Sequence[Unit], parts: Sequence[GraphUnit]
+) -> list[Unit]:
+    """Put the units about an absent thing under that thing, for readers.
 
-    Such a unit gets ``detail["under"]``, the name of the thing, and the thing ``detail["holds"]``,
-    how many are under it. What the other text contradicts stands for itself.
+    Such a unit gets ``detail["under"]``, the name of the thing; the thing gets ``detail["holds"]``,
+    how many are under it. A contradicted unit stays by itself.
     """
     absent = {
         part.subject: place
@@ -271,13 +282,15 @@ def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
         and part.polarity
         and unit.verdict in ("unstated", "omission")
     }
-    found, held = list(units), Counter[int]()
+    folded_units, n_under = list(units), Counter[int]()
     for place, (unit, part) in enumerate(zip(units, parts, strict=True)):
         if part.kind == "entity" or unit.verdict not in (
             "unstated",
             "omission",
         ):
             continue
+        # A relation is under its subject, or under its object if only that is
+        # absent.
         ends = (
             (part.subject,)
             if part.object is None
@@ -285,15 +298,16 @@ def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
         )
         owner = next((absent[end] for end in ends if end in absent), None)
         if owner is not None:
-            found[place] = replace(
+            folded_units[place] = replace(
                 unit, detail={**unit.detail, "under": units[owner].text}
             )
-            held[owner] += 1
-    for owner, n in held.items():
-        found[owner] = replace(
-            found[owner], detail={**found[owner].detail, "holds": n}
+            n_under[owner] += 1
+    for owner, n in n_under.items():
+        folded_units[owner] = replace(
+            folded_units[owner],
+            detail={**folded_units[owner].detail, "holds": n},
         )
-    return found
+    return folded_units
 
 
 def _component(
@@ -301,6 +315,7 @@ def _component(
 ) -> Unit:
     grade = component.grade or rule_grade(component.score)
     about: dict[str, Any] = {"identifier": component.identifier}
+    # Published rules ask only about parts of present entities.
     if component.grade is None:
         about["reason"] = "not asked: what it belongs to is absent"
     unit = _unit(component, side, "", grade, threshold, about)
@@ -313,7 +328,7 @@ def _component(
 def graphs_detail(
     plan: Plan, units: Sequence[Unit], in_order: float
 ) -> dict[str, object]:
-    """``ItemScore.detail`` of PoSh.
+    """Return ``ItemScore.detail`` of PoSh.
 
     Returns:
         A dict with the keys
@@ -333,12 +348,13 @@ def graphs_detail(
             [u if u.side == "candidate" else None for u in units],
         )
     ]
+    # Each graph names its units by their places in the list of all units.
     for index, graph in enumerate(plan.references):
-        own = [
+        reference_units = [
             u if u.side == "reference" and u.reference_index == index else None
             for u in units
         ]
-        graphs.append(_graph(graph, own))
+        graphs.append(_graph(graph, reference_units))
     return {
         "view": "scene_graph",
         "presence_threshold": plan.threshold,
@@ -372,9 +388,9 @@ def _graph(
         for entity in graph.entities
     ]
     for attribute in graph.attributes:
-        found = place_of("attribute", attribute.text, attribute.spans)
-        if found is not None:
-            nodes[attribute.entity]["attributes"].append(found)
+        unit_place = place_of("attribute", attribute.text, attribute.spans)
+        if unit_place is not None:
+            nodes[attribute.entity]["attributes"].append(unit_place)
     edges = [
         [r.subject, r.object, r.text, place_of("relation", r.text, r.spans)]
         for r in graph.relations

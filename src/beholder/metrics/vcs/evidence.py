@@ -1,4 +1,4 @@
-"""What VCS gathers for one item: chunks with their places and vectors. Small, and pickles."""
+"""Evidence of VCS for one item: chunks with their places and vectors. Small, and pickles."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class EmbeddedText:
     Attributes:
         spans: Character range of each chunk in the original text.
         chunks: Chunk vectors, (N, D).
-        whole: Vector of the whole text, (D,).
+        whole_text: Vector of the whole text, (D,).
     """
 
     spans: tuple[Span, ...]
     chunks: FloatArray
-    whole: FloatArray
+    whole_text: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,14 +69,17 @@ class AlignedMetric(Metric[VCSEvidence]):
         """The parameters of the arithmetic."""
         config: dict[str, Any] = self.config()
         return Setting(
-            **{each.name: config[each.name] for each in fields(Setting)}
+            **{
+                parameter.name: config[parameter.name]
+                for parameter in fields(Setting)
+            }
         )
 
     @abstractmethod
     def cut(
         self, name: str, text: str, tools: Tools
     ) -> tuple[Sequence[Span], Sequence[str]]:
-        """Character range of each chunk of a text with words, and what to embed for it."""
+        """Return the character range of each chunk of a text with words, and the text to embed."""
 
     async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
         """Cut and embed all texts of an item.
@@ -84,23 +87,28 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ItemError: The embedder knows no word of a text.
         """
-        # Published rules embed a text as it is. Blanks keep the places of what they stand for.
+        # Published rules embed a text as it is. Blanks replace layout, so that places stay.
         plain = without_layout if self.config()["rules"] == "fixed" else str
         names = ["candidate"]
         names += [f"reference {i + 1}" for i in range(len(item.references))]
-        given = (item.candidate, *item.references)
-        texts = [plain(text) for text in given]
+        originals = (item.candidate, *item.references)
+        texts = [plain(text) for text in originals]
         cut = [
-            self.cut(*named, tools) for named in zip(names, texts, strict=True)
+            self.cut(*named_text, tools)
+            for named_text in zip(names, texts, strict=True)
         ]
-        n_own, *n_others = (len(spans) for spans, _ in cut)
-        self.bounds.check_pairs(n_own, n_others, self.registered_name)
+        n_candidate, *n_references = (len(spans) for spans, _ in cut)
+        self.bounds.check_pairs(
+            n_candidate, n_references, self.registered_name
+        )
         embedder = str(self.config()["embedder"])
+        # One call for chunks and whole texts of all sides; the vectors are
+        # split after.
         pieces: list[str] = []
         ends = []
         for (_, chunks), text in zip(cut, texts, strict=True):
-            whole = text if text in given else " ".join(text.split())
-            pieces += [*chunks, whole]
+            whole_text = text if text in originals else " ".join(text.split())
+            pieces += [*chunks, whole_text]
             ends.append(len(pieces))
         vectors = np.split(await tools.embed(embedder, pieces), ends[:-1])
         embedded: list[EmbeddedText] = []
@@ -121,7 +129,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         reference: int,
         kind: str = "chunk",
     ) -> tuple[Unit, ...]:
-        """One unit per chunk, candidate side first.
+        """Return one unit per chunk, candidate side first.
 
         Its score is the similarity of its match; its detail names the ``match`` (a chunk index of
         the other side), the mapping ``window`` (half-open) and the ``distance`` between the two.
@@ -135,6 +143,7 @@ class AlignedMetric(Metric[VCSEvidence]):
                 text = item.references[reference]
                 embedded = evidence.references[reference]
                 direction, index = alignment.recall, reference
+            # Shown for every match, in its window or not.
             distances = direction.windows.distances(direction.matches)
             units += [
                 Unit(
@@ -179,17 +188,17 @@ class AlignedMetric(Metric[VCSEvidence]):
                 f"and this one has the values {', '.join(score.values)}"
             )
         names = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
-        told = [
+        captions = [
             f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}"
             for name in names
         ]
-        title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(told)
+        title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(captions)
         return alignment_figure(
             score.detail, chunk_verdicts(score.detail, self.setting), title
         )
 
     def steps(self, score: ItemScore) -> dict[str, Figure]:
-        """Draw how the score of one item came about, step by step.
+        """Draw the score of one item step by step.
 
         The alignment; mapping windows; candidates of each best match; distances and penalties of
         NAS-D; line, ideal lines and steps of NAS-L; the regularizer with all values. Long texts are

@@ -1,4 +1,4 @@
-"""What an alignment says about each chunk: its match, and whether it stands where it should."""
+"""Findings of an alignment about each chunk: its match, and whether that is in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
 def alignment_detail(
     alignment: ChunkAlignment, reference_index: int = 0
 ) -> dict[str, object]:
-    """``ItemScore.detail`` of VCS: all that a drawing of the alignment needs.
+    """Return ``ItemScore.detail`` of VCS: all that a drawing of the alignment needs.
 
     Returns:
         A dict with the keys
@@ -57,7 +57,7 @@ def alignment_detail(
 def chunk_verdicts(
     detail: Mapping[str, Any], setting: Setting
 ) -> dict[Side, list[Verdict]]:
-    """One word per chunk of each side.
+    """Return one word per chunk of each side.
 
     - ``unmatched``: the best similarity of the chunk is below the context cutoff, and it is the
       match of no chunk of the other side: nothing there covers it.
@@ -71,6 +71,7 @@ def chunk_verdicts(
     similarity = np.asarray(detail["similarity"])
     precision = np.asarray(detail["matches"]["precision"])
     recall = np.asarray(detail["matches"]["recall"])
+    # Made again from the lengths, since a stored detail has ranges alone.
     precision_windows, recall_windows = mapping_windows(
         *similarity.shape, exact=setting.rules == "fixed"
     )
@@ -91,15 +92,15 @@ def _verdicts(
     matches_back: IntArray,
     setting: Setting,
 ) -> list[Verdict]:
+    # A chunk is unmatched only if the other side does not choose it, either.
     weak = similarity.max(axis=1) < setting.context_cutoff
     weak[matches_back] = False
     strayed = windows.distances(matches) > setting.lct * windows.unit
-    return [
-        "unmatched" if is_weak else "out_of_order" if is_strayed else "match"
-        for is_weak, is_strayed in zip(
-            weak.tolist(), strayed.tolist(), strict=True
-        )
-    ]
+    verdicts: list[Verdict] = []
+    for is_weak, is_strayed in zip(weak, strayed, strict=True):
+        verdict: Verdict = "out_of_order" if is_strayed else "match"
+        verdicts.append("unmatched" if is_weak else verdict)
+    return verdicts
 
 
 _CURVE = 120
@@ -108,22 +109,22 @@ _CURVE = 120
 
 @dataclass(frozen=True, eq=False)
 class DirectionSteps:
-    """One direction of an alignment: each source chunk looks into the target text.
+    """One direction of an alignment: each source chunk is matched in the target text.
 
     Attributes:
         name: ``precision`` or ``recall``.
-        source: What is walked: ``candidate`` or ``reference``.
-        target: What is looked into.
+        source: The text whose chunks are matched: ``candidate`` or ``reference``.
+        target: The other text.
         windows: Mapping window of each of the n source chunks.
         similarity: (n, targets).
-        candidates: Which target chunks come close enough to the best to be its match, (n, targets).
+        candidates: True for target chunks within the band of the best match, (n, targets).
         matches: The match of each source chunk, (n,).
-        distances: How far each match lies outside its window, (n,).
-        penalties: What of it counts, (n,).
+        distances: Distance of each match from its window, (n,).
+        penalties: The part of it that counts, (n,).
         nas_d: The distance score.
         line: Target place of each source chunk on the line, (n,).
-        credits: What each step of the line counts, (n - 1,).
-        credit: What that number is.
+        credits: Credit of each step of the line, (n - 1,).
+        credit: Name of that number.
         ideals: Shortest and longest ideal line by name, where the rules draw them.
         line_note: How the line score follows from its steps.
         nas_l: The line score.
@@ -149,7 +150,7 @@ class DirectionSteps:
 
 @dataclass(frozen=True, eq=False)
 class RegularizerStep:
-    """What unequal lengths take off.
+    """The regularizer for unequal lengths.
 
     Attributes:
         lengths: Chunks of the shorter text, for a curve.
@@ -171,7 +172,7 @@ class RegularizerStep:
 def direction_steps(
     detail: Mapping[str, Any], setting: Setting
 ) -> tuple[DirectionSteps, DirectionSteps]:
-    """Precision and recall of an alignment.
+    """Return the steps of precision and recall of an alignment.
 
     Args:
         detail: As ``alignment_detail`` makes it, fresh or read back from a run.
@@ -190,7 +191,7 @@ def direction_steps(
 def regularizer_step(
     detail: Mapping[str, Any], values: Mapping[str, float], setting: Setting
 ) -> RegularizerStep:
-    """What unequal lengths take off, here and for other lengths of the shorter text."""
+    """Return the regularizer of an alignment, with its curve over lengths of the shorter text."""
     n_reference, n_candidate = np.shape(detail["similarity"])
     shorter, longer = sorted((n_reference, n_candidate))
     lengths = sorted(
@@ -210,6 +211,8 @@ def _steps(
 ) -> DirectionSteps:
     matches = line = np.asarray(detail["matches"][name])
     ideals: dict[str, IntArray] = {}
+    # Each rule set has its own penalties and line; the drawing shows what was
+    # scored.
     if setting.rules == "fixed":
         line = order.pull_to_windows(matches, windows, setting.lct)
         penalties = order.corrected_penalties(line, windows)

@@ -141,13 +141,13 @@ class VCS(AlignedMetric):
         return TOLERANCE if self.rules == "fixed" else 0
 
     def config(self) -> dict[str, object]:
-        """All fields, with the tolerance that the rules set."""
+        """Return all fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
     def cut(
         self, name: str, text: str, tools: Tools
     ) -> tuple[Sequence[Span], Sequence[str]]:
-        """Sentences or clauses of a text, grouped."""
+        """Return the sentences or clauses of a text, grouped to chunks."""
         segments = tools.splitter(self.splitter).split(text)
         if self.rules == "fixed":
             segments = chunks_of(text, segments)
@@ -159,21 +159,20 @@ class VCS(AlignedMetric):
         chunks = [
             " ".join(segment.of(text) for segment in group) for group in groups
         ]
+        # Blanks stand for layout.
         if self.rules == "fixed":
-            chunks = [
-                " ".join(chunk.split()) for chunk in chunks
-            ]  # blanks stand for layout
+            chunks = [" ".join(chunk.split()) for chunk in chunks]
         return spans, chunks
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
-        """Align the candidate with each reference and join by the reference rule."""
+        """Align the candidate with each reference and combine by the reference rule."""
         candidate = evidence.candidate
         scored = [
             self._pair(
                 reference.chunks,
                 candidate.chunks,
-                reference.whole,
-                candidate.whole,
+                reference.whole_text,
+                candidate.whole_text,
             )
             for reference in evidence.references
         ]
@@ -184,6 +183,8 @@ class VCS(AlignedMetric):
         if self.references == "mean":
             values = scoring.mean_values([values for values, _ in scored])
         order_factor = 1.0
+        # Vectors of sentences hardly notice words that are out of order within
+        # one.
         if self.rules == "fixed":
             order_factor = word_order.in_order(
                 item.candidate, item.references, item.language
@@ -263,9 +264,10 @@ class VCS(AlignedMetric):
         return scoring.vcs_values(alignment, gas, self.setting), alignment
 
 
-def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
+def _vectors(name: str, values: npt.ArrayLike, ndim: int) -> FloatArray:
+    # float32 is kept: vectors are scored in their own precision.
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
         if array.dtype != np.float32 and array.dtype != np.float64:
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -295,7 +297,7 @@ _VISIBLE = re.compile(r"\S")
 
 
 def chunks_of(text: str, sentences: Sequence[Segment]) -> list[Segment]:
-    """The chunks of a text under ``rules="fixed"``: its sentences, or the clauses of one or two.
+    """Return the chunks of a text under ``rules="fixed"``: sentences, or clauses of one or two.
 
     Args:
         text: The text.
@@ -318,16 +320,17 @@ def chunks_of(text: str, sentences: Sequence[Segment]) -> list[Segment]:
 def _clauses(
     text: str, sentence: Segment, starts: Sequence[int]
 ) -> list[Segment]:
-    found: list[Segment] = []
+    clauses: list[Segment] = []
     start, end = sentence.start, bisect_left(starts, sentence.end)
     for mark in _MARK.finditer(text, sentence.start, sentence.end):
+        # Both what is cut off and what remains must have CLAUSE_WORDS words.
         before = bisect_left(starts, mark.end())
         if (
             min(before - bisect_left(starts, start), end - before)
             >= CLAUSE_WORDS
         ):
-            found.append(Segment(start, mark.end()))
+            clauses.append(Segment(start, mark.end()))
             start = next(
                 _VISIBLE.finditer(text, mark.end())
             ).start()  # a word follows
-    return [*found, Segment(start, sentence.end)]
+    return [*clauses, Segment(start, sentence.end)]

@@ -60,7 +60,7 @@ class Windows:
         return len(self.starts)
 
     def distances(self, matches: IntArray) -> IntArray:
-        """How many positions each match lies outside its window; 0 inside."""
+        """Return the number of positions that each match is outside its window; 0 inside."""
         distance: IntArray = np.maximum(
             self.starts - matches, matches - self.lasts
         )
@@ -79,6 +79,7 @@ class Windows:
         """Length of the longest path; 0 for one source chunk."""
         return abs(self._least(-1))
 
+    # Windows of one or two rows, the usual case, have a faster search.
     def _least(self, sign: int) -> float:
         if self.n_target <= 2 * self.n_source:
             return _two_row_least(self, sign)
@@ -98,7 +99,7 @@ class Windows:
     # published code: which of several shortest paths is taken depends on it.
 
     def _sums(self, sign: int) -> Iterator[list[float]]:
-        """Least sum of signed costs at each row of each window, over the paths that end there."""
+        """Yield the least sums of signed costs of the paths to each row of each window."""
         starts, ends = self.starts.tolist(), self.ends.tolist()
         column = [0.0] * (ends[0] - starts[0])
         yield column
@@ -113,6 +114,8 @@ class Windows:
                 column = [float((so_far + costs).min()) for costs in into]
             yield column
 
+    # Walks back from the best end; at each window the step that led to its sum
+    # is taken.
     def _path(self, sign: int) -> IntArray:
         columns = list(self._sums(sign))
         if len(columns) < 2:
@@ -133,7 +136,7 @@ class Windows:
 def mapping_windows(
     n_reference: int, n_candidate: int, *, exact: bool
 ) -> tuple[Windows, Windows]:
-    """Windows of both directions.
+    """Return the windows of both directions.
 
     Args:
         n_reference: Chunks of the reference, at least 1.
@@ -170,7 +173,11 @@ def mapping_windows(
 
 
 def _windows(
-    starts: IntArray, ends: IntArray, index: IntArray, n_target: int
+    starts: IntArray,
+    ends: IntArray,
+    index: IntArray,
+    n_target: int,
+    # Halves round down, as published.
 ) -> Windows:
     ratio = n_target / len(starts)
     unit = 1 if ratio <= 1 else math.ceil(ratio) - (0 < ratio % 1 <= 0.5)
@@ -196,7 +203,7 @@ _BLOCK = 1 << 15  # cells looked at together: stays in cache, and bounds memory
 def similarity_band(
     best: FloatArray, cutoff: float, control: float
 ) -> FloatArray:
-    """Least similarity at which a chunk is a candidate match.
+    """Return the least similarity at which a chunk is a candidate match.
 
     The band below the best similarity m is ``(m - cutoff) / (m * control)`` wide, and has no width
     when m is not above the cutoff (exact ties of the best are candidates all the same).
@@ -219,7 +226,7 @@ def similarity_band(
 def best_match(
     similarity: FloatArray, windows: Windows, cutoff: float, control: float
 ) -> IntArray:
-    """Index of the match of each source chunk.
+    """Return the index of the match of each source chunk.
 
     Among the chunks within the similarity band: smallest distance to the window, then highest
     similarity, then lowest index.
@@ -243,7 +250,7 @@ def best_matches(
     cutoff: float,
     control: float,
 ) -> tuple[IntArray, IntArray]:
-    """``best_match`` of both directions.
+    """Return ``best_match`` of both directions.
 
     Args:
         similarity: (R, G), finite.
@@ -261,16 +268,16 @@ def best_matches(
         forward = best_match(turned, precision, cutoff, control)
         return forward, best_match(similarity, recall, cutoff, control)
     # So few cells are searched faster than numpy is called: both directions are one matrix.
-    both = np.empty(
+    stacked = np.empty(
         shape
     )  # numpy finds the largest of float64 faster than of float32
-    both.fill(-np.inf)
-    both[:n_candidate, :n_reference] = similarity.T
-    both[n_candidate:, :n_candidate] = similarity
+    stacked.fill(-np.inf)
+    stacked[:n_candidate, :n_reference] = similarity.T
+    stacked[n_candidate:, :n_candidate] = similarity
     starts = np.concatenate((precision.starts, recall.starts))
     lasts = np.concatenate((precision.lasts, recall.lasts))
     matches = _best_match(
-        both, starts, lasts, cutoff, control, similarity.dtype
+        stacked, starts, lasts, cutoff, control, similarity.dtype
     )
     return matches[:n_candidate], matches[n_candidate:]
 
@@ -291,18 +298,18 @@ def _best_match(
     block = max(1, _BLOCK // width)
     for top in range(0, len(outside), block):
         rows = outside[top : top + block]
-        found = similarity.take(rows, axis=0)
+        cells = similarity.take(rows, axis=0)
         best = similarity[rows, matches.take(rows)].astype(dtype)
         band = similarity_band(best, cutoff, control)
-        # How far each position is before or after the window; below 1 inside of it.
+        # Distance of each position before or after the window; below 1 inside of it.
         distance = starts.take(rows)[:, None] - positions
         np.maximum(
             distance, positions - lasts.take(rows)[:, None], out=distance
         )
-        np.putmask(distance, found < band[:, None], width)
+        np.putmask(distance, cells < band[:, None], width)
         least = np.maximum(np.minimum.reduce(distance, axis=1), 0)
-        np.putmask(found, distance > least[:, None], -np.inf)
-        matches[rows] = found.argmax(axis=1)
+        np.putmask(cells, distance > least[:, None], -np.inf)
+        matches[rows] = cells.argmax(axis=1)
     return matches
 
 
@@ -312,10 +319,10 @@ _TALL = 64  # kinds of steps from which numpy adds faster than a loop
 
 @lru_cache(maxsize=64)
 def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
-    """For each row of a window, the costs of the steps from the rows of the window before.
+    """Return the costs of steps to each row of a window from the rows of the one before.
 
     Args:
-        ahead: How far the window starts after the one before.
+        ahead: Distance from the start of the window before.
         rows: Rows of the window.
         height: Rows of the window before.
         sign: Of the costs.
@@ -326,7 +333,7 @@ def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
 
 
 def _two_row_least(windows: Windows, sign: int) -> float:
-    """The least sum of signed costs for windows of one or two rows."""
+    """Return the least sum of signed costs for windows of one or two rows."""
     starts, lasts = windows.starts, windows.lasts
     before = starts[:-1]
     steps = ((starts + lasts)[1:] - before - before).tolist()
@@ -335,7 +342,9 @@ def _two_row_least(windows: Windows, sign: int) -> float:
         0.0 if lasts[0] > starts[0] else math.inf,
     )  # inf without a second row
     for up, level, down, second in map(
-        _TWO_ROW_STEPS[sign].__getitem__, steps
+        # low and high are the least sums that end in the first and second row.
+        _TWO_ROW_STEPS[sign].__getitem__,
+        steps,
     ):
         stay, fall = low + level, high + down
         if second:
@@ -348,7 +357,7 @@ def _two_row_least(windows: Windows, sign: int) -> float:
 
 
 def _costs(first: int, stop: int, sign: int) -> list[float]:
-    """Costs of steps by ``first`` rows, one less, and so on, to before ``stop``."""
+    """Return costs of steps by ``first`` rows, one less, and so on, to before ``stop``."""
     return [
         sign * math.sqrt(1 + step * step) for step in range(first, stop, -1)
     ]
@@ -374,7 +383,7 @@ Positions: TypeAlias = npt.NDArray[np.float64] | IntArray
 def distance_score(
     penalties: npt.NDArray[np.number], windows: Windows, if_none: float
 ) -> float:
-    """NAS-D: 1 minus the share of the largest possible penalty.
+    """Return NAS-D: 1 minus the share of the largest possible penalty.
 
     Args:
         penalties: Penalised distance of each match.
@@ -390,7 +399,7 @@ def distance_score(
 def published_penalties(
     matches: IntArray, windows: Windows, lct: float
 ) -> IntArray:
-    """Distance of each match: none up to the tolerance, the whole distance beyond it."""
+    """Return the distance of each match: 0 up to the tolerance, the whole distance beyond it."""
     distance = windows.distances(matches)
     if lct:
         distance *= distance > lct * windows.unit
@@ -398,7 +407,7 @@ def published_penalties(
 
 
 def published_line(matches: IntArray, windows: Windows, lct: float) -> float:
-    """NAS-L as published: the length of the line against the ideal band.
+    """Return NAS-L as published: the length of the line against the ideal band.
 
     Steps backward or too far are left out of the length; with a tolerance above 0, backward steps
     count like forward ones, and longer ones up to a second limit count as the step that the
@@ -418,9 +427,11 @@ def published_line(matches: IntArray, windows: Windows, lct: float) -> float:
 def published_steps(
     matches: IntArray, windows: Windows, lct: float
 ) -> npt.NDArray[np.float64]:
-    """Counted length of each step between neighbouring matches, (n_source - 1,)."""
+    """Return the counted length of each step between neighbouring matches, (n_source - 1,)."""
     steps = matches[1:] - matches[:-1]
     limit, extra = _step_limits(windows)
+    # Without tolerance a step of -1 is place 0 of the table; steps out of
+    # range clip to its ends, 0.
     if lct == 0:
         steps += 1
         return _strict_lengths(limit).take(steps, mode="clip")
@@ -435,14 +446,14 @@ def published_steps(
 
 @lru_cache(maxsize=64)
 def _strict_lengths(limit: int) -> npt.NDArray[np.float64]:
-    """Length of the step of one position less than its place, 0 at both ends: none is accepted."""
+    """Return step lengths at place step + 1; 0 at both ends, for steps that are not accepted."""
     return np.array(
         [0.0, *(math.sqrt(1 + step * step) for step in range(limit + 1)), 0.0]
     )
 
 
 def _step_limits(windows: Windows) -> tuple[int, int]:
-    """Longest accepted step, and by how much each unit of tolerance raises it."""
+    """Return the longest accepted step, and its increase for each unit of tolerance."""
     ratio = windows.n_target / windows.n_source
     height = math.ceil(ratio)
     if ratio <= 1:
@@ -455,7 +466,7 @@ def _step_limits(windows: Windows) -> tuple[int, int]:
 def pull_to_windows(
     matches: IntArray, windows: Windows, lct: float
 ) -> Positions:
-    """Matches moved towards their windows by at most the tolerance (``lct`` window units).
+    """Move matches towards their windows by at most the tolerance (``lct`` window units).
 
     This is how tolerance acts in the corrected rules, for both scores: a chunk that strayed a
     little counts as standing in its window, one that strayed far is let off by as much and no more,
@@ -475,14 +486,14 @@ def pull_to_windows(
 def corrected_penalties(
     pulled: Positions, windows: Windows
 ) -> npt.NDArray[np.number]:
-    """Distance from each pulled match to its window."""
+    """Return the distance from each pulled match to its window."""
     return np.maximum(
         np.maximum(windows.starts - pulled, pulled - windows.lasts), 0
     )
 
 
 def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
-    """NAS-L as corrected: the mean over steps of how well each fits the windows at its two ends.
+    """Return NAS-L as corrected: the mean fit of the steps to the windows at their two ends.
 
     A step that some path within the windows makes counts 1; a shorter or a longer one counts the
     ratio of the two lengths ``sqrt(1 + dy**2)``; one backward counts 0, unless both its ends can
@@ -497,15 +508,23 @@ def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
 def corrected_steps(
     pulled: Positions, windows: Windows, lct: float
 ) -> npt.NDArray[np.float64]:
-    """What each step between neighbouring matches counts, 0..1, (n_source - 1,)."""
+    """Return the credit of each step between neighbouring matches, 0..1, (n_source - 1,)."""
     steps = pulled[1:] - pulled[:-1]
     starts, lasts = windows.starts, windows.lasts
+    # The steps that some path within the two windows can make.
     shortest = np.maximum(starts[1:] - lasts[:-1], -lct * windows.unit)
     longest = lasts[1:] - starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)
-    made, fit = 1.0 + steps * steps, 1.0 + nearest * nearest
-    credit: npt.NDArray[np.float64] = np.sqrt(
-        np.minimum(made, fit) / np.maximum(made, fit)
+    # Squares of the lengths: the root of their ratio is the ratio of the
+    # lengths.
+    step_squares, nearest_squares = (
+        1.0 + steps * steps,
+        1.0 + nearest * nearest,
     )
+    credit: npt.NDArray[np.float64] = np.sqrt(
+        np.minimum(step_squares, nearest_squares)
+        / np.maximum(step_squares, nearest_squares)
+    )
+    # A step backward beyond what windows or tolerance allow has no credit.
     credit *= steps >= np.minimum(shortest, 0)
     return credit

@@ -125,7 +125,7 @@ def _draw_matches(
     direction: str,
     cell: float,
 ) -> None:
-    """The line of matches, circles for the candidate's and crosses for the reference's."""
+    """Draw the line of matches: circles for the candidate's, crosses for the reference's."""
     matches, colour = detail["matches"][direction], _COLOURS[direction]
     places = (np.arange(len(verdicts)), np.asarray(matches))
     x, y = places if direction == "precision" else places[::-1]
@@ -145,9 +145,9 @@ def _draw_matches(
 
 
 def _draw_strips(axes: Axes, verdicts: Mapping[Side, Sequence[str]]) -> None:
-    """One cell per chunk beside the matrix, coloured by verdict; and the scales."""
+    """Draw one cell per chunk beside the matrix, coloured by verdict, and the scales."""
     n_candidate, n_reference = map(len, verdicts.values())
-    below, left = (
+    below, left_width = (
         0.03 * (max(n, _ROOM) + 1) for n in (n_reference, n_candidate)
     )
     faces = {
@@ -166,13 +166,13 @@ def _draw_strips(axes: Axes, verdicts: Mapping[Side, Sequence[str]]) -> None:
     )
     axes.barh(
         range(n_reference),
-        -left,
+        -left_width,
         height=1,
         left=-0.5,
         color=faces["reference"],
         **style,
     )
-    axes.set_xlim(-0.5 - left, max(n_candidate, _ROOM) - 0.5)
+    axes.set_xlim(-0.5 - left_width, max(n_candidate, _ROOM) - 0.5)
     axes.set_ylim(bottom + below, -0.5)
     for axis, count in ((axes.xaxis, n_candidate), (axes.yaxis, n_reference)):
         axis.set_major_locator(_whole(16))
@@ -193,7 +193,7 @@ _WINDOW, _LET_OFF, _INK, _IDEAL = "#d9e2ec", "#c9cfd4", "#1b1f23", "#5f7a2a"
 def step_figures(
     directions: Sequence[DirectionSteps], regularizer: RegularizerStep
 ) -> dict[str, Figure]:
-    """All pages in the order of the steps, by name.
+    """Draw all pages in the order of the steps; return them by name.
 
     Args:
         directions: Precision and recall.
@@ -231,18 +231,22 @@ def step_figures(
 
 
 _Panel: TypeAlias = Callable[[Axes, DirectionSteps, slice], str]
-"""Draws some source chunks, with a label for each mark; returns what the title says."""
+"""Draws some source chunks, with a label for each mark; returns the text of the title."""
 
 
 def _draw_page(
     title: str, directions: Sequence[DirectionSteps], panel: _Panel, page: int
 ) -> Figure:
     first = page * PER_PAGE
-    shown = [steps for steps in directions if first < len(steps.matches)]
-    room = min(_ROOM, max(steps.similarity.shape[1] for steps in shown))
-    figure = _titled(title, 0.5 + 0.5 * room / _ROOM)
-    for place, steps in enumerate(shown, start=1):
-        axes = figure.add_subplot(len(shown), 1, place)
+    page_directions = [
+        steps for steps in directions if first < len(steps.matches)
+    ]
+    room = min(
+        _ROOM, max(steps.similarity.shape[1] for steps in page_directions)
+    )
+    figure = _new_figure(title, 0.5 + 0.5 * room / _ROOM)
+    for place, steps in enumerate(page_directions, start=1):
+        axes = figure.add_subplot(len(page_directions), 1, place)
         stop = min(first + PER_PAGE, len(steps.matches))
         facts = panel(axes, steps, slice(first, stop))
         if axes.yaxis_inverted():  # chunks of the target
@@ -265,7 +269,7 @@ def _draw_page(
     return figure
 
 
-def _titled(title: str, height: float = 1.0) -> Figure:
+def _new_figure(title: str, height: float = 1.0) -> Figure:
     size = (_SIZE[0], height * _SIZE[1])
     figure = Figure(figsize=size, layout="constrained", dpi=120)
     figure.suptitle(title, fontsize=12, x=0.01, ha="left")
@@ -406,7 +410,7 @@ def _draw_line(axes: Axes, steps: DirectionSteps, part: slice) -> str:
 
 
 def _draw_regularizer(step: RegularizerStep) -> Figure:
-    figure = _titled("Regularizer, and how the parts are joined")
+    figure = _new_figure("Regularizer, and how the parts are joined")
     curve, bars = figure.subplots(2, 1)
     curve.plot(step.lengths, step.curve, "-", color=_INK, linewidth=1.2)
     curve.plot(
@@ -431,14 +435,14 @@ def _draw_regularizer(step: RegularizerStep) -> Figure:
         loc="left",
     )
     numbers = list(step.values.values())
-    drawn = bars.bar(
+    bar_container = bars.bar(
         [_label_of(name) for name in step.values],
         numbers,
         width=0.65,
         color=[_bar_colour(name) for name in step.values],
     )
     labels = [fixed(number, 2) for number in numbers]
-    bars.bar_label(drawn, labels, fontsize=8)
+    bars.bar_label(bar_container, labels, fontsize=8)
     bars.set_ylim(min(0.0, *numbers), max(1.12, *numbers))
     bars.set_title("all values", fontsize=10, loc="left")
     for axes in (curve, bars):
@@ -448,7 +452,7 @@ def _draw_regularizer(step: RegularizerStep) -> Figure:
 
 
 def _label_of(name: str) -> str:
-    """nas_d_precision as NAS-D and, below it, precision."""
+    """Return the label of a value: nas_d_precision as NAS-D and, below it, precision."""
     value, _, side = name.rpartition("_")
     if side in _COLOURS:
         return f"{value.upper().replace('_', '-')}\n{side}"

@@ -18,7 +18,7 @@ from beholder.metrics.vcs import order
 
 
 def semantic(global_alignment: float, local_alignment: float) -> float:
-    """SAS: global alignment scaled by local alignment, ``(GAS - (1 - LAS)) / LAS``.
+    """Return SAS: global alignment scaled by local alignment, ``(GAS - (1 - LAS)) / LAS``.
 
     0 when LAS or the numerator is not positive.
     """
@@ -33,11 +33,12 @@ def semantic(global_alignment: float, local_alignment: float) -> float:
 def comprehension(
     semantic_alignment: float, narrative_alignment: float
 ) -> float:
-    """VCS: ``(SAS + NAS - 1) / max(SAS, NAS)``; 0 when the numerator is not positive.
+    """Return VCS: ``(SAS + NAS - 1) / max(SAS, NAS)``; 0 when the numerator is not positive.
 
     So it is above 0 only if SAS + NAS > 1.
     """
     s, n = semantic_alignment, narrative_alignment
+    # Both cases are one formula, with the larger of the two as denominator.
     numerator, denominator = (s - (1 - n), n) if s < n else (n - (1 - s), s)
     return (
         numerator / denominator if numerator > 0 and denominator != 0 else 0.0
@@ -45,14 +46,14 @@ def comprehension(
 
 
 def clip(value: float) -> float:
-    """The value limited to 0..1."""
+    """Return the value limited to 0..1."""
     return min(1.0, max(0.0, value))
 
 
 def best_reference(
     values: Sequence[Mapping[str, float]], texts: Sequence[str]
 ) -> int:
-    """Index of the reference with the highest VCS, whatever the order of the references.
+    """Return the index of the reference with the highest VCS, in any order of the references.
 
     Of several with the same VCS, the one with the highest SAS, then GAS, LAS and NAS, then the rest
     of the values in their order; if all values are the same, the first text in code points.
@@ -63,17 +64,23 @@ def best_reference(
     """
 
     def key(place: int) -> tuple[list[float], str]:
-        found = values[place]
-        first = [found[name] for name in ("vcs", "sas", "gas", "las", "nas")]
-        return [-value for value in (*first, *found.values())], texts[place]
+        reference_values = values[place]
+        first = [
+            reference_values[name]
+            for name in ("vcs", "sas", "gas", "las", "nas")
+        ]
+        return [
+            -value for value in (*first, *reference_values.values())
+        ], texts[place]
 
     return min(range(len(values)), key=key)
 
 
 def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Mean of each value over the references, exact to the last digit in any order."""
+    """Return the mean of each value over the references, exact to the last digit in any order."""
     return {
-        name: math.fsum(each[name] for each in values) / len(values)
+        name: math.fsum(reference_values[name] for reference_values in values)
+        / len(values)
         for name in values[0]
     }
 
@@ -177,6 +184,7 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
             f"the similarity of reference chunk {row} and candidate chunk {column} is "
             f"{similarity[row, column]}: check the embeddings for NaN and infinite values"
         )
+    # Both directions match within windows of their own.
     precision, recall = order.mapping_windows(
         n_reference, n_candidate, exact=setting.rules == "fixed"
     )
@@ -195,7 +203,7 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
 
 
 def cosine(a: FloatArray, b: FloatArray) -> float:
-    """GAS: cosine of two whole-text vectors; norms below 1e-8 count as 1e-8, so zero gives 0.
+    """Return GAS, the cosine of whole texts; norms below 1e-8 count as 1e-8, so zero gives 0.
 
     Raises:
         ItemError: It is not finite.
@@ -217,13 +225,14 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
 def vcs_values(
     alignment: ChunkAlignment, gas: float, setting: Setting
 ) -> dict[str, float]:
-    """All values of VCS by name, headline first.
+    """Return all values of VCS by name, headline first.
 
     Args:
         alignment: Matches of both directions.
         gas: Cosine of the whole texts.
         setting: Parameters.
     """
+    # Published rules leave values outside 0..1 as they are.
     bounded = clip if setting.rules == "fixed" else float
     n_reference, n_candidate = alignment.similarity.shape
     gas = bounded(gas)
@@ -257,7 +266,7 @@ def vcs_values(
 
 
 def local(precision: float, recall: float, setting: Setting) -> float:
-    """LAS: harmonic mean; the paper makes it 0 unless the sum of the two is positive."""
+    """Return LAS, the harmonic mean; the paper makes it 0 unless the two sum to more than 0."""
     if setting.rules == "paper" and precision + recall <= 0:
         return 0.0
     return f1(precision, recall)
@@ -268,10 +277,12 @@ def _mean(similarities: FloatArray) -> float:
 
 
 def narrative(direction: Direction, setting: Setting) -> tuple[float, float]:
-    """NAS-D and NAS-L of one direction."""
+    """Return NAS-D and NAS-L of one direction."""
     windows, matches = direction.windows, direction.matches
     penalties: npt.NDArray[np.number]
     if setting.rules == "fixed":
+        # The corrected rules apply the tolerance to the matches, the published
+        # ones to each score.
         pulled = order.pull_to_windows(matches, windows, setting.lct)
         penalties = order.corrected_penalties(pulled, windows)
         nas_l = order.corrected_line(pulled, windows, setting.lct)
@@ -283,14 +294,14 @@ def narrative(direction: Direction, setting: Setting) -> tuple[float, float]:
 
 
 def if_no_penalty(setting: Setting) -> float:
-    """NAS-D of a text for which no penalty is possible."""
+    """Return NAS-D of a text for which no penalty is possible."""
     return 0.0 if setting.rules in ("package", "head") else 1.0
 
 
 def regularizer_of(
     n_reference: int, n_candidate: int, setting: Setting
 ) -> float:
-    """The regularizer of the rule set."""
+    """Return the regularizer of the rule set."""
     if setting.rules == "fixed":
         return squared_imbalance(n_reference, n_candidate)
     if setting.rules == "head":
@@ -305,7 +316,7 @@ def regularizer_of(
 
 
 def regularize(nas_f1: float, regularizer: float) -> float:
-    """NAS: the narrative score with the regularizer taken off."""
+    """Return NAS: the narrative score with the regularizer taken off."""
     return (
         (nas_f1 - regularizer) / (1 - regularizer)
         if nas_f1 > regularizer
@@ -314,11 +325,13 @@ def regularize(nas_f1: float, regularizer: float) -> float:
 
 
 def _coverage(n_reference: int, n_candidate: int) -> tuple[float, float]:
-    """Share of the timeline that the direct windows cover, and the least share possible."""
+    """Return the share of the timeline in the direct windows, and the least share possible."""
     longer, shorter = (
         max(n_reference, n_candidate),
         min(n_reference, n_candidate),
     )
+    # Each of the shorter side's windows is the ratio of lengths high, rounded
+    # up.
     area = shorter * -(-longer // shorter)
     return area / (n_reference * n_candidate), 1 / longer
 
@@ -326,7 +339,7 @@ def _coverage(n_reference: int, n_candidate: int) -> tuple[float, float]:
 def window_regularizer(
     n_reference: int, n_candidate: int, undefined: float
 ) -> float:
-    """Paper and package 1.0.0: how far window coverage rises from its least towards one half.
+    """Return the rise of window coverage from its least towards one half (paper, package 1.0.0).
 
     Args:
         n_reference: Chunks of the reference.
@@ -345,7 +358,7 @@ def window_regularizer(
 def length_regularizer(
     n_reference: int, n_candidate: int, blend: float, cutoff: float
 ) -> float:
-    """Repository head: a blend of window coverage and length imbalance.
+    """Return a blend of window coverage and length imbalance (head of the repository).
 
     Args:
         n_reference: Chunks of the reference.
@@ -361,6 +374,7 @@ def length_regularizer(
     else:
         window = 0.0
     imbalance = length_imbalance(n_reference, n_candidate)
+    # The larger of both counts in full, the smaller one for what is left.
     high, low = max(window, imbalance), min(window, imbalance)
     joined = high * high + low * (1 - high)
     if joined >= 1 - 1e-12:
@@ -376,9 +390,10 @@ def length_regularizer(
 def _weight_of_imbalance(
     joined: float, window: float, imbalance: float
 ) -> float:
-    """The weight at which the weighted geometric mean of both gives the joined penalty."""
+    """Return the weight at which the weighted geometric mean of both is the joined penalty."""
     log_imbalance = math.log(max(1 - imbalance, 1e-12))
     log_window = math.log(max(1 - window, 1e-12))
+    # Equal penalties are their own mean at any weight.
     if abs(log_imbalance - log_window) < 1e-12:
         return 0.5
     weight = (math.log(max(1 - joined, 1e-12)) - log_window) / (
@@ -388,14 +403,14 @@ def _weight_of_imbalance(
 
 
 def length_imbalance(n_reference: int, n_candidate: int) -> float:
-    """1 - shorter/longer: 0 for equal lengths, towards 1 for very unequal ones."""
+    """Return 1 - shorter/longer: 0 for equal lengths, towards 1 for very unequal ones."""
     return 1 - min(n_reference, n_candidate) / max(n_reference, n_candidate)
 
 
 def squared_imbalance(n_reference: int, n_candidate: int) -> float:
-    """Corrected rules: the square of the length imbalance.
+    """Return the square of the length imbalance (corrected rules).
 
-    It is what the length regularizer gives where windows are narrow, without the term in window
+    It equals the length regularizer where windows are narrow, without the term in window
     coverage, which jumps when one chunk is added and is 1 for every text of one or two chunks.
     """
     return length_imbalance(n_reference, n_candidate) ** 2

@@ -95,7 +95,7 @@ class VCSShort(AlignedMetric):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of the embedder and of the stop list."""
+        """Identities of the embedder and of the stop list."""
         return super().identities(tools) | {
             "stop_words": identity(self.stop_words)
         }
@@ -103,12 +103,12 @@ class VCSShort(AlignedMetric):
     def cut(
         self, name: str, text: str, tools: Tools
     ) -> tuple[Sequence[Span], Sequence[str]]:
-        """The words of a text without stop words."""
-        found, spans = content_words(text, self.stop_words)
-        return spans, found
+        """Return the words of a text without stop words."""
+        word_texts, spans = content_words(text, self.stop_words)
+        return spans, word_texts
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
-        """Align the candidate's words with each reference's and join by the reference rule."""
+        """Align the candidate's words with each reference's and combine by the reference rule."""
         candidate = _words(item.candidate, evidence.candidate)
         pairs = [
             self._align(text, reference, candidate, evidence.candidate)
@@ -116,16 +116,20 @@ class VCSShort(AlignedMetric):
                 item.references, evidence.references, strict=True
             )
         ]
-        each = [pair_values(pair, self.setting) for pair in pairs]
-        best = scoring.best_reference(each, item.references)
-        values, precision = each[best], pairs[best].precision
+        values_by_reference = [
+            pair_values(pair, self.setting) for pair in pairs
+        ]
+        best = scoring.best_reference(values_by_reference, item.references)
+        values, precision = values_by_reference[best], pairs[best].precision
+        # Under the union each word has its best match anywhere; the units show
+        # it.
         if self.references == "union":
             values, precision = (
-                union_values(pairs, each, self.setting),
+                union_values(pairs, values_by_reference, self.setting),
                 best_over(pairs),
             )
         elif self.references == "mean":
-            values = scoring.mean_values(each)
+            values = scoring.mean_values(values_by_reference)
         alignment = pairs[best].alignment
         units = tuple(
             _with_any_reference(
@@ -157,7 +161,7 @@ class VCSShort(AlignedMetric):
             )
             similarity = np.where(same, similarity.dtype.type(1), similarity)
         weights = (_weights(candidate_words), _weights(reference_words))
-        gas = scoring.cosine(reference.whole, candidate.whole)
+        gas = scoring.cosine(reference.whole_text, candidate.whole_text)
         return WordAlignment(
             scoring.align(similarity, self.setting), gas, *weights
         )
@@ -172,12 +176,13 @@ def _weights(words: Sequence[str]) -> FloatArray:
 
 
 def _with_any_reference(unit: Unit, similarity: float, cutoff: float) -> Unit:
-    """The unit with the score of its best match in any reference."""
-    found_elsewhere = unit.verdict == "unmatched" and similarity >= cutoff
+    """Return the unit with the score of its best match in any reference."""
+    # A word that another reference has is no mistake.
+    is_elsewhere = unit.verdict == "unmatched" and similarity >= cutoff
     return replace(
         unit,
         score=similarity,
-        verdict="match" if found_elsewhere else unit.verdict,
+        verdict="match" if is_elsewhere else unit.verdict,
     )
 
 
@@ -187,7 +192,7 @@ _ENGLISH = Path(__file__).with_name("stop_words_english.txt")
 
 
 def identity(stop_words: StopWords) -> str:
-    """Name of the stop list in signatures, with a digest of it."""
+    """Return the name of the stop list in signatures, with a digest of it."""
     return (
         f"english@{digest_of_data(_ENGLISH)[:12]}"
         if stop_words == "english"
@@ -198,20 +203,21 @@ def identity(stop_words: StopWords) -> str:
 def content_words(
     text: str, stop_words: StopWords
 ) -> tuple[list[str], list[Span]]:
-    """Words of a text in lower case without stop words, and their character ranges.
+    """Return the words of a text in lower case without stop words, and their character ranges.
 
     A text of stop words alone keeps them all: something has to be compared.
     """
-    found = [
+    all_words = [
         (text[start:end].lower(), (start, end)) for start, end in words(text)
     ]
     stops = _english() if stop_words == "english" else frozenset()
-    kept = [
+    # The list has straight apostrophes.
+    kept_words = [
         (word, span)
-        for word, span in found
+        for word, span in all_words
         if word.replace("’", "'") not in stops
-    ] or found
-    return [word for word, _ in kept], [span for _, span in kept]
+    ] or all_words
+    return [word for word, _ in kept_words], [span for _, span in kept_words]
 
 
 @cache
@@ -226,7 +232,7 @@ def _english() -> frozenset[str]:
 
 
 BETA = 0.5
-"""What a short caption says wrong counts twice as much as what it leaves out."""
+"""A mistake of a short caption counts twice as much as an omission."""
 
 FLOOR = 0.2
 """Similarity that words have by chance: the like of it, and less, counts 0."""
@@ -260,19 +266,21 @@ class WordAlignment:
 def pair_values(
     pair: WordAlignment, setting: scoring.Setting
 ) -> dict[str, float]:
-    """All values of the candidate against one reference by name, headline first."""
+    """Return all values of the candidate against one reference by name, headline first."""
     values = scoring.vcs_values(pair.alignment, pair.gas, setting)
     if setting.rules == "fixed":
         recall = pair.alignment.recall.similarities
-        values["las_precision"] = _weighted(
+        values["las_precision"] = _mean_above_chance(
             pair.precision, pair.candidate_weights
         )
-        values["las_recall"] = _weighted(recall, pair.reference_weights)
+        values["las_recall"] = _mean_above_chance(
+            recall, pair.reference_weights
+        )
     return _combine(values, setting)
 
 
 def best_over(pairs: Sequence[WordAlignment]) -> FloatArray:
-    """Similarity of each word of the candidate to its best match in any reference, (G,)."""
+    """Return the similarity of each candidate word to its best match in any reference, (G,)."""
     best: FloatArray = np.max([pair.precision for pair in pairs], axis=0)
     return best
 
@@ -282,7 +290,7 @@ def union_values(
     each: Sequence[dict[str, float]],
     setting: scoring.Setting,
 ) -> dict[str, float]:
-    """All values of the candidate against several references together.
+    """Return all values of the candidate against several references together.
 
     Each word of the candidate counts at its best match in any reference; recall, whole-text
     similarity and narrative alignment each at the reference where it is best.
@@ -293,21 +301,29 @@ def union_values(
         setting: Parameters.
     """
     # Of references with the same NAS any order would do; its parts decide.
-    best = max(each, key=lambda found: [found["nas"], *found.values()])
+    best = max(
+        each,
+        key=lambda reference_values: [
+            reference_values["nas"],
+            *reference_values.values(),
+        ],
+    )
     values = dict(best)
     precision = best_over(pairs)
     values["las_precision"] = (
-        _weighted(precision, pairs[0].candidate_weights)
+        _mean_above_chance(precision, pairs[0].candidate_weights)
         if setting.rules == "fixed"
         else float(precision.mean())
     )
-    values["las_recall"] = max(found["las_recall"] for found in each)
-    values["gas"] = max(found["gas"] for found in each)
+    values["las_recall"] = max(
+        reference_values["las_recall"] for reference_values in each
+    )
+    values["gas"] = max(reference_values["gas"] for reference_values in each)
     return _combine(values, setting)
 
 
-def _weighted(similarities: FloatArray, weights: FloatArray) -> float:
-    """Weighted mean of the shares by which similarities exceed chance, 0..1."""
+def _mean_above_chance(similarities: FloatArray, weights: FloatArray) -> float:
+    """Return the weighted mean of the shares by which similarities exceed chance, 0..1."""
     shares = np.clip((similarities - FLOOR) / (1 - FLOOR), 0, 1)
     return float(np.average(shares, weights=weights))
 
@@ -316,6 +332,8 @@ def _combine(
     values: dict[str, float], setting: scoring.Setting
 ) -> dict[str, float]:
     """Set LAS, SAS and VCS from their parts."""
+    # Under the fixed rules word order lowers SAS a little; published rules
+    # join SAS and NAS.
     precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":
         values["las"] = f_beta(precision, recall, BETA)
