@@ -36,7 +36,7 @@ LATER = ("ALT205", "ALT206", "ALT207")
 DIGEST = "d24f2b37d044b733ac80fbaf1ddb28913288c80150ef434e6b62d6b48fddb801"
 
 
-def found(case: Mapping[str, Any], folder: Path) -> bool:
+def is_reported(case: Mapping[str, Any], folder: Path) -> bool:
     if case.get("html"):
         path, text = folder / "page.html", case["html"]
     else:
@@ -70,7 +70,7 @@ def counted(
     for line in CASES:
         case = json.loads(line)
         counts[is_read(case)][case["rule"]][
-            names[case["expected"], found(case, folder)]
+            names[case["expected"], is_reported(case, folder)]
         ] += 1
     return counts
 
@@ -118,7 +118,9 @@ def test_later_cases_of_dates_contradictions_and_languages(
         .splitlines()
     )
     for case in map(json.loads, lines):
-        counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
+        counts[
+            case["rule"], case["expected"], is_reported(case, tmp_path)
+        ] += 1
     assert counts.total() == 60
     assert not {key for key in counts if key[1] != key[2]}
 
@@ -139,7 +141,9 @@ def test_120_cases_that_are_judged_as_measured(
         Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
     )
     for case in map(json.loads, lines):
-        counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
+        counts[
+            case["rule"], case["expected"], is_reported(case, tmp_path)
+        ] += 1
     assert counts.total() == 120
     assert {
         rule: counts[rule, True, True] + counts[rule, False, False]

@@ -94,7 +94,9 @@ def lint(
         raise ConfigError("name a file or folder: beholder lint alts.csv")
     if len(outcome.format) > 1 and outcome.out is None:
         raise ConfigError("several formats need a folder: add -o FOLDER")
-    severity = dict(_pair(one, "ALT105=off") for one in which.rule)
+    severity = dict(
+        _pair(assignment, "ALT105=off") for assignment in which.rule
+    )
     for name, level in severity.items():
         if level not in ("off", "note", "warning", "error"):
             raise ConfigError(
@@ -109,7 +111,9 @@ def lint(
             frozenset(which.select), frozenset(which.ignore), severity
         ),
         baseline=outcome.baseline,
-        columns=dict(_pair(one, "text=COLUMN") for one in which.map),
+        columns=dict(
+            _pair(assignment, "text=COLUMN") for assignment in which.map
+        ),
         layouts=which.layouts,
     )
     for form in outcome.format:
@@ -138,12 +142,12 @@ def lint(
     )
 
 
-def _pair(given: str, example: str) -> tuple[str, str]:
+def _pair(assignment: str, example: str) -> tuple[str, str]:
     from beholder.errors import ConfigError
 
-    name, equals, value = given.partition("=")
+    name, equals, value = assignment.partition("=")
     if not equals or not name or not value:
-        raise ConfigError(f"{given!r}: expected a form such as {example}")
+        raise ConfigError(f"{assignment!r}: expected a form such as {example}")
     return name, value
 
 

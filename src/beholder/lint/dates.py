@@ -74,7 +74,7 @@ _ELSEWHEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Words before the year of another event, or of an inscription."""
-_MADE = re.compile(
+_PRODUCTION = re.compile(
     r"""
     \b(?:\w+ing|with|from|at|in|on|by|beside|near|behind|before|under|over|and|that|which)\b.*
     \b(?:printed|published|issued|woven|minted|made|manufactured|produced|designed|painted|drawn
@@ -94,7 +94,7 @@ _TIMES = r"""
     |Jahre?|Eve|Day|Spring|Summer|Autumn|Fall|Winter|Frühling|Frühjahr|Sommer|Herbst
     |Christmas|Easter|Années"""
 _OPENING = rf"{_TIMES}|In|Circa|Around|About|From|Since|Before|After|Dated"
-_NAMED = re.compile(
+_NAME_BEFORE = re.compile(
     rf"""
     (?:(?<!^)(?<![.!?]\ )\b(?!(?:{_TIMES})\ $)|\b(?!(?:{_OPENING}|The|An?)\ $))[A-Z][\w'’]*\ $
     """,
@@ -149,19 +149,19 @@ class _Mention(NamedTuple):
 
 
 @check("ALT207")
-def date(one: Occurrence, setting: LintSetting) -> Hit | None:
+def date(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Years, decades and centuries outside the dates of the record.
 
     A text of which one date fits is about two times, and is not reported.
     """
-    known = list(_spans(one.date))
-    if not known or re.search(r"\bB\.?C", one.date):
+    spans = list(_spans(occurrence.date))
+    if not spans or re.search(r"\bB\.?C", occurrence.date):
         return None
     first, last = (
-        min(start for start, _ in known),
-        max(end for _, end in known),
+        min(start for start, _ in spans),
+        max(end for _, end in spans),
     )
-    text = without_quotes(one.text)
+    text = without_quotes(occurrence.text)
     if _MEMORY.search(text):
         return None
     mentions = list(_mentions(text, (first, last)))
@@ -170,8 +170,8 @@ def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     ):
         return None
     span = mentions[0].start, mentions[0].end
-    what = f'says "{text[slice(*span)]}", the record says "{one.date}"'
-    return Hit(what, span, evidence={"date": one.date})
+    what = f'says "{text[slice(*span)]}", the record says "{occurrence.date}"'
+    return Hit(what, span, evidence={"date": occurrence.date})
 
 
 def _spans(record: str) -> Iterator[tuple[int, int]]:
@@ -207,7 +207,7 @@ def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
         after = text[match.end() : match.end() + _NEAR]
         if (
             _ELSEWHEN.search(before)
-            or _MADE.search(before)
+            or _PRODUCTION.search(before)
             or _STYLE.match(after)
         ):
             continue
@@ -250,7 +250,7 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
         or _ADDRESS.match(after)
     ):
         return False
-    if _NAMED.search(before):
+    if _NAME_BEFORE.search(before):
         return False
     if dating:
         return True
@@ -265,7 +265,7 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
 def _is_labelled(word: str) -> bool:
     """Whether a word names a thing that may bear a number, as a locomotive or a runner does."""
     above = ("vehicle", "machine", "device", "person", "animal", "garment")
-    return any(kinds.is_kind(word, one) for one in above)
+    return any(kinds.is_kind(word, kind) for kind in above)
 
 
 def _counts(after: str) -> bool:

@@ -16,7 +16,7 @@ _DECLARED = re.compile(
 )
 
 
-def decoded(data: bytes, name: str) -> str:
+def decode_text(data: bytes, name: str) -> str:
     """The text of a page or other file: by its mark, its declaration, as UTF-8, or as cp1252.
 
     Args:
@@ -33,8 +33,8 @@ def decoded(data: bytes, name: str) -> str:
         raise DataError(
             name, "is binary, or UTF-16 without a mark; save it as UTF-8"
         )
-    said = _DECLARED.search(data[:1024])
-    label = said[1].decode("ascii").lower() if said else ""
+    declaration = _DECLARED.search(data[:1024])
+    label = declaration[1].decode("ascii").lower() if declaration else ""
     if label:
         if label in ("iso-8859-1", "latin1", "us-ascii", "ascii", "latin-1"):
             label = "cp1252"

@@ -65,7 +65,11 @@ def identity(source: str) -> str:
     if parts is None:
         return _RESIZED.sub("", source.strip().partition("#")[0])
     query = urlencode(
-        [one for one in parse_qsl(parts.query) if one[0].lower() not in _SIZES]
+        [
+            parameter
+            for parameter in parse_qsl(parts.query)
+            if parameter[0].lower() not in _SIZES
+        ]
     )
     path = _RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
     return f"{parts.netloc.lower()}{path}" + (f"?{query}" if query else "")
@@ -172,8 +176,8 @@ class Occurrence(Struct, kw_only=True, dict=True):
     def file_names(self) -> set[str]:
         """Names of the picture's files."""
         paths = (
-            IIIF_IMAGE.sub("", one.partition("?")[0])
-            for one in (self.picture, *self.pictures)
+            IIIF_IMAGE.sub("", address.partition("?")[0])
+            for address in (self.picture, *self.pictures)
         )
         return {
             name

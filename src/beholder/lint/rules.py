@@ -135,18 +135,18 @@ def check(rule: str) -> Callable[[Check], Check]:
 @cache
 def rules() -> dict[str, LintRule]:
     """All rules by id."""
-    found = {}
+    rule_by_id = {}
     for row in table("rules.tsv"):
         severities = {
             profile: SEVERITIES[row[profile]] for profile in PROFILES
         }
-        own = {
+        fields = {
             **row,
             "severities": severities,
             "covers": row["covers"].split(),
         }
-        found[row["id"]] = msgspec.convert(own, LintRule)
-    return found
+        rule_by_id[row["id"]] = msgspec.convert(fields, LintRule)
+    return rule_by_id
 
 
 def table(name: str) -> list[dict[str, str]]:

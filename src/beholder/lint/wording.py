@@ -23,14 +23,14 @@ _QUOTED = (
 
 
 @cache
-def _read(file: str) -> Any:
+def _read_json(file: str) -> Any:
     source = files("beholder.lint").joinpath(file)
     return json.loads(source.read_text(encoding="utf-8"))
 
 
 def names(key: str) -> Any:
     """A list or table of ``names.json``: elements, columns, numerals, shades."""
-    return _read("names.json")[key]
+    return _read_json("names.json")[key]
 
 
 _DENSE = re.compile(
@@ -69,12 +69,12 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """Words; in scripts without blanks, two letters count as one word."""
     dense = _DENSE.findall(text)
-    found = [
-        one
-        for one in _WORD.findall(_DENSE.sub(" ", text))
-        if any(map(str.isalnum, one))
+    spaced_words = [
+        word
+        for word in _WORD.findall(_DENSE.sub(" ", text))
+        if any(map(str.isalnum, word))
     ]
-    return found + [
+    return spaced_words + [
         "".join(dense[at : at + 2]) for at in range(0, len(dense), 2)
     ]
 
@@ -82,7 +82,7 @@ def words(text: str) -> list[str]:
 def length(text: str) -> int:
     """Characters as a reader counts them: marks and parts of an emoji are not counted."""
     text = _EMOJI.sub("x", text)
-    return sum(not unicodedata.combining(one) for one in text)
+    return sum(not unicodedata.combining(character) for character in text)
 
 
 def is_dense(text: str) -> bool:
@@ -111,28 +111,32 @@ def _stem(word: str, language: str) -> str:
 def _stemmer(language: str) -> Any:
     import snowballstemmer
 
-    known = snowballstemmer.algorithms()
+    languages = snowballstemmer.algorithms()
     return snowballstemmer.stemmer(
-        language if language in known else "english"
+        language if language in languages else "english"
     )
 
 
 def _lists() -> dict[str, dict[str, Sequence[str]]]:
-    lists: dict[str, dict[str, Sequence[str]]] = _read("words.json")
+    lists: dict[str, dict[str, Sequence[str]]] = _read_json("words.json")
     return lists
 
 
 def codes(language: str) -> tuple[str, ...]:
     """English and the language of the page, of those with word lists."""
-    own = base_language(language)
-    return ("en", own) if own in _lists() and own != "en" else ("en",)
+    page_language = base_language(language)
+    return (
+        ("en", page_language)
+        if page_language in _lists() and page_language != "en"
+        else ("en",)
+    )
 
 
 @cache
 def listed(name: str, language: str) -> frozenset[str]:
     """The words of a list, in English and in the language of the page."""
     return frozenset(
-        one for code in codes(language) for one in _lists()[code][name]
+        word for code in codes(language) for word in _lists()[code][name]
     )
 
 

@@ -132,17 +132,17 @@ def written(path: Path, parts: Parts, *, streamed: bool) -> None:
     with zipfile.ZipFile(out, "w") as file:
         file.comment = b"kept"
         for n, (name, text) in enumerate(parts.items()):
-            one = zipfile.ZipInfo(name, (1999, 2 + n, 3, 4, 5, 6))
-            one.compress_type = (
+            part_info = zipfile.ZipInfo(name, (1999, 2 + n, 3, 4, 5, 6))
+            part_info.compress_type = (
                 zipfile.ZIP_STORED
                 if name == "mimetype"
                 else zipfile.ZIP_DEFLATED
             )
-            one.comment, one.extra = (
+            part_info.comment, part_info.extra = (
                 b"c%d" % n,
                 struct.pack("<HH2s", 0xCAFE, 2, b"ab"),
             )
-            file.writestr(one, text)
+            file.writestr(part_info, text)
     path.write_bytes(bytes(out.data) if streamed else out.getvalue())
 
 
@@ -150,21 +150,21 @@ def taken_apart(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
     """Name, local entry, and central record without the place, of each part; and what ends it."""
     end = data.rindex(b"PK\x05\x06")
     n, _, at = struct.unpack("<HLL", data[end + 10 : end + 20])
-    found, places = [], []
+    headers, places = [], []
     first = at
     for _ in range(n):
         name, extra, comment = struct.unpack("<HHH", data[at + 28 : at + 34])
         size = 46 + name + extra + comment
         (place,) = struct.unpack("<L", data[at + 42 : at + 46])
         record = data[at : at + 42] + data[at + 46 : at + size]
-        found.append((data[at + 46 : at + 46 + name].decode(), record))
+        headers.append((data[at + 46 : at + 46 + name].decode(), record))
         places.append(place)
         at += size
     assert places == sorted(places)
     ends = [*places[1:], first]
     entries = [
         (name, data[a:b], record)
-        for (name, record), a, b in zip(found, places, ends, strict=True)
+        for (name, record), a, b in zip(headers, places, ends, strict=True)
     ]
     return entries, data[end + 20 :]
 
@@ -201,7 +201,9 @@ def test_only_the_texts_change_and_other_parts_stay_byte_for_byte(
     )
     assert new_end == end
     assert (
-        [one[0] for one in after] == [one[0] for one in before] == list(parts)
+        [entry[0] for entry in after]
+        == [entry[0] for entry in before]
+        == list(parts)
     )
     for old, new in zip(before, after, strict=True):
         if new[0] not in changes:
@@ -214,15 +216,15 @@ def test_only_the_texts_change_and_other_parts_stay_byte_for_byte(
                 assert old_text in expected
                 expected = expected.replace(old_text, new_text, 1)
             assert file.read(part) == expected.encode()
-            for kept in (
+            for field in (
                 "compress_type",
                 "date_time",
                 "external_attr",
                 "extra",
                 "comment",
             ):
-                assert getattr(file.getinfo(part), kept) == getattr(
-                    first.getinfo(part), kept
+                assert getattr(file.getinfo(part), field) == getattr(
+                    first.getinfo(part), field
                 )
     assert Path(name).read_bytes() == source
     with pytest.raises(ConfigError, match="has no mark to correct"):

@@ -60,7 +60,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
-def certain(
+def find_certain_edits(
     text: str, marks: Sequence[TextMark], language: str | None = None
 ) -> tuple[list[Edit], list[LeftMark]]:
     """The edits that are certain, in order, and the marks that are left.
@@ -75,63 +75,69 @@ def certain(
         marks: What is wrong or missing in it.
         language: Its language, a name or a code; None if unknown.
     """
-    named = language_named(language or "")
-    english = (
-        named in (None, ENGLISH) and other_language(text, ENGLISH) is None
+    language_name = language_named(language or "")
+    is_english = (
+        language_name in (None, ENGLISH)
+        and other_language(text, ENGLISH) is None
     )
     spans = {
         place: mark.span
         for place, mark in enumerate(marks)
         if mark.span and not mark.kind.startswith("ALT")
     }
-    document = parse(text) if english and spans else None
-    found: list[Edit] = []
+    document = parse(text) if is_english and spans else None
+    edits: list[Edit] = []
     if document:
-        found += [
+        edits += [
             *_sentences(document, text, spans),
             *_lists(document, text, spans),
         ]
-    whole = {mark for edit in found for mark in edit.marks}
+    corrected = {mark for edit in edits for mark in edit.marks}
     refused: list[LeftMark] = []
-    for place, mark in enumerate(marks):
-        if place in whole:
+    for index, mark in enumerate(marks):
+        if index in corrected:
             continue
         try:
-            found.append(Edit(*_edit(text, mark, document), (place,)))
+            edits.append(Edit(*_edit(text, mark, document), (index,)))
         except _No as reason:
-            refused.append(LeftMark(place, str(reason)))
-    kept: list[Edit] = []
-    for edit in sorted(found, key=lambda one: (one.start - one.end, one)):
+            refused.append(LeftMark(index, str(reason)))
+    certain_edits: list[Edit] = []
+    for edit in sorted(edits, key=lambda edit: (edit.start - edit.end, edit)):
         if any(
-            edit.start <= other.end and other.start <= edit.end
-            for other in kept
+            edit.start <= earlier.end and earlier.start <= edit.end
+            for earlier in certain_edits
         ):
             refused += [
                 LeftMark(mark, "overlaps another correction")
                 for mark in edit.marks
             ]
         else:
-            kept.append(edit)
-    made = apply(text, kept)
-    n_before, n_after = len(words(text)), len(words(made))
+            certain_edits.append(edit)
+    proposal = apply(text, certain_edits)
+    n_before, n_after = len(words(text)), len(words(proposal))
     why = "over half of the words would go" if 2 * n_after < n_before else ""
-    if not why and kept and n_after < 2:
+    if not why and certain_edits and n_after < 2:
         why = "fewer than two words would be left"
     if (
         not why
         and document
-        and _shape(parse(made))
+        and _shape(parse(proposal))
         != _shape(
-            document, [(edit.start, edit.end) for edit in kept if not edit.new]
+            document,
+            [(edit.start, edit.end) for edit in certain_edits if not edit.new],
         )
     ):
         why = "a sentence would lose its subject or its verb"
     if why:
         return [], sorted(
             refused
-            + [LeftMark(mark, why) for edit in kept for mark in edit.marks]
+            + [
+                LeftMark(mark, why)
+                for edit in certain_edits
+                for mark in edit.marks
+            ]
         )
-    return sorted(kept), sorted(refused)
+    return sorted(certain_edits), sorted(refused)
 
 
 def _edit(
@@ -146,7 +152,7 @@ def _edit(
         raise _No(f"{what} needs wording; name a judge")
     start, end = mark.span
     if mark.kind.startswith("ALT"):
-        return _of_rule(text, mark.kind, start, end)
+        return _edit_by_rule(text, mark.kind, start, end)
     if document is None:
         raise _No("only English texts are edited without a judge")
     if _is_quoted(text, start, end):
@@ -160,10 +166,10 @@ def _edit(
         return closing
     if len(inside) != 1:
         raise _No("more than one word is marked")
-    return _of_word(document, inside[0], mark.instead.lower())
+    return _edit_word(document, inside[0], mark.instead.lower())
 
 
-def _of_word(
+def _edit_word(
     document: Document, word: Word, instead: str
 ) -> tuple[int, int, str]:
     if word.pos == "PROPN":
@@ -202,15 +208,18 @@ def _is_denied(document: Document, word: Word) -> bool:
 
 def _phrase(document: Document, at: int) -> list[Word]:
     """The plain noun phrase that begins at a word: determiner, adjectives, common nouns."""
-    found: list[Word] = []
+    phrase: list[Word] = []
     for word in document.words[at:]:
-        plain = word.pos in ("ADJ", "NUM") or word.dep in ("det", "nmod:poss")
+        is_modifier = word.pos in ("ADJ", "NUM") or word.dep in (
+            "det",
+            "nmod:poss",
+        )
         if word.pos != "NOUN" and (
-            not plain or (found and found[-1].pos == "NOUN")
+            not is_modifier or (phrase and phrase[-1].pos == "NOUN")
         ):
             break
-        found.append(word)
-    return found if found and found[-1].pos == "NOUN" else []
+        phrase.append(word)
+    return phrase if phrase and phrase[-1].pos == "NOUN" else []
 
 
 def _is_resumed(document: Document, noun: Word) -> bool:
@@ -237,7 +246,7 @@ def _closing(
     phrase, noun = _phrase(document, case.index + 1), nouns[-1]
     head, before = document.words[noun.head], document.words[case.index - 1]
     allowed = {case, *phrase}
-    rest = [
+    later_words = [
         w
         for w in document.words[noun.index + 1 :]
         if w.sentence == noun.sentence
@@ -246,7 +255,7 @@ def _closing(
         phrase[-1:] != [noun]
         or not allowed.issuperset(inside)
         or not allowed.issuperset(document.subtree(noun))
-        or any(word.pos != "PUNCT" for word in rest)
+        or any(word.pos != "PUNCT" for word in later_words)
         or before.pos not in ("NOUN", "PROPN", "VERB")
         or _is_resumed(document, noun)
     ):
@@ -272,30 +281,36 @@ def _lists(
         start, end = members[0][0].start, members[-1][-1].end
         if _is_quoted(text, start, end) or _is_denied(document, first):
             continue
-        gone = {
-            place: number
+        deleted = {
+            index: number
             for number, (a, b) in spans.items()
-            for place, own in enumerate(members)
-            if own[0].start <= a <= own[-1].start and b == own[-1].end
-            if not _is_resumed(document, own[-1])
+            for index, member in enumerate(members)
+            if member[0].start <= a <= member[-1].start and b == member[-1].end
+            if not _is_resumed(document, member[-1])
         }
-        left = [own for place, own in enumerate(members) if place not in gone]
+        remaining = [
+            member
+            for place, member in enumerate(members)
+            if place not in deleted
+        ]
         after = document.words[members[-1][-1].index + 1 :][:1]
-        dangling = len(members) - 1 in gone and any(
+        is_dangling = len(members) - 1 in deleted and any(
             w.pos not in _ENDS for w in after
         )
-        if not gone or len(left) < 2 or dangling:
+        if not deleted or len(remaining) < 2 or is_dangling:
             continue
-        said = [text[own[0].start : own[-1].end] for own in left]
-        if 0 in gone and text[start].isupper():
-            said[0] = said[0][0].upper() + said[0][1:]
+        member_texts = [
+            text[member[0].start : member[-1].end] for member in remaining
+        ]
+        if 0 in deleted and text[start].isupper():
+            member_texts[0] = member_texts[0][0].upper() + member_texts[0][1:]
         last = text[members[-2][-1].end : members[-1][0].start]
-        last = last if len(left) > 2 else last.replace(",", "")
+        last = last if len(remaining) > 2 else last.replace(",", "")
         yield Edit(
             start,
             end,
-            ", ".join(said[:-1]) + last + said[-1],
-            tuple(sorted(gone.values())),
+            ", ".join(member_texts[:-1]) + last + member_texts[-1],
+            tuple(sorted(deleted.values())),
         )
 
 
@@ -306,17 +321,19 @@ def _members(document: Document, first: Word) -> list[list[Word]]:
         return []
     members = [_phrase(document, first.index)]
     while members[-1]:
-        noun, rest = (
+        noun, later_words = (
             members[-1][-1],
             document.words[members[-1][-1].index + 1 :],
         )
-        heads = {own[-1].index for own in members[:-1]}
+        heads = {member[-1].index for member in members[:-1]}
         if heads and (noun.dep != "conj" or noun.head not in heads):
             break
         if heads and document.words[members[-1][0].index - 1].dep == "cc":
             return members
         between = list(
-            takewhile(lambda word: word.text == "," or word.dep == "cc", rest)
+            takewhile(
+                lambda word: word.text == "," or word.dep == "cc", later_words
+            )
         )
         members.append(
             _phrase(document, between[-1].index + 1) if between else []
@@ -346,16 +363,18 @@ def _with_article(
     return before.start, end, f"{article} {new}"
 
 
-def _of_rule(
+def _edit_by_rule(
     text: str, rule: str, start: int, end: int
 ) -> tuple[int, int, str]:
     if rule == "ALT112":
-        found = text[start:end]
-        entity = "" if found.startswith("<") else html.unescape(found)
+        marked_text = text[start:end]
+        entity = (
+            "" if marked_text.startswith("<") else html.unescape(marked_text)
+        )
         return start, end, entity
     if rule == "ALT104":
-        rest = re.sub(r"^[\s:]+", "", text[end:])
-        return start, len(text) - len(rest[1:]), rest[:1].upper()
+        later_text = re.sub(r"^[\s:]+", "", text[end:])
+        return start, len(text) - len(later_text[1:]), later_text[:1].upper()
     return len(text[:start].rstrip()), end, ""
 
 
@@ -363,42 +382,47 @@ def _sentences(
     document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
     """Deletions of sentences of which every word that says something is marked."""
-    places = by_key((word.sentence, word) for word in document)
-    gone = []
-    for number_, own in places.items():
-        content = [word for word in own if word.pos in _CONTENT]
+    words_by_sentence = by_key((word.sentence, word) for word in document)
+    deleted = []
+    for sentence, sentence_words in words_by_sentence.items():
+        content = [word for word in sentence_words if word.pos in _CONTENT]
         if content and all(
             any(a <= w.start and w.end <= b for a, b in spans.values())
             for w in content
         ):
-            gone.append(number_)
-    for number_ in gone if len(gone) < len(places) else ():
-        own, following = places[number_], places.get(number_ + 1)
+            deleted.append(sentence)
+    for sentence in deleted if len(deleted) < len(words_by_sentence) else ():
+        sentence_words, following = (
+            words_by_sentence[sentence],
+            words_by_sentence.get(sentence + 1),
+        )
         if following and following[0].pos == "PRON":
             continue
-        start, end = own[0].start, len(text)
+        start, end = sentence_words[0].start, len(text)
         if following:
             end = following[0].start
         else:
             start = len(text[:start].rstrip())
-        own_marks = (
+        corrected_marks = (
             n for n, (a, b) in spans.items() if start <= a and b <= end
         )
-        yield Edit(start, end, "", tuple(own_marks))
+        yield Edit(start, end, "", tuple(corrected_marks))
 
 
 def _shape(
     document: Document, without: Sequence[Span] = ()
 ) -> list[tuple[bool, bool]]:
     """Whether each sentence has a subject and a verb."""
-    found: dict[int, tuple[bool, bool]] = {}
+    shape_by_sentence: dict[int, tuple[bool, bool]] = {}
     for word in document:
         if not any(
             start <= word.start and word.end <= end for start, end in without
         ):
-            subject, verb = found.get(word.sentence, (False, False))
-            found[word.sentence] = (
+            subject, verb = shape_by_sentence.get(
+                word.sentence, (False, False)
+            )
+            shape_by_sentence[word.sentence] = (
                 subject or word.dep.startswith("nsubj"),
                 verb or word.pos in ("VERB", "AUX"),
             )
-    return list(found.values())
+    return list(shape_by_sentence.values())

@@ -72,26 +72,29 @@ def revise(
         return tell_plan(plan_making(config.making()), config.run)
     say_incomplete(source)
     with TerminalProgress() as progress:
-        found = run_revise(config, progress, score=not no_score)
+        revised = run_revise(config, progress, score=not no_score)
     say_each(manifest.read(config.run).data.notes)
     say(
-        f"{found.written.n_written} proposals: {out}; decide with beholder annotate revisions {out}"
+        f"{revised.written.n_written} proposals: {out};"
+        f" decide with beholder annotate revisions {out}"
     )
-    if found.written.outside:
+    if revised.written.outside:
         say_outside(out.parent)
-    if found.comparison is not None:
+    if revised.comparison is not None:
         plain = {
-            "comparison": asdict(found.comparison),
-            "not_better": found.n_worse,
+            "comparison": asdict(revised.comparison),
+            "not_better": revised.n_worse,
         }
-        table = differences(found.comparison, str(source), str(found.scores))
+        table = differences(
+            revised.comparison, str(source), str(revised.scores)
+        )
         tell_result(plain, [table], finish.as_json)
-        if found.n_worse:
+        if revised.n_worse:
             say(
-                f"{found.n_worse} proposals score lower than their texts (not_better)"
+                f"{revised.n_worse} proposals score lower than their texts (not_better)"
             )
     failures = [
-        f"{name}: {why.message}" for name, _, why in found.written.failures
+        f"{name}: {why.message}" for name, _, why in revised.written.failures
     ]
     return close(
         config.run,

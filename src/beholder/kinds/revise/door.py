@@ -82,7 +82,10 @@ def run_revise(
     if not score or not manifest.is_run(config.source):
         return Revised(written)
     rows = list(read_records(config.out, dict[str, Any]))
-    names = [one.name for one in manifest.read(config.source).metrics]
+    names = [
+        metric_info.name
+        for metric_info in manifest.read(config.source).metrics
+    ]
     scored = ScoreConfig(
         str(config.out),
         tuple(metric_named(name) for name in names),
@@ -90,18 +93,23 @@ def run_revise(
         judging=config.judging,
         work=config.work,
     )
-    own = ("marks", "source", "revision", "revise")
+    revision_keys = ("marks", "source", "revision", "revise")
 
     def items() -> Iterator[Item]:
         for row in rows:
             item = item_from_row(row)
             yield replace(
-                item, meta={k: v for k, v in item.meta.items() if k not in own}
+                item,
+                meta={
+                    k: v
+                    for k, v in item.meta.items()
+                    if k not in revision_keys
+                },
             )
 
     kind.run(SCORES, scored, progress, given=items())
     with Store.read(config.source) as before, Store.read(scored.out) as after:
-        found = compare(before, after)
+        comparison = compare(before, after)
         pairs = [_values(before, names), _values(after, names)]
     for row in rows:
         old, new = (values.get(row["id"], {}) for values in pairs)
@@ -119,27 +127,27 @@ def run_revise(
     return Revised(
         written,
         scored.out,
-        found,
+        comparison,
         sum(row["meta"]["not_better"] for row in rows),
     )
 
 
 def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
     """Scores by id: the proposals are rows of the source, under the same ids."""
-    found: dict[str, dict[str, float]] = {}
+    values_by_id: dict[str, dict[str, float]] = {}
     for name in names:
         for text, values in store.values_by_id(name).items():
-            own = found.setdefault(text, {})
-            own |= {
+            item_values = values_by_id.setdefault(text, {})
+            item_values |= {
                 f"{name}.{value}": score for value, score in values.items()
             }
-    return found
+    return values_by_id
 
 
 def _is_worse(
     scores: Mapping[str, Mapping[str, Any]], names: list[str]
 ) -> bool:
-    judged = {
+    sign_by_name = {
         f"{name}.{info.name}": -1 if info.higher_is_better is False else 1
         for name in names
         for number, info in enumerate(metric_named(name).values)
@@ -147,6 +155,6 @@ def _is_worse(
     }
     return any(
         sign * scores[name]["difference"] < -1e-9
-        for name, sign in judged.items()
+        for name, sign in sign_by_name.items()
         if name in scores
     )

@@ -24,7 +24,7 @@ from beholder.data.row import to_row
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import ReviseText, TextMark
-from beholder.kinds.revise.certain import apply, certain
+from beholder.kinds.revise.certain import apply, find_certain_edits
 from beholder.lint.linting import Choice, lint
 from beholder.lint.rules import LintFinding
 from beholder.metrics import Tools
@@ -61,7 +61,9 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
+def find_marked_rows(
+    source: Path, folder: Path, metric: str | None
+) -> list[Item]:
     """Rows with at least one mark.
 
     Args:
@@ -77,21 +79,21 @@ def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
     """
     if manifest.is_run(source):
         rows, what = (
-            _of_run(source, folder, metric),
+            _read_run(source, folder, metric),
             "metric such as posh or accord",
         )
     elif _is_judged(source):
         rows, what = (
-            _of_people(source, folder),
+            _read_people(source, folder),
             "mark or a false fact on which most people agree",
         )
     else:
-        rows, what = _of_lint(source), f"finding of {', '.join(RULES)}"
-    if not (found := list(rows)):
+        rows, what = _read_lint(source), f"finding of {', '.join(RULES)}"
+    if not (marked_rows := list(rows)):
         raise ConfigError(
             f"{source} has no mark to correct; name one with a {what}"
         )
-    return found
+    return marked_rows
 
 
 def _is_judged(source: Path) -> bool:
@@ -120,18 +122,21 @@ class _People(msgspec.Struct, frozen=True):
     audit: object = None
 
 
-def _of_people(source: Path, folder: Path) -> Iterator[Item]:
+def _read_people(source: Path, folder: Path) -> Iterator[Item]:
     texts: dict[str, list[tuple[Item, _People]]] = {}
-    for item, said in exported_rows(source, _People):
-        if said.audit is not None:
+    for item, judgment in exported_rows(source, _People):
+        if judgment.audit is not None:
             raise ConfigError(
                 f"{source} judges facts of references, which revise does not change"
             )
         texts.setdefault(
-            item.id.removesuffix(f"/{said.annotator}"), []
-        ).append((item, said))
-    for name, own in texts.items():
-        item, by = own[0][0], [said for _, said in own]
+            item.id.removesuffix(f"/{judgment.annotator}"), []
+        ).append((item, judgment))
+    for name, judged_copies in texts.items():
+        item, by = (
+            judged_copies[0][0],
+            [judgment for _, judgment in judged_copies],
+        )
         marks = [
             TextMark("mistake", item.candidate[a:b], (a, b))
             for a, b in _agreed(item.candidate, "candidate", by)
@@ -147,8 +152,8 @@ def _of_people(source: Path, folder: Path) -> Iterator[Item]:
                 span = (at, at + len(fact.text)) if at >= 0 else None
                 marks.append(TextMark("mistake", fact.text, span))
         if marks:
-            bare = replace(item, id=name, judgments={}, meta={})
-            yield _with_marks(bare, marks, {}, source.parent, folder)
+            plain_item = replace(item, id=name, judgments={}, meta={})
+            yield _with_marks(plain_item, marks, {}, source.parent, folder)
 
 
 def _with_marks(
@@ -166,25 +171,28 @@ def _with_marks(
 
 def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
     """Marks of one annotator; of several the runs of words that most of them marked."""
-    marked = [
-        [(one.start, one.end) for one in p.marks if one.side == side]
+    spans_by_annotator = [
+        [(mark.start, mark.end) for mark in p.marks if mark.side == side]
         for p in by
     ]
     if len(by) == 1:
-        return sorted(marked[0])
+        return sorted(spans_by_annotator[0])
 
     def is_agreed(word: Span) -> bool:
         return 2 * sum(
-            any(a < word[1] and word[0] < b for a, b in own) for own in marked
+            any(a < word[1] and word[0] < b for a, b in spans)
+            for spans in spans_by_annotator
         ) > len(by)
 
     runs = [
-        list(run) for agreed, run in groupby(words(text), is_agreed) if agreed
+        list(run)
+        for is_marked, run in groupby(words(text), is_agreed)
+        if is_marked
     ]
     return [(run[0][0], run[-1][1]) for run in runs]
 
 
-def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
+def _read_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
     manifest.check_kind(run, SCORES)
     root = manifest.data_folder(run) or Path()
     data = Path(manifest.read(run).data.source)
@@ -263,38 +271,55 @@ def _mark(unit: Unit, item: Item) -> TextMark | None:
 def _omission(words: str, reference: str, place: int) -> TextMark:
     parts = RuleSplitter().split(reference)
     around = next(
-        (one.of(reference) for one in parts if one.start <= place < one.end),
+        (
+            sentence.of(reference)
+            for sentence in parts
+            if sentence.start <= place < sentence.end
+        ),
         "",
     )
     return TextMark("omission", words, None, around)
 
 
-def _of_lint(source: Path) -> Iterator[Item]:
+def _read_lint(source: Path) -> Iterator[Item]:
     rows: dict[tuple[str, str], tuple[LintFinding, list[TextMark]]] = {}
-    for one in lint([source], choice=Choice(select=frozenset(RULES))).findings:
-        if one.span is not None:
-            place = f"{one.line}:{one.column}" if one.column else one.locator
+    for finding in lint(
+        [source], choice=Choice(select=frozenset(RULES))
+    ).findings:
+        if finding.span is not None:
+            place = (
+                f"{finding.line}:{finding.column}"
+                if finding.column
+                else finding.locator
+            )
             marks = rows.setdefault(
-                (f"{one.file}#{place}", one.text), (one, [])
+                (f"{finding.file}#{place}", finding.text), (finding, [])
             )[1]
             marks.append(
-                TextMark(one.rule, one.text[slice(*one.span)], one.span)
+                TextMark(
+                    finding.rule,
+                    finding.text[slice(*finding.span)],
+                    finding.span,
+                )
             )
     names = Counter(name for name, _ in rows)
     names += Counter(
-        f"{name} ({one.language})" for (name, _), (one, _) in rows.items()
+        f"{name} ({finding.language})"
+        for (name, _), (finding, _) in rows.items()
     )
-    for (name, text), (one, marks) in rows.items():
-        file = source / one.file if source.is_dir() else source
+    for (name, text), (finding, marks) in rows.items():
+        file = source / finding.file if source.is_dir() else source
         where: dict[str, Any] = {"file": str(file), "digest": digest(file)}
         where |= {
-            key: getattr(one, key)
+            key: getattr(finding, key)
             for key in ("line", "column", "locator", "text_from")
         }
-        group = {"language": one.language} if one.language else {}
+        group = {"language": finding.language} if finding.language else {}
         meta = {"marks": list(map(asdict, marks)), "source": where}
         label = (
-            one.language if names[f"{name} ({one.language})"] == 1 else text
+            finding.language
+            if names[f"{name} ({finding.language})"] == 1
+            else text
         )
         unique = name if names[name] == 1 else f"{name} ({label or text})"
         yield Item(unique, text, group=group, meta=meta)
@@ -349,28 +374,32 @@ class ReviseRow(RowAsker):
     ) -> tuple[GeneratedText, ...]:
         """The proposal, then the reasons for marks that are left, labelled with their numbers."""
         text, marks = subject.candidate, marks_of(subject)
-        edits, refused = certain(text, marks, subject.language)
+        edits, refused = find_certain_edits(text, marks, subject.language)
         proposal, by = apply(text, edits), "rules"
-        open_ = [
-            marks[one.mark]
-            for one in refused
-            if not marks[one.mark].kind.startswith("ALT")
+        open_marks = [
+            marks[reason.mark]
+            for reason in refused
+            if not marks[reason.mark].kind.startswith("ALT")
         ]
-        if open_ and self.judge != BUILTIN_JUDGE:
-            most = int(self.longer * len(text)) + 100
-            asked = [mark for mark in marks if not mark.kind.startswith("ALT")]
+        if open_marks and self.judge != BUILTIN_JUDGE:
+            limit = int(self.longer * len(text)) + 100
+            asked_marks = [
+                mark for mark in marks if not mark.kind.startswith("ALT")
+            ]
             try:
                 language = language_named(subject.language)
                 proposal = await judge.ask(
-                    ReviseText(text, asked, most, language)
+                    ReviseText(text, asked_marks, limit, language)
                 )
                 by, refused = "judge", []
             except ItemError as error:
                 refused = [
-                    one._replace(why=f"{one.why}; {error}") for one in refused
+                    reason._replace(why=f"{reason.why}; {error}")
+                    for reason in refused
                 ]
         reasons = (
-            GeneratedText(one.why, _REFUSED, str(one.mark)) for one in refused
+            GeneratedText(reason.why, _REFUSED, str(reason.mark))
+            for reason in refused
         )
         return (GeneratedText(proposal, by), *reasons)
 
@@ -447,7 +476,7 @@ class ReviseConfig:
     def making(self) -> GenerationRun[Item]:
         """The run that makes the proposals."""
         asker = ReviseRow(self.judge)
-        rows = marked(self.source, self.out.parent, self.metric)
+        rows = find_marked_rows(self.source, self.out.parent, self.metric)
 
         def row(
             item: Item, system: str, parts: Sequence[GeneratedText], judge: str

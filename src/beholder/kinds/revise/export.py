@@ -23,11 +23,11 @@ from beholder.kinds.revise.places import (
     AcceptedRow,
     FoundText,
     SourcePlace,
-    attributes,
-    changed,
     check_read,
-    decoded,
-    of_tag,
+    decode_utf8,
+    find_attribute,
+    find_attributes,
+    replace_texts,
 )
 from beholder.lint import html, packed
 from beholder.lint.sources import READERS
@@ -44,7 +44,7 @@ _TAGS = re.compile(
     re.S,
 )
 """Elements that have alternative texts; comments and what only old programs show are left out."""
-_READ = {".docx": ("docPr", "shape"), ".pptx": ("cNvPr",)}
+_TAGS_BY_FORM = {".docx": ("docPr", "shape"), ".pptx": ("cNvPr",)}
 
 
 def write_accepted(accepted: Path, out: Path) -> int:
@@ -161,14 +161,14 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
         return data
     if form in packed.FORMS:
         return _spliced_archive(file, data, rows)
-    source = decoded(data, str(file))
+    source = decode_utf8(data, str(file))
     if form in READERS:
-        text = changed(
+        text = replace_texts(
             str(file),
             source,
             form,
             rows,
-            lambda row: attributes(source, row.source),
+            lambda row: find_attribute(source, row.source),
         )
         check_read(
             str(file),
@@ -191,7 +191,7 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
             if place.line is None or place.text_from == text.field
         ]
 
-    return changed(str(file), source, form, rows, find).encode("utf-8")
+    return replace_texts(str(file), source, form, rows, find).encode("utf-8")
 
 
 def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
@@ -222,27 +222,27 @@ def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
 def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
     """The texts of a JSON value with their paths; keys are none."""
     levels: list[list[Any]] = []
-    found: list[tuple[list[Any], int, int, str]] = []
+    texts: list[tuple[list[Any], int, int, str]] = []
     ids: dict[tuple[Any, ...], str] = {}
     for token in _JSON.finditer(source):
-        said = token[0]
-        if said in "{[":
-            levels.append([said, 0 if said == "[" else None])
-        elif said in "}]":
+        symbol = token[0]
+        if symbol in "{[":
+            levels.append([symbol, 0 if symbol == "[" else None])
+        elif symbol in "}]":
             levels.pop()
-        elif said == ",":
+        elif symbol == ",":
             levels[-1][1] = levels[-1][1] + 1 if levels[-1][0] == "[" else None
-        elif said != ":":
-            value = json.loads(said) if said[0] == '"' else said
+        elif symbol != ":":
+            value = json.loads(symbol) if symbol[0] == '"' else symbol
             if levels and levels[-1] == ["{", None]:
                 levels[-1][1] = value
                 continue
             path = [level[1] for level in levels]
             if path[-1:] == ["id"]:
                 ids[tuple(path[:-1])] = value
-            if said[0] == '"':
-                found.append((path, token.start(), token.end(), value))
-    for path, start, end, value in found:
+            if symbol[0] == '"':
+                texts.append((path, token.start(), token.end(), value))
+    for path, start, end, value in texts:
         number = row or next(
             (key + 1 for key in path if isinstance(key, int)), 0
         )
@@ -275,12 +275,12 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
     row: list[tuple[int, int, str]] = []
     number, at, line = 0, len(BOM) * source.startswith(BOM), 1
     while at < len(source) and (match := cell.match(source, at)):
-        quoted = match[1][:1] == '"'
-        value = match[1][1:-1].replace('""', '"') if quoted else match[1]
+        is_quoted = match[1][:1] == '"'
+        value = match[1][1:-1].replace('""', '"') if is_quoted else match[1]
         row.append((*match.span(1), value))
         at = match.end()
         if match[2] in ("\n", "\r\n", ""):
-            values = [one[2] for one in row]
+            values = [cell[2] for cell in row]
             if header:
                 keys = {f"row {line}", str(number)}
                 keys |= {
@@ -288,8 +288,8 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
                     for name, v in zip(header, values, strict=False)
                     if name == "id"
                 }
-                for name, (start, end, said) in zip(header, row, strict=False):
-                    yield FoundText(frozenset(keys), name, start, end, said)
+                for name, (start, end, text) in zip(header, row, strict=False):
+                    yield FoundText(frozenset(keys), name, start, end, text)
             header = header or values
             line += source.count("\n", row[0][0], at)
             number, row = number + 1, []
@@ -314,10 +314,10 @@ def _spliced_archive(
     by_part = by_key(
         ((row.source.locator or "").rpartition(mark)[0], row) for row in rows
     )
-    with packed.opened(BytesIO(packed_data), name) as archive:
+    with packed.open_archive(BytesIO(packed_data), name) as archive:
         new_parts = {
-            part: _spliced_part(archive, part, own)
-            for part, own in by_part.items()
+            part: _spliced_part(archive, part, part_rows)
+            for part, part_rows in by_part.items()
         }
         data = _copied(archive.file, packed_data, new_parts)
     before = packed.pictures(BytesIO(packed_data), name)
@@ -333,14 +333,14 @@ def _spliced_part(
         raise DataError(
             archive.name, f"has no part {part!r}, which {rows[0].id} names"
         )
-    source = decoded(archive.read(part), name)
+    source = decode_utf8(archive.read_part(part), name)
     is_book = form == ".epub"
     texts = defaultdict(list)
     for place, text in (
         _in_book(source, part) if is_book else _in_document(source, part, form)
     ):
         texts[place].append(text)
-    new_source = changed(
+    new_source = replace_texts(
         name, source, form, rows, lambda row: texts[row.source.locator or ""]
     )
     return new_source.encode("utf-8")
@@ -350,21 +350,28 @@ def _in_document(
     source: str, part: str, form: str
 ) -> Iterator[tuple[str, FoundText]]:
     for tag in _TAGS.finditer(source):
-        if tag["tag"] in _READ[form]:
-            found = {one.field: one for one in of_tag(source, tag.end())}
-            text = found.get("alt" if tag["tag"] == "shape" else "descr")
-            if text and "id" in found:
-                yield f"{part}#{found['id'].value}", text
+        if tag["tag"] in _TAGS_BY_FORM[form]:
+            attribute_by_name = {
+                attribute.field: attribute
+                for attribute in find_attributes(source, tag.end())
+            }
+            text = attribute_by_name.get(
+                "alt" if tag["tag"] == "shape" else "descr"
+            )
+            if text and "id" in attribute_by_name:
+                yield f"{part}#{attribute_by_name['id'].value}", text
 
 
 def _in_book(source: str, page: str) -> Iterator[tuple[str, FoundText]]:
-    for one in html.pictures(source.removeprefix(BOM), page):
+    for occurrence in html.pictures(source.removeprefix(BOM), page):
         place = SourcePlace(
-            line=one.line, column=one.column, text_from=one.text_from
+            line=occurrence.line,
+            column=occurrence.column,
+            text_from=occurrence.text_from,
         )
         yield from (
-            (f"{page}:{one.line}", found)
-            for found in attributes(source, place)
+            (f"{page}:{occurrence.line}", text)
+            for text in find_attribute(source, place)
         )
 
 
@@ -373,24 +380,26 @@ def _copied(
 ) -> bytes:
     """The bytes of an archive with other contents of some parts, in its order."""
     entries = archive.infolist()
-    starts = sorted(one.header_offset for one in entries)
+    starts = sorted(entry.header_offset for entry in entries)
     ends = dict(zip(starts, [*starts[1:], archive.start_dir], strict=True))
     out = BytesIO()
     with zipfile.ZipFile(out, "w") as copied:
         copied.comment = archive.comment
-        for one in sorted(entries, key=lambda one: one.header_offset):
-            new = copy(one)
-            if one.filename in parts:
+        for entry in sorted(entries, key=lambda entry: entry.header_offset):
+            new = copy(entry)
+            if entry.filename in parts:
                 copied.writestr(
-                    new, parts[one.filename], compress_type=one.compress_type
+                    new,
+                    parts[entry.filename],
+                    compress_type=entry.compress_type,
                 )
-                new.external_attr = one.external_attr
+                new.external_attr = entry.external_attr
                 continue
             new.header_offset = out.tell()
-            out.write(data[one.header_offset : ends[one.header_offset]])
+            out.write(data[entry.header_offset : ends[entry.header_offset]])
             copied.filelist.append(new)
             copied.NameToInfo[new.filename] = new
             copied.start_dir = out.tell()
-        order = {one.filename: place for place, one in enumerate(entries)}
-        copied.filelist.sort(key=lambda one: order[one.filename])
+        order = {entry.filename: place for place, entry in enumerate(entries)}
+        copied.filelist.sort(key=lambda entry: order[entry.filename])
     return out.getvalue()

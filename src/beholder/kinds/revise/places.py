@@ -104,7 +104,7 @@ class FoundText(NamedTuple):
     value: str
 
 
-def decoded(data: bytes, name: str) -> str:
+def decode_utf8(data: bytes, name: str) -> str:
     """The text of a file or part.
 
     Raises:
@@ -118,7 +118,7 @@ def decoded(data: bytes, name: str) -> str:
         ) from error
 
 
-def changed(
+def replace_texts(
     name: str,
     source: str,
     form: str,
@@ -175,10 +175,11 @@ def check_read(
     """
     olds = Counter(norm(row.former) for row in rows)
     news = Counter(norm(row.candidate) for row in rows)
-    read, again = (
-        Counter(one.text for one in found) for found in (before, after)
+    texts_before, texts_after = (
+        Counter(occurrence.text for occurrence in occurrences)
+        for occurrences in (before, after)
     )
-    if again != read - olds + news:
+    if texts_after != texts_before - olds + news:
         raise DataError(
             name,
             "would not read as accepted after writing; correct it by hand",
@@ -192,12 +193,12 @@ def _written(text: str, form: str, quote: str) -> str:
         quote = quote if quote in "\"'" else '"'
         return f"{quote}{html.escape(text, quote=False).replace(quote, f'&#{ord(quote)};')}{quote}"
     if form in (".csv", ".tsv"):
-        needed = quote == '"' or re.search(r"[\",;\t\r\n]", text)
-        return '"' + text.replace('"', '""') + '"' if needed else text
+        needs_quotes = quote == '"' or re.search(r"[\",;\t\r\n]", text)
+        return '"' + text.replace('"', '""') + '"' if needs_quotes else text
     return json.dumps(text, ensure_ascii=False)
 
 
-def attributes(source: str, where: SourcePlace) -> list[FoundText]:
+def find_attribute(source: str, where: SourcePlace) -> list[FoundText]:
     """The attribute of the element, or the picture of Markdown, at a line and column."""
     starts = _line_starts(source)
     if where.line is None or where.column is None or where.line > len(starts):
@@ -212,8 +213,12 @@ def attributes(source: str, where: SourcePlace) -> list[FoundText]:
         value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
         return [FoundText(frozenset(), "alt", *image.span(), value)]
     tag = re.compile(r"<[^\s/>]+").match(source, start)
-    found = of_tag(source, tag.end()) if tag else []
-    return [one for one in found if one.field.lower() == where.text_from][:1]
+    attributes_of_tag = find_attributes(source, tag.end()) if tag else []
+    return [
+        attribute
+        for attribute in attributes_of_tag
+        if attribute.field.lower() == where.text_from
+    ][:1]
 
 
 @lru_cache(maxsize=2)
@@ -223,16 +228,16 @@ def _line_starts(source: str) -> list[int]:
     return [0, *(feed.end() for feed in re.finditer("\n", text))]
 
 
-def of_tag(source: str, at: int) -> list[FoundText]:
+def find_attributes(source: str, at: int) -> list[FoundText]:
     """The attributes with a value of the tag whose name ends at a place."""
-    found = []
+    attribute_texts = []
     while match := _ATTRIBUTE.match(source, at):
         at = match.end()
         if match[2]:
             value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
-            found.append(
+            attribute_texts.append(
                 FoundText(
                     frozenset(), match[1], *match.span(2), html.unescape(value)
                 )
             )
-    return found
+    return attribute_texts
