@@ -30,9 +30,9 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _items(path: Path, **options: Any) -> list[Item]:
-    found = list(read_items(path, DataOptions(**options)))
-    assert all(isinstance(one, Item) for one in found), found
-    return [one for one in found if isinstance(one, Item)]
+    rows_read = list(read_items(path, DataOptions(**options)))
+    assert all(isinstance(row_read, Item) for row_read in rows_read), rows_read
+    return [row_read for row_read in rows_read if isinstance(row_read, Item)]
 
 
 def test_columns_are_mapped_and_the_others_kept(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_aliases_are_mapped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mapped", "said"),
+    ("mapped", "message"),
     [
         (
             {"image": "a", "images": "b"},
@@ -157,10 +157,10 @@ def test_aliases_are_mapped(tmp_path: Path) -> None:
     ],
 )
 def test_mappings_that_cannot_be_meant(
-    tmp_path: Path, mapped: dict[str, str], said: str
+    tmp_path: Path, mapped: dict[str, str], message: str
 ) -> None:
     path = _write(tmp_path / "d.csv", "text\na\n")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         list(read_items(path, DataOptions(map=mapped)))
 
 
@@ -241,9 +241,9 @@ def test_coco_results_find_their_references(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (second.candidate, second.references) == ("dogs", ("a dog",))
     (item,) = (
-        one
-        for one in read_items(path)
-        if isinstance(one, Item) and one.candidate == "cats"
+        row_read
+        for row_read in read_items(path)
+        if isinstance(row_read, Item) and row_read.candidate == "cats"
     )
     assert item.references == ()
 
@@ -288,7 +288,7 @@ def test_references_of_another_data_set_are_found_by_id(
 
 
 @pytest.mark.parametrize(
-    ("own", "references"),
+    ("own_fields", "references"),
     [
         ({"references": ["own", "mine"]}, ("own", "mine", "two")),
         ({"reference": "own"}, ("own", "two")),
@@ -300,18 +300,19 @@ def test_references_of_another_data_set_are_found_by_id(
     ],
 )
 def test_a_row_keeps_its_own_references_by_any_name(
-    tmp_path: Path, own: dict[str, Any], references: tuple[str, ...]
+    tmp_path: Path, own_fields: dict[str, Any], references: tuple[str, ...]
 ) -> None:
     gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
     path = _write(
-        tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own})
+        tmp_path / "d.jsonl",
+        json.dumps({"id": "x", "caption": "a", **own_fields}),
     )
     (item,) = _items(path, references_from=gold)
     assert (item.references, item.meta) == (references, {})
 
 
 @pytest.mark.parametrize(
-    ("own", "reason"),
+    ("own_fields", "reason"),
     [
         (
             {"ref": "a", "refs": "b"},
@@ -325,11 +326,12 @@ def test_a_row_keeps_its_own_references_by_any_name(
     ],
 )
 def test_a_row_whose_own_references_are_wrong_is_refused(
-    tmp_path: Path, own: dict[str, Any], reason: str
+    tmp_path: Path, own_fields: dict[str, Any], reason: str
 ) -> None:
     gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
     path = _write(
-        tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own})
+        tmp_path / "d.jsonl",
+        json.dumps({"id": "x", "caption": "a", **own_fields}),
     )
     (error,) = read_items(path, DataOptions(references_from=gold))
     assert isinstance(error, DataError)
@@ -516,16 +518,24 @@ def test_a_folder_of_pictures_with_texts_beside_them(tmp_path: Path) -> None:
     _write(tmp_path / "b.txt", "\ufeffA dog. \n")
     _write(tmp_path / "below/a.txt", "A cat.")
     _write(tmp_path / "z.txt", "of no picture")
-    found = list(read_items(tmp_path))
-    assert [one.candidate for one in found if isinstance(one, Item)] == [
+    rows_read = list(read_items(tmp_path))
+    assert [
+        row_read.candidate
+        for row_read in rows_read
+        if isinstance(row_read, Item)
+    ] == [
         "A dog.",
         "A cat.",
     ]
-    assert [one.images for one in found if isinstance(one, Item)] == [
+    assert [
+        row_read.images for row_read in rows_read if isinstance(row_read, Item)
+    ] == [
         ("b.jpg",),
         ("below/a.png",),
     ]
-    (error,) = (one for one in found if isinstance(one, DataError))
+    (error,) = (
+        row_read for row_read in rows_read if isinstance(row_read, DataError)
+    )
     assert "candidate: is missing" in str(error)
 
 
@@ -664,7 +674,7 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_good", "n_bad", "told"),
+    ("n_good", "n_bad", "message"),
     [
         (
             194,
@@ -677,13 +687,13 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_of_some_rows_is_told_with_their_number(
-    n_good: int, n_bad: int, told: str
+    n_good: int, n_bad: int, message: str
 ) -> None:
     rows: list[Any] = [{"candidate": "a"}] * n_good + [{"text": "a"}] * n_bad
     with pytest.raises(DataError) as caught:
         beholder.score(rows, ["length"])
     text = str(caught.value)
-    assert told in text
+    assert message in text
     assert ("skip them with --skip-bad-rows" in text) == bool(n_good)
 
 

@@ -153,10 +153,10 @@ def test_written_sequences_come_back_equal(tmp_path: Path) -> None:
     assert list(read_storylines(tmp_path / "s.jsonl")) == sequences
 
 
-def _photo(path: Path, taken: str | None) -> None:
+def _photo(path: Path, date: str | None) -> None:
     exif = Image.Exif()
-    if taken is not None:
-        exif.get_ifd(0x8769)[0x9003] = taken
+    if date is not None:
+        exif.get_ifd(0x8769)[0x9003] = date
     Image.new("L", (2, 2)).save(path, exif=exif)
 
 

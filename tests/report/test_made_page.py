@@ -84,11 +84,11 @@ def test_captions_stand_beside_their_picture_and_failures_have_reasons() -> (
     Path("data/img/zz.jpg").write_bytes(b"x")
     page = Page(write_made(_captions()))
     assert page.ids("article") == ["row-0", "row-1", "row-2", "row-3"]
-    made = [
+    rows = [
         json.loads(line)
         for line in Path("c.jsonl").read_text("utf-8").splitlines()
     ]
-    for row in made:
+    for row in rows:
         assert row["candidate"] in page.text
     thumbs = [
         a for tag, a in page.tags if tag == "div" and a.get("role") == "img"

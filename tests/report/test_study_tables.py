@@ -158,9 +158,9 @@ def test_names_stand_beside_their_rows_as_long_as_the_widest_column_fits() -> (
         "t", "", TABLE.columns[1:], ({**TABLE.rows[0], "metric": LONG},)
     )
     widest = len("−0.500 to 0.125")
-    beside = printed(table, len(LONG) + 2 + widest)
+    lines_beside = printed(table, len(LONG) + 2 + widest)
     # value; interval; share and p; n
-    assert sum(line.startswith(f"{LONG}  ") for line in beside) == 4
+    assert sum(line.startswith(f"{LONG}  ") for line in lines_beside) == 4
     above = printed(table, len(LONG) + 2 + widest - 1)
     assert [line for line in above if LONG in line] == [LONG]
 
@@ -194,7 +194,7 @@ def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "shown"),
+    ("kind", "value", "expected"),
     [
         ("hundredths", -0.004, "0.00"),
         ("hundredths", -1234.567, "−1,234.57"),
@@ -206,9 +206,9 @@ def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
     ],
 )
 def test_numbers_have_as_many_decimals_as_their_kind(
-    kind: Any, value: float, shown: str
+    kind: Any, value: float, expected: str
 ) -> None:
-    assert show_cell({"x": value}, Column("x", "x", kind)) == shown
+    assert show_cell({"x": value}, Column("x", "x", kind)) == expected
 
 
 def test_a_page_draws_values_on_their_scale_and_marks_failures() -> None:
@@ -297,10 +297,10 @@ def test_files_hold_all_digits(tmp_path: Path) -> None:
     assert rows[0]["share"] == "0.1234"
     assert rows[2]["metric"] == NAMES[2]
     assert rows[0]["note"] == ""
-    kept = json.loads(written[1].read_text("utf-8"))
-    assert kept["rows"][1]["found_high"] == 0.125
-    assert kept["rows"][0]["note"] is None
-    assert kept["columns"]["p"] == "p"
+    content = json.loads(written[1].read_text("utf-8"))
+    assert content["rows"][1]["found_high"] == 0.125
+    assert content["rows"][0]["note"] is None
+    assert content["columns"]["p"] == "p"
 
 
 @dataclass(frozen=True)
@@ -360,7 +360,7 @@ def test_fields_of_a_record_are_columns_and_cells() -> None:
         Column("last", "last"),
     )
     assert (table.notes, table.by) == (("two rows",), "where")
-    shown = [
+    shown_rows = [
         {name: row.get(name) for name in keys(table)} for row in table.rows
     ]
     both = {
@@ -370,12 +370,12 @@ def test_fields_of_a_record_are_columns_and_cells() -> None:
         "rho_high": 0.75,
         "last": None,
     }
-    assert shown[0] == both | {
+    assert shown_rows[0] == both | {
         **{"where": "a", "mean": 2.0, "mean_low": 1.0, "mean_high": 3.0},
         **{"share": 0.5, "share_low": None, "share_high": None},
         **{"change": 0.1, "change_low": 0.0, "change_high": 0.2},
     }
-    assert shown[1] == both | {
+    assert shown_rows[1] == both | {
         **{"where": "b", "mean": None, "mean_low": None, "mean_high": None},
         **{"share": 0.5, "share_low": 0.4, "share_high": 0.6},
         **{"change": 0.1, "change_low": None, "change_high": None},
@@ -446,7 +446,7 @@ def test_reasons_of_records_and_of_their_values_are_notes_once() -> None:
         "too few pairs.",
         "too few pictures.",
     )
-    apart = Table.from_records(
+    agreement_table = Table.from_records(
         "agreed", "", Agreed, [Agreed(agreement=None, reason="no labels")]
     )
-    assert apart.shown_notes() == ()
+    assert agreement_table.shown_notes() == ()

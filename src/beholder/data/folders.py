@@ -83,10 +83,10 @@ def sidecar_rows(
             yield number, wrong
             continue
         row: dict[str, Any] = {"id": picture, "images": [picture]}
-        beside = (folder / picture).with_suffix(".txt")
-        if beside.is_file():
+        text_file = (folder / picture).with_suffix(".txt")
+        if text_file.is_file():
             try:
-                with beside.open("rb") as stream:
+                with text_file.open("rb") as stream:
                     raw = stream.read(MAX_ROW_BYTES + 1)
                 text = raw.decode("utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
@@ -94,13 +94,13 @@ def sidecar_rows(
                     number,
                     DataError(
                         name,
-                        f"{beside.name} cannot be read: {error}",
+                        f"{text_file.name} cannot be read: {error}",
                         line=number,
                     ),
                 )
                 continue
             if len(raw) > MAX_ROW_BYTES:
-                yield number, too_long(name, number, beside.name)
+                yield number, too_long(name, number, text_file.name)
                 continue
             row["candidate"] = text.strip()
         yield number, row

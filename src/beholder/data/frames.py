@@ -95,11 +95,11 @@ def read_storylines(
     Raises:
         DataError: The file as a whole cannot be read.
     """
-    known = {frame.id: frame for frame in collection}
+    frame_by_id = {frame.id: frame for frame in collection}
     name = "stdin" if str(source) == "-" else str(source)
 
     def build(row: object, number: str) -> Storyline:
-        return _storyline(row, number, known, media_root)
+        return _storyline(row, number, frame_by_id, media_root)
 
     return records(read_rows(source, name), build, name=name)
 
@@ -130,7 +130,7 @@ def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
 
 def frame_row(frame: Frame) -> dict[str, object]:
     """The row of a frame; ``read_frames`` gives the same frame back."""
-    row = {one.name: getattr(frame, one.name) for one in fields(frame)}
+    row = {field.name: getattr(frame, field.name) for field in fields(frame)}
     return {key: str(v) if key == "date" else v for key, v in row.items() if v}
 
 
@@ -181,42 +181,44 @@ def frame_from_row(
     """The frame of a row; RowError where it is none."""
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    rest = {
+    other_values = {
         str(key): value
         for key, value in row.items()
         if value not in (None, "")
     }
-    language = language_of_row({**rest, "group": rest.get("labels")})
+    language = language_of_row(
+        {**other_values, "group": other_values.get("labels")}
+    )
     for name in ("language", "lang", "group.language"):
-        rest.pop(name, None)
-    found: dict[str, Any] = {}
+        other_values.pop(name, None)
+    values: dict[str, Any] = {}
     for field, aliases in _ALIASES.items():
         for name in (field, *aliases):
-            if name in rest and field not in found:
-                found[field] = rest.pop(name)
+            if name in other_values and field not in values:
+                values[field] = other_values.pop(name)
     image = given_field(
-        found, "image", lambda value: media_path(value, media_root)
+        values, "image", lambda value: media_path(value, media_root)
     )
     if image is not None:
-        found.setdefault("id", PurePosixPath(image).stem)
-    if "id" not in found:
+        values.setdefault("id", PurePosixPath(image).stem)
+    if "id" not in values:
         raise RowError(
             "is missing, and there is no image to take it from", "id"
         )
     extra = {
         key: value
-        for key, value in rest.items()
+        for key, value in other_values.items()
         if isinstance(value, str | int | float)
     }
     return Frame(
-        id=checked_field("id", identifier, found["id"]),
+        id=checked_field("id", identifier, values["id"]),
         image=image,
-        caption=given_field(found, "caption", plain_text),
-        date=given_field(found, "date", lambda value: _date(value, year)),
-        place=given_field(found, "place", plain_text),
+        caption=given_field(values, "caption", plain_text),
+        date=given_field(values, "date", lambda value: _date(value, year)),
+        place=given_field(values, "place", plain_text),
         labels={
             **labels(extra),
-            **checked_field("labels", labels, found.get("labels", {})),
+            **checked_field("labels", labels, values.get("labels", {})),
             **({"language": language} if language else {}),
         },
     )
@@ -225,7 +227,7 @@ def frame_from_row(
 def _storyline(
     row: object,
     default_id: str | None,
-    known: Mapping[str, Frame],
+    frame_by_id: Mapping[str, Frame],
     media_root: Path | None,
 ) -> Storyline:
     if not isinstance(row, Mapping):
@@ -249,7 +251,7 @@ def _storyline(
     frames = []
     for index, element in enumerate(written):
         try:
-            frames.append(_member(element, known, media_root))
+            frames.append(_member(element, frame_by_id, media_root))
         except RowError as error:
             place = f"frames[{index}]" + (
                 f".{error.field}" if error.field else ""
@@ -264,14 +266,14 @@ def _storyline(
 
 
 def _member(
-    element: object, known: Mapping[str, Frame], media_root: Path | None
+    element: object, frame_by_id: Mapping[str, Frame], media_root: Path | None
 ) -> Frame:
     if isinstance(element, Mapping):
         return frame_from_row(element, media_root=media_root)
     frame_id = identifier(element)
-    if known and frame_id not in known:
+    if frame_by_id and frame_id not in frame_by_id:
         raise RowError(f"no frame of the collection has the id {frame_id!r}")
-    return known.get(frame_id, Frame(id=frame_id))
+    return frame_by_id.get(frame_id, Frame(id=frame_id))
 
 
 def _date(value: object, year: int | None) -> PartialDate:

@@ -66,13 +66,13 @@ class LabelColumn:
         answers = sorted(
             self.counts, key=lambda answer: (isinstance(answer, str), answer)
         )
-        shown = [
+        answer_counts = [
             f"{show_answer(answer)} ({self.counts[answer]:,})"
             for answer in answers
         ]
-        listed = ", ".join(shown)
-        if len(shown) > _MOST_COUNTED:
-            listed = f"{len(shown):,} values from {shown[0]} to {shown[-1]}"
+        listed = ", ".join(answer_counts)
+        if len(answer_counts) > _MOST_COUNTED:
+            listed = f"{len(answer_counts):,} values from {answer_counts[0]} to {answer_counts[-1]}"
         return (
             f"label {self.name}: {n:,} answers on {self.n_texts:,} texts{missing}{wrong}:"
             f" {listed or 'none'}"
@@ -138,27 +138,31 @@ def read_labels(
             _is_plain(cell) for _, cell in cells
         ):
             continue
-        read = {
+        answers_by_place = {
             place: [_answer(part, decimal_commas) for part in _parts(cell)]
             for place, cell in cells
         }
         kind = _kind_of(
-            answer for answers in read.values() for answer in answers
+            answer
+            for answers in answers_by_place.values()
+            for answer in answers
         )
         counts: Counter[Answer] = Counter()
         n_texts = n_missing = 0
         wrong = []
         for place, cell in cells:
-            kept: list[Answer | None] = []
-            for part, answer in zip(_parts(cell), read[place], strict=True):
+            cell_answers: list[Answer | None] = []
+            for part, answer in zip(
+                _parts(cell), answers_by_place[place], strict=True
+            ):
                 if answer is None or _is_missing(answer, kind):
                     n_missing += 1
-                    kept.append(None)
+                    cell_answers.append(None)
                 elif kind == "words":
                     # A number among words is the word that was written.
-                    kept.append(part)
+                    cell_answers.append(part)
                 elif _fits(answer, kind):
-                    kept.append(answer)
+                    cell_answers.append(answer)
                 else:
                     item_id = items[place].id
                     number = (line_numbers or {}).get(item_id)
@@ -168,11 +172,15 @@ def read_labels(
                     wrong.append(
                         DataError(name, reason, line=number, field=field)
                     )
-                    kept.append(None)
-            counts.update(answer for answer in kept if answer is not None)
-            n_texts += any(answer is not None for answer in kept)
+                    cell_answers.append(None)
+            counts.update(
+                answer for answer in cell_answers if answer is not None
+            )
+            n_texts += any(answer is not None for answer in cell_answers)
             changed[place][label] = (
-                kept if isinstance(cell, list | tuple) else kept[0]
+                cell_answers
+                if isinstance(cell, list | tuple)
+                else cell_answers[0]
             )
         columns[label] = LabelColumn(
             label, kind, counts, n_texts, n_missing, tuple(wrong)

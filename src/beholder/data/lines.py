@@ -87,12 +87,12 @@ def check_unpacking(n_bytes: int, packed: int, name: str) -> None:
 def _unpacked(stream: IO[bytes], packed: str | None, name: str) -> IO[bytes]:
     if packed is None:
         return stream
-    whole: Any = (
+    unpacked: Any = (
         lzma.LZMAFile(stream)  # noqa: SIM115
         if packed == ".xz"
         else gzip.GzipFile(fileobj=stream)
     )
-    return io.BufferedReader(_Measured(whole, stream, name), 2**20)
+    return io.BufferedReader(_Measured(unpacked, stream, name), 2**20)
 
 
 class _Measured(io.RawIOBase):

@@ -39,19 +39,23 @@ class JudgedFact(msgspec.Struct, frozen=True):
     @property
     def agreed(self) -> str:
         """What more than half of the annotators say: true or false, else unsure."""
-        said = [*self.verdicts.values()]
+        verdicts = [*self.verdicts.values()]
         return next(
-            (v for v in ("true", "false") if 2 * said.count(v) > len(said)),
+            (
+                v
+                for v in ("true", "false")
+                if 2 * verdicts.count(v) > len(verdicts)
+            ),
             "unsure",
         )
 
 
-Said = TypeVar("Said")
+MetaT = TypeVar("MetaT")
 
 
 def exported_rows(
-    path: Path, form: type[Said], *, textless: bool = False
-) -> Iterator[tuple[Item, Said]]:
+    path: Path, form: type[MetaT], *, textless: bool = False
+) -> Iterator[tuple[Item, MetaT]]:
     """Rows of ``beholder annotate export`` with what annotators say, checked; opens no picture.
 
     Raises:

@@ -129,10 +129,10 @@ class RowNotes:
     def sentences(self) -> Iterator[str]:
         """A sentence for each thing that was counted."""
         if self.missing:
-            shown = _listed(self.missing)
+            examples = _listed(self.missing)
             yield (
                 f"{len(self.missing):,} of {self.n_references:,} pictures of {self.references} have"
-                f" no text ({shown}): means are over the others; --require-all counts them as"
+                f" no text ({examples}): means are over the others; --require-all counts them as"
                 " failures"
             )
         if self._repeated:
@@ -189,5 +189,7 @@ REPEATED_FIELD = "image_id"
 
 
 def _listed(names: Collection[str]) -> str:
-    shown = list(names)[:_MOST_SHOWN]
-    return ", ".join(shown) + (", ..." if len(names) > len(shown) else "")
+    examples = list(names)[:_MOST_SHOWN]
+    return ", ".join(examples) + (
+        ", ..." if len(names) > len(examples) else ""
+    )

@@ -76,7 +76,7 @@ def read_reviews(
     Raises:
         DataError: The file as a whole cannot be read.
     """
-    taken: dict[str, int] = {}
+    row_numbers: dict[str, int] = {}
 
     def build(row: object, number: str) -> Reviews:
         return reviews_from_row(
@@ -93,7 +93,7 @@ def read_reviews(
             build,
             name=name,
             key=attrgetter("full_id"),
-            taken=taken,
+            row_numbers=row_numbers,
         )
 
 
@@ -195,14 +195,14 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
             f" {columns_of(row)}; without people's ranks, give the texts as a list in texts",
             "annotator_1",
         )
-    given = {"id", "prompt_ranks", "references"}
-    found = {name: row[name] for name in given if name in row}
-    found["texts"] = [row[f"sentence_{n}"] for n in numbers]
-    found["ranks"] = people
-    found["category"] = row.get("genre", row.get("category", ""))
+    copied_fields = {"id", "prompt_ranks", "references"}
+    fields = {name: row[name] for name in copied_fields if name in row}
+    fields["texts"] = [row[f"sentence_{n}"] for n in numbers]
+    fields["ranks"] = people
+    fields["category"] = row.get("genre", row.get("category", ""))
     if isinstance(row.get("image"), str):
-        found["image"] = row["image"]
-    return found
+        fields["image"] = row["image"]
+    return fields
 
 
 def _hint(row: Mapping[str, Any]) -> str:
@@ -256,9 +256,9 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
     if isinstance(value, Mapping):
-        named = {str(name): ranks for name, ranks in value.items()}
+        ranks_by_name = {str(name): ranks for name, ranks in value.items()}
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        named = {
+        ranks_by_name = {
             str(number): ranks for number, ranks in enumerate(value, start=1)
         }
     else:
@@ -268,9 +268,9 @@ def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
         )
     return {
         name: checked_field(
-            f"ranks.{name}", lambda one: _ranking(one, n), ranks
+            f"ranks.{name}", lambda ranking: _ranking(ranking, n), ranks
         )
-        for name, ranks in named.items()
+        for name, ranks in ranks_by_name.items()
     }
 
 
@@ -283,7 +283,7 @@ def _ranking(value: object, n: int) -> tuple[float | None, ...]:
     if len(value) != n:
         raise RowError(f"expected {n} ranks, one per text, got {len(value)}")
     return tuple(
-        checked_field(f"[{place}]", lambda one: _rank(one, n), rank)
+        checked_field(f"[{place}]", lambda cell: _rank(cell, n), rank)
         for place, rank in enumerate(value)
     )
 

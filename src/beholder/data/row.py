@@ -32,7 +32,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Other names of a field that are understood when reading; written out, it has the field's name."""
 
 
-_NAMED = 20
+_MOST_NAMED = 20
 """Columns that a message names."""
 
 
@@ -68,10 +68,10 @@ def from_row(
     """
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    rest = resolve_aliases(row)
-    language = language_of_row(rest)
-    rest.pop("language", None)
-    written_number = rest.pop(
+    other_fields = resolve_aliases(row)
+    language = language_of_row(other_fields)
+    other_fields.pop("language", None)
+    written_number = other_fields.pop(
         "id_is_row_number", None
     )  # in rows that ``to_row`` wrote
 
@@ -81,7 +81,7 @@ def from_row(
     def take(
         field: str, check: Callable[[Any], Any], default: Any = None
     ) -> Any:
-        value = rest.pop(field, None)
+        value = other_fields.pop(field, None)
         return default if value is None else checked_field(field, check, value)
 
     own_id = take("id", identifier)
@@ -93,7 +93,9 @@ def from_row(
     if candidate is None and any(name in row for name in names):
         # null where others have a text: this system said nothing
         candidate = ""
-        rest = {key: v for key, v in rest.items() if key not in names}
+        other_fields = {
+            key: v for key, v in other_fields.items() if key not in names
+        }
     if candidate is None:
         lone = any(row.get(field) for field in ROW_FIELDS)
         hint = (
@@ -119,7 +121,7 @@ def from_row(
             **take("meta", _mapping, {}),
             **{
                 plain_text(key): checked_field(key, _clean, v)
-                for key, v in rest.items()
+                for key, v in other_fields.items()
             },
         },
         id_is_row_number=own_id is None or written_number is True,
@@ -142,8 +144,8 @@ def _in_language(item: Item, language: str) -> Item:
     if not language and "language" not in {*item.group, *item.meta}:
         return item
     group, meta = dict(item.group), dict(item.meta)
-    for named in (group, meta):
-        named.pop("language", None)
+    for values in (group, meta):
+        values.pop("language", None)
     if language:
         group["language"] = language
     return replace(item, group=group, meta=meta)
@@ -177,11 +179,11 @@ def stated_language(values: Mapping[str, object]) -> str:
     longest = max(stated.values(), key=len, default="")
     for language in stated.values():
         if not f"{longest}-".casefold().startswith(f"{language}-".casefold()):
-            named = " and ".join(
+            statement = " and ".join(
                 f"{field} {values[field]!r}" for field in stated
             )
             raise RowError(
-                f"the row names two languages, {named}; keep the right one",
+                f"the row names two languages, {statement}; keep the right one",
                 "language",
             )
     return longest
@@ -207,8 +209,12 @@ def language_of_row(row: Mapping[str, Any]) -> str:
 def columns_of(row: Iterable[Any]) -> str:
     """The columns of a row, as messages name them."""
     names = list(map(str, row))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"there are: {', '.join(names[:_NAMED])}{more}"
+    more = (
+        f" and {len(names) - _MOST_NAMED} more"
+        if len(names) > _MOST_NAMED
+        else ""
+    )
+    return f"there are: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def to_row(item: Item) -> dict[str, object]:
@@ -223,19 +229,21 @@ def to_row(item: Item) -> dict[str, object]:
 
 def item_from_row(row: Mapping[str, Any]) -> Item:
     """The item of a row that ``to_row`` made; nothing is checked, because an item is not either."""
-    given = dict(row)
+    values = dict(row)
     for name in ("references", "images"):
-        given[name] = tuple(given.get(name, ()))
-    return Item(**given)
+        values[name] = tuple(values.get(name, ()))
+    return Item(**values)
 
 
 def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
     """A row with its fields under their own names; RowError if two aliases name one field."""
-    named = {str(key): value for key, value in row.items()}
+    value_by_field = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():
-        if named.get(field) is not None:
+        if value_by_field.get(field) is not None:
             continue  # the field's own name wins; an alias beside it stays in meta
-        present = [name for name in aliases if named.get(name) is not None]
+        present = [
+            name for name in aliases if value_by_field.get(name) is not None
+        ]
         if len(present) > 1:
             raise RowError(
                 f"both {present[0]!r} and {present[1]!r} could be it; keep one, or say which with"
@@ -243,8 +251,8 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
                 field,
             )
         if present:
-            named[field] = named.pop(present[0])
-    return named
+            value_by_field[field] = value_by_field.pop(present[0])
+    return value_by_field
 
 
 def given_field(
@@ -370,10 +378,12 @@ def _mapping(value: object) -> dict[str, object]:
         raise RowError(
             f"expected an object of named values, got {shorten(value)}; map a column to FIELD.NAME"
         )
-    named = {plain_text(str(key)): element for key, element in value.items()}
+    value_by_name = {
+        plain_text(str(key)): element for key, element in value.items()
+    }
     return {
         name: checked_field(f".{name}", _clean, element)
-        for name, element in named.items()
+        for name, element in value_by_name.items()
     }
 
 
@@ -388,7 +398,7 @@ def _without_nan(value: object) -> object:
 
 def labels(value: object) -> dict[str, str]:
     """An object of named texts or numbers, as texts; RowError otherwise."""
-    found = {}
+    text_by_name = {}
     for key, element in _mapping(value).items():
         if element is None:  # a table has every column in every row
             continue
@@ -396,8 +406,8 @@ def labels(value: object) -> dict[str, str]:
             raise RowError(
                 f"expected a text, got {shorten(element)}", f".{key}"
             )
-        found[key] = str(element)
-    return found
+        text_by_name[key] = str(element)
+    return text_by_name
 
 
 def _clean(value: Any) -> Any:
@@ -445,30 +455,28 @@ def shorten(value: object, limit: int = 60) -> str:
         str: "a text ",
         bool: "a truth value ",
     }
-    shown = repr(
-        value[: limit + 1] if isinstance(value, str | list) else value
-    )
-    if len(shown) > limit:
-        shown = shown[: limit - 1] + "…"
-    return kinds.get(type(value), "") + shown
+    text = repr(value[: limit + 1] if isinstance(value, str | list) else value)
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return kinds.get(type(value), "") + text
 
 
-def texts_of(given: Any, column: str) -> tuple[str, ...]:
+def texts_of(cell: Any, column: str) -> tuple[str, ...]:
     """One place of a column as texts; blank ones are none.
 
     Args:
-        given: A text, several, or None.
+        cell: A text, several, or None.
         column: What messages call the column.
 
     Raises:
         ConfigError: It is something else.
     """
-    if given is None:
+    if cell is None:
         return ()
-    several = isinstance(given, Iterable) and not isinstance(
-        given, str | bytes | Mapping
+    several = isinstance(cell, Iterable) and not isinstance(
+        cell, str | bytes | Mapping
     )
-    texts = tuple(given) if several else (given,)
+    texts = tuple(cell) if several else (cell,)
     for text in texts:
         if not isinstance(text, str):
             raise ConfigError(

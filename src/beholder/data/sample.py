@@ -76,10 +76,17 @@ def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
             if design.per_category is not None
             else ()
         ):
-            own = [picture for picture in free if category[picture] == name]
+            pictures_of_category = [
+                picture for picture in free if category[picture] == name
+            ]
             count = design.per_category or 0
             chosen |= dict.fromkeys(
-                _some(own, count, design.seed, f"category {name!r}")
+                _some(
+                    pictures_of_category,
+                    count,
+                    design.seed,
+                    f"category {name!r}",
+                )
             )
         if design.n is None and design.per_category is None:
             chosen = dict.fromkeys(free)
@@ -121,22 +128,22 @@ def assign(
         )
     pictures = dict.fromkeys(item.source for item in items)
     shares: list[set[Source]] = [set() for _ in range(annotators)]
-    seen: list[set[Hashable]] = [set() for _ in range(annotators)]
+    keys_by_annotator: list[set[Hashable]] = [set() for _ in range(annotators)]
     for picture in sorted(
         pictures, key=lambda source: _chance(seed, "order", source)
     ):
-        own = set((apart or {}).get(picture, ()))
+        keys = set((apart or {}).get(picture, ()))
         by_load = sorted(
             range(annotators),
             key=lambda who: (
-                len(own & seen[who]),
+                len(keys & keys_by_annotator[who]),
                 len(shares[who]),
                 _chance(seed, f"annotator {who}", picture),
             ),
         )
         for who in by_load[:overlap]:
             shares[who].add(picture)
-            seen[who] |= own
+            keys_by_annotator[who] |= keys
     return [
         sorted(
             (item for item in items if item.source in share),
@@ -163,7 +170,7 @@ def _categories(
     items: Sequence[Item], design: SampleDesign
 ) -> dict[Source, str]:
     """The one category of each picture that has one, rated high enough."""
-    found: dict[Source, str] = {}
+    category_by_source: dict[Source, str] = {}
     n_rated = 0
     for item in items:
         name = item.group.get(design.column, "")
@@ -176,16 +183,16 @@ def _categories(
             if len(ratings) != 1 or ratings[0].get("rating") not in allowed:
                 continue
         if name not in ("", SEVERAL, NONE, design.random):
-            found.setdefault(item.source, name)
+            category_by_source.setdefault(item.source, name)
     if design.rated is not None and not n_rated:
         raise ConfigError(
             "no row has ratings of categories (meta.categories); beholder classify writes them"
         )
-    if not found:
+    if not category_by_source:
         raise ConfigError(
             f"no picture has a category of its own in group.{design.column}"
         )
-    return found
+    return category_by_source
 
 
 def _in_set(item: Item, column: str, name: str | None) -> Item:

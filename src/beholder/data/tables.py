@@ -47,7 +47,7 @@ class CsvRow(NamedTuple):
 
 
 def read_csv(
-    stream: IO[bytes], name: str, delimiter: str, said: str | None
+    stream: IO[bytes], name: str, delimiter: str, candidate_column: str | None
 ) -> Iterator[Row]:
     """Rows of a table of text, by the names of its first line.
 
@@ -55,7 +55,7 @@ def read_csv(
         stream: The file.
         name: What messages call it.
         delimiter: What separates cells, where the first line does not say other.
-        said: The column of the candidate, where it has a name of its own.
+        candidate_column: The column of the candidate, where it has a name of its own.
     """
     header, rows = read_cells(stream, name, delimiter)
     _check_outer(header, name)
@@ -65,7 +65,7 @@ def read_csv(
             row.last_line,
             cells
             if isinstance(cells, DataError)
-            else _from_cells(cells, said),
+            else _from_cells(cells, candidate_column),
         )
 
 
@@ -136,14 +136,17 @@ def separator(header: str, usual: str) -> str:
     return (
         usual
         if usual in bare
-        else next((one for one in ";\t," if one in bare), usual)
+        else next(
+            (character for character in ";\t," if character in bare), usual
+        )
     )
 
 
 def _check_outer(header: list[str], name: str) -> None:
     for outer in _OUTER:
         inner = next(
-            (one for one in header if one.startswith(f"{outer}.")), None
+            (column for column in header if column.startswith(f"{outer}.")),
+            None,
         )
         if inner is not None and outer in header:
             raise DataError(
@@ -193,12 +196,17 @@ class _RowLines:
         return line
 
 
-def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, object]:
+def _from_cells(
+    cells: dict[str, str], candidate_column: str | None
+) -> dict[str, object]:
     """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
     row: dict[str, Any] = {}
     for column, cell in cells.items():
         if cell == "":
-            if column in (said or "candidate", *ALIASES["candidate"]):
+            if column in (
+                candidate_column or "candidate",
+                *ALIASES["candidate"],
+            ):
                 row[column] = (
                     cell  # said nothing: a failed item, not a bad row
                 )
@@ -242,8 +250,8 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
             groups = map(
                 file.metadata.row_group, range(file.metadata.num_row_groups)
             )
-            whole = sum(group.total_byte_size for group in groups)
-            check_unpacking(whole, files.get_file_info(path).size, name)
+            n_bytes = sum(group.total_byte_size for group in groups)
+            check_unpacking(n_bytes, files.get_file_info(path).size, name)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
                 for row in _rows_of(batch):
                     number += 1

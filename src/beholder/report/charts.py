@@ -24,7 +24,7 @@ Scores: TypeAlias = NDArray[np.float64]
 
 WIDTH = 640
 HEIGHT = 200
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 14, 42
+_LEFT_MARGIN, _RIGHT_MARGIN, _TOP_MARGIN, _BOTTOM_MARGIN = 62, 14, 14, 42
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Histogram:
     n: int
     width: int = WIDTH
     height: int = HEIGHT
-    left: int = _LEFT
-    right: int = WIDTH - _RIGHT
-    top: int = _TOP
-    bottom: int = HEIGHT - _BOTTOM
+    left: int = _LEFT_MARGIN
+    right: int = WIDTH - _RIGHT_MARGIN
+    top: int = _TOP_MARGIN
+    bottom: int = HEIGHT - _BOTTOM_MARGIN
 
     def x(self, score: float) -> float:
         """The place of a score."""
@@ -80,16 +80,16 @@ class RangeBar:
 
 def domain(value: ValueLog, scores: Scores) -> tuple[float, float]:
     """The range an axis shows: all that is possible, or where the scores are if that is narrow."""
-    least, most = float(scores.min()), float(scores.max())
+    lowest, highest = float(scores.min()), float(scores.max())
     if value.low is None or value.high is None or value.low >= value.high:
-        return widened(least, most)
-    low, high = min(least, value.low), max(most, value.high)
-    if most - least >= 0.25 * (high - low):
+        return widened(lowest, highest)
+    low, high = min(lowest, value.low), max(highest, value.high)
+    if highest - lowest >= 0.25 * (high - low):
         return low, high
-    if not level(least, most):
-        return least, most
+    if not level(lowest, highest):
+        return lowest, highest
     width = (high - low) / 10
-    return least - width / 2, least + width / 2
+    return lowest - width / 2, lowest + width / 2
 
 
 def histogram(value: ValueLog, scores: Scores, bins: int = 24) -> Histogram:

@@ -39,7 +39,8 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         label_b: Name of the second.
     """
     counts = "; ".join(
-        _counted(one, label_a, label_b) for one in comparison.counts
+        _counted(subject_counts, label_a, label_b)
+        for subject_counts in comparison.counts
     )
     return Table(
         name="differences",
@@ -56,7 +57,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         ),
         rows=tuple(
             {
-                "metric": _named(row),
+                "metric": _name_metric(row),
                 "value": row.value,
                 "mean_a": row.mean_a,
                 "mean_b": row.mean_b,
@@ -75,19 +76,19 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
             "p: sign flips per source; Holm: corrected over all values that are compared.",
             *_fewer(comparison),
             *(
-                f"caution: {one.note}."
-                for one in comparison.counts
-                if one.note
+                f"caution: {subject_counts.note}."
+                for subject_counts in comparison.counts
+                if subject_counts.note
             ),
-            *(f"caution: {one}." for one in comparison.cautions),
+            *(f"caution: {caution}." for caution in comparison.cautions),
         ),
         by="metric",
     )
 
 
 def _fewer(comparison: Comparison) -> list[str]:
-    most = max(counts.n_common for counts in comparison.counts)
-    if all(row.paired.n == most for row in comparison.differences):
+    n_most = max(counts.n_common for counts in comparison.counts)
+    if all(row.paired.n == n_most for row in comparison.differences):
         return []
     what = " and ".join(counts.subjects for counts in comparison.counts)
     return [
@@ -139,14 +140,18 @@ def write_comparison(
         comparison=comparison,
         table=html(differences(comparison, *names)),
         moved=[
-            (one.metric, one.value, list(_moved(a, b, one, root)))
-            for one in _headlines(a, comparison)
+            (
+                headline.metric,
+                headline.value,
+                list(_moved(a, b, headline, root)),
+            )
+            for headline in _headlines(a, comparison)
         ],
     )
     files.write_text(output, page)
 
 
-def _named(row: Difference) -> str:
+def _name_metric(row: Difference) -> str:
     return (
         row.metric
         if row.other in ("", row.metric)
@@ -168,7 +173,11 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     askers = manifest.read(a.folder).askers
     for headline in _headlines(a, comparison):
         metric, value = headline.metric, headline.value
-        info = next(one for one in askers[metric].values if one.name == value)
+        info = next(
+            value_info
+            for value_info in askers[metric].values
+            if value_info.name == value
+        )
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         fallen = sorted(
             (sign * float(subtract(second, first)), name, first, second)
@@ -202,11 +211,11 @@ def _pairs(
 
 def _headlines(a: Store, comparison: Comparison) -> list[Difference]:
     """The first compared value of each metric of items."""
-    found: dict[str, Difference] = {}
+    headline_by_metric: dict[str, Difference] = {}
     for row in comparison.differences:
         if a.kind_of(row.metric) is ITEM:
-            found.setdefault(row.metric, row)
-    return list(found.values())
+            headline_by_metric.setdefault(row.metric, row)
+    return list(headline_by_metric.values())
 
 
 def _moved(

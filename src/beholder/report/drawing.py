@@ -81,5 +81,5 @@ class PageSection:
 
 def extra_sections(store: Store) -> list[PageSection]:
     """The sections that kinds add to the page of a run, in the order of kinds."""
-    found = (load(kind.section)(store) for kind in kinds() if kind.section)
-    return [section for section in found if section is not None]
+    sections = (load(kind.section)(store) for kind in kinds() if kind.section)
+    return [section for section in sections if section is not None]

@@ -73,7 +73,7 @@ def graph_svg(graph: SceneGraph) -> str:
     """
     boxes = list(_boxes(graph))
     arrows = list(_arrows(graph, boxes))
-    left = max((box.width for box in boxes), default=0.0) + _MARGIN
+    lane_start = max((box.width for box in boxes), default=0.0) + _MARGIN
     parts = [_drawn_box(box) for box in boxes]
     top = 0.0
     bottom = max((box.top + box.height for box in boxes), default=0.0)
@@ -82,16 +82,16 @@ def graph_svg(graph: SceneGraph) -> str:
         width = letters * _LETTER * 0.9 + _GAP
         # Lines come first, so that no line is drawn over words.
         parts = [
-            *(_line(arrow, left + width / 2) for arrow in lane),
+            *(_line(arrow, lane_start + width / 2) for arrow in lane),
             *parts,
-            *(_words(arrow, left + width / 2) for arrow in lane),
+            *(_words(arrow, lane_start + width / 2) for arrow in lane),
         ]
-        left += width
+        lane_start += width
         top = min(top, *(arrow.room[0] for arrow in lane))
         bottom = max(bottom, *(arrow.room[1] for arrow in lane))
     head = _HEAD.format(
         top=top,
-        width=left + _MARGIN,
+        width=lane_start + _MARGIN,
         height=bottom + _MARGIN - top,
         style=_STYLE,
     )
@@ -115,7 +115,8 @@ def _boxes(graph: SceneGraph) -> Iterator[_Box]:
 def _arrows(graph: SceneGraph, boxes: Sequence[_Box]) -> Iterator[_Arrow]:
     """An arrow for each pair with relations: it leaves a box above the arrows that end there."""
     texts_by_pair = by_key(
-        ((one.subject, one.object), _stated(one)) for one in graph.relations
+        ((relation.subject, relation.object), _stated(relation))
+        for relation in graph.relations
     )
     for (subject, target), texts in texts_by_pair.items():
         start, end = (
@@ -128,10 +129,12 @@ def _arrows(graph: SceneGraph, boxes: Sequence[_Box]) -> Iterator[_Arrow]:
 def _lanes(arrows: Sequence[_Arrow]) -> list[list[_Arrow]]:
     """The arrows of each lane, in which no two overlap; short arrows are in inner lanes."""
     lanes: list[list[_Arrow]] = []
-    for arrow in sorted(arrows, key=lambda one: one.room[1] - one.room[0]):
+    for arrow in sorted(
+        arrows, key=lambda arrow: arrow.room[1] - arrow.room[0]
+    ):
         low, high = arrow.room
         for lane in lanes:
-            rooms = (other.room for other in lane)
+            rooms = (neighbour.room for neighbour in lane)
             if all(high < start or end < low for start, end in rooms):
                 lane.append(arrow)
                 break
@@ -141,12 +144,12 @@ def _lanes(arrows: Sequence[_Arrow]) -> list[list[_Arrow]]:
 
 
 def _title(entity: Entity) -> str:
-    named = (
+    name = (
         entity.mentions[0].text.lower()
         if entity.member_of is None
         else entity.name
     )
-    return f"{entity.quantity} {named}" if entity.quantity else named
+    return f"{entity.quantity} {name}" if entity.quantity else name
 
 
 def _wrapped(text: str) -> list[str]:

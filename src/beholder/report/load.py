@@ -58,13 +58,13 @@ class MetricColumns:
         A headline without a direction is ordered from its lowest to its highest value.
         """
         column = self.columns[self.headline.name]
-        known = np.isfinite(column)
+        has_value = np.isfinite(column)
         key = (
-            -column[known]
+            -column[has_value]
             if self.headline.higher_is_better is False
-            else column[known]
+            else column[has_value]
         )
-        return self.positions[known][np.argsort(key, kind="stable")]
+        return self.positions[has_value][np.argsort(key, kind="stable")]
 
     def reasons(self) -> list[tuple[str, int]]:
         """Reasons of failures with their counts, the most frequent first."""
@@ -106,8 +106,8 @@ def load(store: Store) -> RunData:
         log=log,
         n_items=n_items,
         metrics=tuple(
-            _metric(store, one, n_items, results.get(one.name))
-            for one in log.metrics
+            _metric(store, entry, n_items, results.get(entry.name))
+            for entry in log.metrics
         ),
         groups={
             name: column.to_pylist() for name, column in labels.groups.items()
@@ -119,10 +119,10 @@ def load(store: Store) -> RunData:
 def _metric(
     store: Store, entry: AskerLog, n_items: int, result: MetricResult | None
 ) -> MetricColumns:
-    found = read_columns(store, entry.name, n_items)
-    lacking = np.full(len(found.positions), np.nan)
+    outcomes = read_columns(store, entry.name, n_items)
+    lacking = np.full(len(outcomes.positions), np.nan)
     columns = {
-        value.name: found.values.get(value.name, lacking)
+        value.name: outcomes.values.get(value.name, lacking)
         for value in entry.values
     }
     signature = result.signature if result else entry.signature
@@ -130,8 +130,8 @@ def _metric(
         entry.name,
         signature,
         entry.values,
-        found.positions,
+        outcomes.positions,
         columns,
-        found.failures,
+        outcomes.failures,
         result,
     )

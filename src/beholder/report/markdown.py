@@ -65,7 +65,7 @@ def together(
     lines = [
         f"## {for_markdown(title)}: {verdict}",
         "",
-        *(f"- {for_markdown(one)}" for one in problems),
+        *(f"- {for_markdown(problem)}" for problem in problems),
     ]
     parts = [
         "\n".join(lines).rstrip() + "\n",
@@ -132,14 +132,14 @@ def _short(text: str) -> str:
 
 
 def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:
-    beside = (
+    note = (
         table.heads.get(str(row.get(column.key)), "")
         if column.key == table.by
         else ""
     )
     interval = show_range(row, column)
     text = show_cell(row, column) + (f" [{interval}]" if interval else "")
-    return for_markdown(f"{text} ({beside})" if beside else text)
+    return for_markdown(f"{text} ({note})" if note else text)
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -40,14 +40,14 @@ def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
             starts.setdefault(start, []).append((start - end, key, end))
             borders |= {start, end}
     ordered = sorted(borders)
-    found: list[Piece] = []
+    text_pieces: list[Piece] = []
     active: list[tuple[int, int, int]] = []
     for start, end in pairwise(ordered):
         active = [span for span in active if span[2] > start]
         active = sorted(active + starts.get(start, []))
         units = tuple(dict.fromkeys(key for _, key, _ in active))
-        found.append(Piece(text[start:end], units))
-    return found
+        text_pieces.append(Piece(text[start:end], units))
+    return text_pieces
 
 
 def mark(
@@ -63,14 +63,14 @@ def mark(
         side: Which side the text is of.
         reference_index: Which reference it is. A unit that names none belongs to the first.
     """
-    own = (
-        (k, one)
-        for k, one in enumerate(units)
-        if stands_in(one, side, reference_index)
+    units_of_text = (
+        (k, unit)
+        for k, unit in enumerate(units)
+        if stands_in(unit, side, reference_index)
     )
     spans = [
         (key, span)
-        for key, unit in own
+        for key, unit in units_of_text
         if is_sure(unit)
         for span in unit.spans
     ]
@@ -79,11 +79,11 @@ def mark(
 
 def heights(marked: Iterable[Piece]) -> dict[int, int]:
     """How many marks stand inside each unit's, at most: its line goes below theirs."""
-    found: dict[int, int] = {}
+    height_by_key: dict[int, int] = {}
     for piece in marked:
         for height, key in enumerate(reversed(piece.units)):
-            found[key] = max(height, found.get(key, 0))
-    return found
+            height_by_key[key] = max(height, height_by_key.get(key, 0))
+    return height_by_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +103,15 @@ class CutText:
 
 def marked_texts(item: Item, units: Sequence[Unit]) -> list[CutText]:
     """The candidate and the references of an item, in this order."""
-    found = [("candidate", mark(item.candidate, units, "candidate"))]
+    titled_pieces = [("candidate", mark(item.candidate, units, "candidate"))]
     for index, text in enumerate(item.references):
         title = (
             "reference"
             if len(item.references) == 1
             else f"reference {index + 1}"
         )
-        found.append((title, mark(text, units, "reference", index)))
-    return [CutText(title, cut, heights(cut)) for title, cut in found]
+        titled_pieces.append((title, mark(text, units, "reference", index)))
+    return [CutText(title, cut, heights(cut)) for title, cut in titled_pieces]
 
 
 def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:

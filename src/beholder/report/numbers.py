@@ -78,10 +78,10 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
-def count_ticks(most: int) -> list[int]:
-    """Round counts from 0 to at least ``most``, about three steps."""
-    step = next(n for n in _steps() if 3 * n >= most)
-    return list(range(0, most + step, step))
+def count_ticks(highest: int) -> list[int]:
+    """Round counts from 0 to at least ``highest``, about three steps."""
+    step = next(n for n in _steps() if 3 * n >= highest)
+    return list(range(0, highest + step, step))
 
 
 def _steps() -> Iterator[int]:

@@ -64,11 +64,11 @@ def styles(*names: str) -> str:
     """
     folders = template_folders()
     return "".join(
-        _found(name, folders).read_text(encoding="utf-8") for name in names
+        _find_file(name, folders).read_text(encoding="utf-8") for name in names
     )
 
 
-def _found(name: str, folders: Sequence[Path]) -> Path:
+def _find_file(name: str, folders: Sequence[Path]) -> Path:
     for folder in folders:
         if (folder / name).is_file():
             return folder / name
@@ -76,7 +76,7 @@ def _found(name: str, folders: Sequence[Path]) -> Path:
 
 
 def _source(folders: Sequence[Path], name: str) -> str:
-    return _found(name, [*folders, *template_folders()]).read_text(
+    return _find_file(name, [*folders, *template_folders()]).read_text(
         encoding="utf-8"
     )
 
@@ -91,15 +91,15 @@ def environment(
         folders: Of templates besides the report's own; they are searched first.
         filters: By name, besides those that all pages have.
     """
-    made = Environment(
+    templates = Environment(
         loader=FunctionLoader(partial(_source, folders)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update({**_FILTERS, **filters})
-    return made
+    templates.filters.update({**_FILTERS, **filters})
+    return templates
 
 
 def content_hash(text: str) -> str:
@@ -138,8 +138,8 @@ def jpeg_uri(data: bytes) -> str:
 def histogram_svg(chart: Histogram, name: str) -> str:
     """A histogram of the page as an SVG file of its own."""
     macros = environment().get_template("charts.html.j2").module
-    drawn: Callable[..., str] = macros.histogram  # type: ignore[attr-defined]
-    return drawn(chart, visible(name), styles("page.css"))
+    draw_histogram: Callable[..., str] = macros.histogram  # type: ignore[attr-defined]
+    return draw_histogram(chart, visible(name), styles("page.css"))
 
 
 def thumb_styles(run_folder: Path, positions: Iterable[int]) -> str:

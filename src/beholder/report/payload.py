@@ -83,10 +83,10 @@ def item_data(
     for position in choose(run.n_items, lists, max_items):
         _, item = next(iter(store.items([position])))
         room = MAX_PICTURE_BYTES - picture_size
-        found = (
+        address = (
             "" if media_root is None else picture_uri(item, media_root, room)
         )
-        pictures = [found] if found else []
+        pictures = [address] if address else []
         text = encode_item(store, names, position, pictures)
         picture_size += sum(map(len, pictures))
         size += len(text.encode("utf-8")) - sum(map(len, pictures))
@@ -109,25 +109,25 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
         room: Characters that the address may take.
     """
     try:
-        found = jpeg_uri(
+        address = jpeg_uri(
             encode_jpeg(
                 load_image(inside(root, item.images[0]), max_side=_SIDE)
             )
         )
     except (IndexError, ItemError, MissingExtraError):
         return ""  # the page states how many pictures the item has
-    return found if len(found) <= room else ""
+    return address if len(address) <= room else ""
 
 
 def page_json(
     metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]
 ) -> str:
     """The data of a page: names and values of metrics, and items of ``encode_item``."""
-    known = [
+    metric_rows = [
         {"name": name, "values": [_value(value) for value in values]}
         for name, values in metrics
     ]
-    head = _dumps({"metrics": known})
+    head = _dumps({"metrics": metric_rows})
     items = ",\n".join(encoded)
     return f'{head[:-1]},"items":[{items}]}}'
 
@@ -200,7 +200,7 @@ def _outcome(
     candidate, *references = marked_texts(item, units)
     height = dict(
         chain.from_iterable(
-            one.heights.items() for one in (candidate, *references)
+            cut_text.heights.items() for cut_text in (candidate, *references)
         )
     )
     return {
@@ -227,7 +227,7 @@ def _utf16(text: str) -> int:
 
 
 def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
-    own: dict[str, object] = {
+    fields: dict[str, object] = {
         "kind": unit.kind,
         "side": "candidate"
         if unit.side == "candidate"
@@ -244,10 +244,10 @@ def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
         text = item.references[index] if index < len(item.references) else ""
     alone = len(unit.spans) == 1 and text[slice(*unit.spans[0])] == unit.text
     if not (alone and is_sure(unit)):
-        own["text"] = visible(
+        fields["text"] = visible(
             unit.text
         )  # else the page takes it from its mark
-    return own
+    return fields
 
 
 def _verdicts(units: Sequence[Unit]) -> list[Mapping[str, object]]:

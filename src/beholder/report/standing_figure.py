@@ -31,16 +31,16 @@ def write_standing_figure(boards: Sequence[Board], path: Path) -> None:
         raise ConfigError(
             f"--figure {path}: expected a file that ends in {', '.join(FORMATS)}"
         )
-    drawn = [
+    boards_with_means = [
         board
         for board in boards
         if any(s.mean is not None for s in board.standings)
     ]
-    if not drawn:
+    if not boards_with_means:
         raise ConfigError(f"--figure {path}: no system has a score to draw")
     require("matplotlib", extra="plots", purpose="drawing figures")
     make_folder(path.parent)
-    save(standing_figure(drawn), path.with_suffix(""), [ending])
+    save(standing_figure(boards_with_means), path.with_suffix(""), [ending])
 
 
 def standing_figure(boards: Sequence[Board]) -> Figure:
@@ -57,7 +57,11 @@ def standing_figure(boards: Sequence[Board]) -> Figure:
         len(boards), 1, squeeze=False, height_ratios=heights
     )[:, 0]
     for board, axes in zip(boards, panels, strict=True):
-        standings = [one for one in board.standings if one.mean is not None]
+        standings = [
+            standing
+            for standing in board.standings
+            if standing.mean is not None
+        ]
         for place, standing in enumerate(standings):
             if standing.interval is not None:
                 ends = [standing.interval.low, standing.interval.high]

@@ -81,7 +81,7 @@ def step_pictures(store: Store, position: int) -> Mapping[str, str]:
 
 
 def drawn_metric(
-    store: Store, asked: str | None = None
+    store: Store, metric_name: str | None = None
 ) -> tuple[str, VCS | VCSShort]:
     """Name of a VCS or VCS-short of a run, and the metric as it scored there.
 
@@ -92,18 +92,18 @@ def drawn_metric(
         "vcs": VCS,
         "vcs_short": VCSShort,
     }
-    drawn = {
+    config_by_name = {
         asker.name: (kinds[parse(asker.name).name], asker.config)
         for asker in store.askers()
         if parse(asker.name).name in kinds
     }
-    name = asked or next(iter(drawn), "vcs")
-    if name not in drawn:
-        there = ", ".join(drawn) or "none"
+    name = metric_name or next(iter(config_by_name), "vcs")
+    if name not in config_by_name:
+        names = ", ".join(config_by_name) or "none"
         raise ConfigError(
-            f"the run has no {name} whose steps can be drawn; it has: {there}"
+            f"the run has no {name} whose steps can be drawn; it has: {names}"
         )
-    kind, config = drawn[name]
+    kind, config = config_by_name[name]
     return name, kind(**config)
 
 

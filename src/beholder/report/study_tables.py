@@ -68,19 +68,27 @@ class TerminalTable:
             len(list(takewhile(lambda column: column.kind == "text", columns)))
             or 1
         )
-        names, rest = list(chain(*printed[:n_names])), printed[n_names:]
-        widest = max((cell_len(one[0]) for one in chain(*rest)), default=0)
-        above = bool(rest) and _wide(names) + widest > room
+        names, value_groups = (
+            list(chain(*printed[:n_names])),
+            printed[n_names:],
+        )
+        widest = max(
+            (cell_len(column[0]) for column in chain(*value_groups)), default=0
+        )
+        above = bool(value_groups) and _wide(names) + widest > room
         if table.title:
             yield Text(visible(table.title), style="bold")
-        parts = [left := [] if above else names]
-        for own in rest:
-            whole = _wide([*left, *own]) - len(_GAP) <= room
-            for block in [own] if whole else zip(own, strict=True):
+        row_names = [] if above else names
+        parts = [row_names]
+        for value_columns in value_groups:
+            fits = _wide([*row_names, *value_columns]) - len(_GAP) <= room
+            for block in (
+                [value_columns] if fits else zip(value_columns, strict=True)
+            ):
                 if _wide([*parts[-1], *block]) - len(_GAP) > room and len(
                     parts[-1]
-                ) > len(left):
-                    parts.append(left)
+                ) > len(row_names):
+                    parts.append(row_names)
                 parts[-1] = [*parts[-1], *block]
         for part in parts:
             yield from _lines(part, names if above else [], _groups(table))
@@ -218,13 +226,13 @@ def html(table: Table) -> Markup:
         environment,
     )  # loads jinja2, which a terminal does not need
 
-    shown = {"cell": show_cell, "range": show_range, "bar": _bar}
-    drawn = (
+    functions = {"cell": show_cell, "range": show_range, "bar": _bar}
+    table_html = (
         environment()
         .get_template("table.html.j2")
-        .render(table=table, **shown)
+        .render(table=table, **functions)
     )
-    return Markup(drawn)  # noqa: S704  # escaped by the template
+    return Markup(table_html)  # noqa: S704  # escaped by the template
 
 
 def _bar(row: Mapping[str, Any], column: Column) -> RangeBar | None:
@@ -343,10 +351,10 @@ def show_range(row: Mapping[str, Any], column: Column) -> str:
 def _size(row: Mapping[str, Any], column: Column) -> float | None:
     """The largest absolute number of a cell; None without an interval."""
     numbers = [row.get(f"{column.key}{end}") for end in ("", "_low", "_high")]
-    known = [
+    magnitudes = [
         abs(number) for number in numbers if isinstance(number, int | float)
     ]
-    return max(known) if column.interval and known else None
+    return max(magnitudes) if column.interval and magnitudes else None
 
 
 _NAMES = {"f1": "F1", "dcscore": "DCScore"}

@@ -46,14 +46,14 @@ def summary_table(log: manifest.RunLog) -> Table:
             rows.append({"metric": name, "value": "", "mean": None})
             continue
         heads[name] = f"{result.n_scored:,} scored, {result.n_failed:,} failed"
-        found = [
+        value_rows = [
             {"metric": name, "value": value.name}
             | estimate_cells("mean", result.values[value.name])
             | {"n": result.values[value.name].n}
             for value in entry.values + entry.corpus_values
             if value.name in result.values
         ]
-        rows += found or [{"metric": name, "value": "", "mean": None}]
+        rows += value_rows or [{"metric": name, "value": "", "mean": None}]
         notes += [
             f"{name}: {n:,} failed: {reason}"
             for reason, n in result.failures.items()
@@ -117,10 +117,10 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
     columns = []
     # Each mean has its n beside it where one number for all of them would be wrong.
     counts = {
-        one.n
+        standing.n
         for board in boards
-        for one in board.standings
-        if one.mean is not None
+        for standing in board.standings
+        if standing.mean is not None
     }
     for board in boards:
         name = f"{board.metric}.{board.value}"
@@ -140,7 +140,9 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
         f"{n} ({', '.join(names)})" if len(sources) > 1 else n
         for n, names in sources.items()
     )
-    starred = any(one.rank == 1 for b in boards for one in b.standings)
+    starred = any(
+        standing.rank == 1 for b in boards for standing in b.standings
+    )
     return Table(
         name="leaderboard",
         title="Systems by metric",
@@ -231,12 +233,12 @@ def reliability_table(reliability: Reliability) -> Table:
         ),
         rows=tuple(
             {
-                "coefficient": found.name,
-                "found": found.value,
-                **interval_cells("found", found.interval),
-                "reason": found.reason or "",
+                "coefficient": coefficient.name,
+                "found": coefficient.value,
+                **interval_cells("found", coefficient.interval),
+                "reason": coefficient.reason or "",
             }
-            for found in reliability.coefficients
+            for coefficient in reliability.coefficients
         ),
         notes=(
             f"Raters: {', '.join(reliability.raters)}.",

@@ -51,8 +51,8 @@ def show(score: ItemScore, console: Console | None = None) -> None:
 
 def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
     panels = [
-        _panel(one.title, one.pieces, score)
-        for one in marked_texts(item, score.units)
+        _panel(cut_text.title, cut_text.pieces, score)
+        for cut_text in marked_texts(item, score.units)
     ]
     if width < _SIDE_BY_SIDE or len(panels) == 1:
         return Group(*panels)
@@ -85,9 +85,11 @@ def _legend(units: Iterable[Unit]) -> Text:
     counts = Counter(unit.verdict for unit in units)
     legend = Text()
     for verdict in by_tone(counts):
-        drawn = tone(verdict)
-        words = f"{drawn.symbol} {visible(label(verdict))} {counts[verdict]}"
-        legend.append(words, style=drawn.rich)
+        unit_tone = tone(verdict)
+        words = (
+            f"{unit_tone.symbol} {visible(label(verdict))} {counts[verdict]}"
+        )
+        legend.append(words, style=unit_tone.rich)
         legend.append("   ")
     return legend
 
@@ -112,28 +114,31 @@ def _units(units: list[Unit], item: Item | None) -> Table:
     table.add_column("score", justify="right")
     table.add_column("text", overflow="fold", ratio=1)
     for unit in units[:MAX_NOTABLE]:
-        drawn = tone(unit.verdict)
+        unit_tone = tone(unit.verdict)
         table.add_row(
             Text(
-                f"{drawn.symbol} {visible(label(unit.verdict))}",
-                style=drawn.rich,
+                f"{unit_tone.symbol} {visible(label(unit.verdict))}",
+                style=unit_tone.rich,
             ),
             _place(unit, item),
             Text(visible(unit.kind)),
             "" if unit.score is None else show_number(unit.score),
-            Text(visible(_told(unit))),
+            Text(visible(_describe_unit(unit))),
         )
     if len(units) > MAX_NOTABLE:
         table.caption = f"and {len(units) - MAX_NOTABLE} more"
     return table
 
 
-def _told(unit: Unit) -> str:
+def _describe_unit(unit: Unit) -> str:
     """A unit's words, what the other text says in its place, and how many units are under it."""
-    held, instead = unit.detail.get("holds"), unit.detail.get("contradiction")
-    there = f" (there: {instead})" if isinstance(instead, str) else ""
-    more = f" (and {held} more of it)" if held else ""
-    return f"{unit.text}{there}{more}"
+    n_under, instead = (
+        unit.detail.get("holds"),
+        unit.detail.get("contradiction"),
+    )
+    opposite = f" (there: {instead})" if isinstance(instead, str) else ""
+    more = f" (and {n_under} more of it)" if n_under else ""
+    return f"{unit.text}{opposite}{more}"
 
 
 def _place(unit: Unit, item: Item | None) -> str:
@@ -167,13 +172,13 @@ def to_html(score: ItemScore) -> str:
 
 def _mark_style(unit: Unit, height: int) -> str:
     """Style of a mark; its line goes below those of the ``height`` marks inside it."""
-    drawn = tone(unit.verdict)
-    red, green, blue = drawn.rgb
+    unit_tone = tone(unit.verdict)
+    red, green, blue = unit_tone.rgb
     tint = 0.04 + 0.2 * strength(unit)
-    width = 3 if drawn.line in ("double", "dotted") else 2
+    width = 3 if unit_tone.line in ("double", "dotted") else 2
     return (
         f"background: rgba({red}, {green}, {blue}, {tint:.2f});"
-        f" border-bottom: {width}px {drawn.line} rgb({red}, {green}, {blue});"
+        f" border-bottom: {width}px {unit_tone.line} rgb({red}, {green}, {blue});"
         f" padding-bottom: {4 * height}px"
     )
 

@@ -40,12 +40,12 @@ WRONG = Tone("wrong", "✗", "bold red", (213, 94, 0), "double")
 MISSING = Tone("missing", "∅", "yellow", (200, 138, 0), "dashed")
 UNSTATED = Tone("unstated", "?", "dark_orange", (150, 110, 90), "dotted")
 MOVED = Tone("moved", "↕", "magenta", (170, 80, 140), "dotted")
-OTHER = Tone("other", "•", "green", (0, 128, 98), "solid", notable=False)
+NEUTRAL = Tone("other", "•", "green", (0, 128, 98), "solid", notable=False)
 
-TONES = (WRONG, UNSTATED, MISSING, MOVED, OTHER, GOOD)
+TONES = (WRONG, UNSTATED, MISSING, MOVED, NEUTRAL, GOOD)
 """In the order in which people should look."""
 
-_TOLD = 5
+_MOST_NAMED = 5
 """Units of one verdict that are named in words."""
 
 _BY_VERDICT: Mapping[str, Tone] = {
@@ -74,7 +74,7 @@ _BY_VERDICT: Mapping[str, Tone] = {
 
 def tone(verdict: str | None) -> Tone:
     """The tone of a verdict; an unknown word is neutral."""
-    return _BY_VERDICT.get(verdict or "", OTHER)
+    return _BY_VERDICT.get(verdict or "", NEUTRAL)
 
 
 def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
@@ -95,15 +95,15 @@ def notable(units: Iterable[Unit]) -> list[Unit]:
 
     Units under another unit are reported with it; uncertain units are not reported.
     """
-    found = [
+    notable_units = [
         unit
         for unit in units
         if tone(unit.verdict).notable
         and is_sure(unit)
         and "under" not in unit.detail
     ]
-    order = by_tone(unit.verdict for unit in found)
-    return sorted(found, key=lambda unit: order.index(unit.verdict))
+    order = by_tone(unit.verdict for unit in notable_units)
+    return sorted(notable_units, key=lambda unit: order.index(unit.verdict))
 
 
 def in_words(units: Iterable[Unit]) -> list[str]:
@@ -112,9 +112,15 @@ def in_words(units: Iterable[Unit]) -> list[str]:
     for verdict, group in groupby(
         notable(units), key=lambda unit: unit.verdict
     ):
-        said = [unit.text for unit in group]
-        more = f" and {len(said) - _TOLD:,} more" if len(said) > _TOLD else ""
-        lines.append(f"{label(verdict)}: {'; '.join(said[:_TOLD])}{more}")
+        texts = [unit.text for unit in group]
+        more = (
+            f" and {len(texts) - _MOST_NAMED:,} more"
+            if len(texts) > _MOST_NAMED
+            else ""
+        )
+        lines.append(
+            f"{label(verdict)}: {'; '.join(texts[:_MOST_NAMED])}{more}"
+        )
     return lines
 
 

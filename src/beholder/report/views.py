@@ -126,11 +126,15 @@ _ITEM = (
 )
 
 
-def item_script(rest: str) -> str:
-    """The script of an item, followed by ``rest``; nothing of it is global.
+def item_script(last_script: str) -> str:
+    """The script of an item, followed by ``last_script``; nothing of it is global.
 
     Args:
-        rest: Runs after the parts of an item; calls ``itemView``.
+        last_script: Runs after the parts of an item; calls ``itemView``.
     """
     parts = [(_SCRIPTS / name).read_text(encoding="utf-8") for name in _ITEM]
-    return '(() => {\n"use strict";\n' + "\n".join([*parts, rest]) + "})();\n"
+    return (
+        '(() => {\n"use strict";\n'
+        + "\n".join([*parts, last_script])
+        + "})();\n"
+    )
