@@ -65,7 +65,7 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
     ("arguments", "message"),
     [
         ([], "name a file or folder"),
-        (["none.csv"], "none.csv: is no file or folder"),
+        (["none.csv"], "none.csv: is not a file or folder"),
         (
             ["alts.csv", "--select", "ALT999"],
             "there is no rule 'ALT999'; did you mean ALT",
@@ -78,7 +78,7 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
             ["alts.csv", "--format", "json", "--format", "html"],
             "add -o FOLDER",
         ),
-        (["alts.csv", "--baseline", "alts.csv"], "alts.csv: is no baseline"),
+        (["alts.csv", "--baseline", "alts.csv"], "alts.csv: is not a baseline"),
         (["alts.csv", "--map", "text=nothing"], "it has image, alt, caption"),
         (
             ["alts.csv", "--map", "text=captoin"],

@@ -237,7 +237,7 @@ def test_hostile_archives_are_refused(
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(b"\xd0\xcf\x11\xe0 an old Word document")
-    with pytest.raises(DataError, match=r"no readable \.docx file"):
+    with pytest.raises(DataError, match=r"not a readable \.docx file"):
         list(packed.pictures(tmp_path / "a.docx", "a.docx"))
 
 
@@ -250,7 +250,7 @@ def test_damaged_data_are_refused(tmp_path: Path) -> None:
     start = data.index(b"word/document.xml") + len("word/document.xml")
     data[start : start + 8] = b"\xff" * 8  # no block of deflate begins so
     file.write_bytes(data)
-    with pytest.raises(DataError, match=r"no readable \.docx file"):
+    with pytest.raises(DataError, match=r"not a readable \.docx file"):
         list(packed.pictures(file, "a.docx"))
 
 

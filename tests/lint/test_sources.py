@@ -416,11 +416,11 @@ def test_a_folder_is_read_without_hidden_files_and_links(
 
 
 def test_what_is_not_read(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is no file or folder"):
+    with pytest.raises(DataError, match="is not a file or folder"):
         lint([tmp_path / "missing.csv"])
     with pytest.raises(DataError, match="has no file of these forms"):
         lint([tmp_path])
-    with pytest.raises(DataError, match="has no known form"):
+    with pytest.raises(DataError, match="has an unknown form"):
         lint([write(tmp_path, "a.pdf", "x")])
 
 

@@ -16,7 +16,7 @@ from beholder.terminal.printing import say, say_left_out, tell
 @Parameter(name="*")
 @dataclass(frozen=True)
 class RuleGroup:
-    """Which rules count, and how much.
+    """Options that choose rules and their severities.
 
     Attributes:
         profile: Guidelines that set limits and severities.
@@ -44,7 +44,7 @@ class RuleGroup:
 @Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class OutcomeGroup:
-    """What is written, and what counts as a failure.
+    """Options of the reports and of the exit code.
 
     Attributes:
         format: Report format; repeatable with -o.
@@ -79,6 +79,8 @@ def lint(
     Args:
         paths: Tables, HTML, Markdown, DOCX, PPTX, EPUB, IIIF manifests, or folders of them.
     """
+    # Imported here: the help of the command needs none of these, and they load
+    # slowly.
     from beholder.base.files import write_text
     from beholder.errors import ConfigError
     from beholder.lint.context import vocabulary
@@ -116,6 +118,7 @@ def lint(
         ),
         layouts=which.layouts,
     )
+    # One format goes to a file or to standard output, several into a folder.
     for form in outcome.format:
         name, write = WRITERS[form]
         if outcome.out is None:
@@ -136,6 +139,8 @@ def lint(
     if report.bad and not outcome.skip_bad_files:
         return 2
     missing = outcome.require_pictures and not report.occurrences
+    # A run that writes a baseline never fails: its findings are known from now
+    # on.
     return int(
         missing
         or (not outcome.write_baseline and report.failed(outcome.fail_on))

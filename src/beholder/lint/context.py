@@ -29,7 +29,7 @@ _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
 
 
 def compare_all(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    """Findings of all rules about a collection, given its pictures with a text."""
+    """Yield the findings about a collection, given its pictures with a text."""
     yield from _same_on_many_targets(occurrences)
     yield from _same_on_different(occurrences)
     yield from _different_on_same(occurrences)
@@ -66,10 +66,12 @@ def _same_on_different(
         if not occurrence.functional and occurrence.fold
     )
     for places in texts.values():
+        # A picture without an address is one of its own, at its place.
         pictures = {
             place.identity or f"{place.file}:{place.line}:{place.locator}"
             for place in places
         }
+        # Pictures of one figure share its caption, so they may share a text.
         one_set = (
             places[0].group and len({place.group for place in places}) == 1
         )
@@ -84,6 +86,8 @@ def _different_on_same(
     pictures = defaultdict(list)
     for occurrence in occurrences:
         if occurrence.identity:
+            # Texts of another role, language or kind may rightly differ, so
+            # texts are compared within each.
             role = "functional" if occurrence.functional else ""
             pictures[
                 occurrence.identity,
@@ -103,6 +107,8 @@ def _boilerplate(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
         ("first", slice(None, _EDGE)),
         ("last", slice(-_EDGE, None)),
     ):
+        # Texts of up to four words would share their whole text, which ALT401
+        # reports.
         edges = by_key(
             (
                 tuple(word.casefold() for word in occurrence.words[edge]),
@@ -120,12 +126,14 @@ def _boilerplate(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
                     f"{n} of {len(occurrences)} texts share the {name} words"
                     f' "{" ".join(shared)}"'
                 )
+                # Reported once, at the first place: the finding is about the
+                # collection.
                 yield GroupHit("ALT404", places[:1], Hit(what), n)
 
 
 @check("ALT201")
 def repeats_text(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """The text of the block, link or button, or of a neighbouring link, again."""
+    """Find texts that repeat the block, link or button, or a neighbouring link."""
     evidence = {"nearby": occurrence.nearby}
     if (
         occurrence.nearby
@@ -134,6 +142,8 @@ def repeats_text(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         return Hit("equals the text beside the picture", evidence=evidence)
     nearby_words = words(occurrence.nearby.casefold())
     text_words = [word.casefold() for word in words(occurrence.judged)]
+    # Fewer than four words recur by chance, and over 400 are an article that
+    # may well repeat a text.
     if (
         len(text_words) >= 4
         and len(nearby_words) <= 400
@@ -156,12 +166,14 @@ def _within(part: list[str], whole: list[str]) -> bool:
 def repeats_caption(
     occurrence: Occurrence, setting: LintSetting
 ) -> Hit | None:
-    """The caption again, in any order of words."""
+    """Find texts that repeat the caption, in any order of words."""
     if not occurrence.caption or not occurrence.fold:
         return None
     evidence = {"caption": occurrence.caption}
     if occurrence.fold == fold(occurrence.caption):
         return Hit("equals the caption", evidence=evidence)
+    # The words are compared, not their order: the smaller bag must be part of
+    # the larger and nearly as large.
     text = Counter(word.casefold() for word in occurrence.words)
     caption = Counter(word.casefold() for word in words(occurrence.caption))
     small, large = sorted((text, caption), key=lambda bag: bag.total())
@@ -171,6 +183,8 @@ def repeats_caption(
         or small.total() < 0.9 * large.total()
     ):
         return None
+    # Both name the work. With three more words, the text says more than the
+    # title does.
     title = Counter(words(occurrence.work_title.casefold()))
     if (
         title
@@ -186,7 +200,7 @@ def repeats_caption(
 def target_not_named(
     occurrence: Occurrence, setting: LintSetting
 ) -> Hit | None:
-    """Link texts such as "click here" on a link that contains only the picture."""
+    """Find link texts such as "click here" on links that contain only the picture."""
     if (
         occurrence.image_only
         and occurrence.fold in listed("link", occurrence.language)
@@ -201,7 +215,7 @@ def target_not_named(
 
 @check("ALT204")
 def title_repeats(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """A title attribute that is equal to alt."""
+    """Find title attributes that are equal to alt."""
     same = (
         occurrence.text_from == "alt"
         and occurrence.title
@@ -216,7 +230,7 @@ def title_repeats(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT205")
 def language(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """A text in another language than the page."""
+    """Find texts in another language than the page."""
     page = language_named(occurrence.language)
     if page is None or occurrence.own_language:
         return None
@@ -238,7 +252,7 @@ def language(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT206")
 def contradicts(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """A value, such as a colour or number, that the caption or the title of the work excludes."""
+    """Find a value, such as a colour or number, that caption or title of the work exclude."""
     records = {"caption": occurrence.caption, "title": occurrence.work_title}
     if language_named(occurrence.language) not in (None, ENGLISH) or not any(
         records.values()
@@ -251,6 +265,8 @@ def contradicts(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     text = without_quotes(occurrence.text)
     for name, record in records.items():
         for span, record_word in contradictions(text, without_quotes(record)):
+            # Checked only for a hit, because it takes longer than all the
+            # rest.
             if other_language(text, ENGLISH):
                 return None
             what = (
@@ -261,10 +277,10 @@ def contradicts(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
-    """The terms of our vocabulary and of further files; ``none`` drops ours.
+    """Return the terms of the built-in vocabulary and of files; ``none`` drops the built-in ones.
 
     Raises:
-        DataError: A file is no table of tab-separated values with terms or forms.
+        DataError: A file cannot be read, or has neither a column ``term`` nor ``forms``.
     """
     rows = [] if "none" in names else table("vocabulary.v1.tsv")
     for name in (path for path in names if path != "none"):
@@ -288,11 +304,12 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
         for row in rows
         for form in _forms(row)
     ]
+    # Longest first, so that a term is found before its parts.
     return tuple(sorted(terms, key=lambda term: -len(term.form)))
 
 
 def _forms(row: Mapping[str, str]) -> list[str]:
-    """The term of a row and its other forms, each once."""
+    """Return the term of a row and its other forms, without repeats."""
     forms = [row.get("term") or "", *(row.get("forms") or "").split("|")]
     return list(
         dict.fromkeys(form.lower() for text in forms if (form := norm(text)))
@@ -303,6 +320,7 @@ def _forms(row: Mapping[str, str]) -> list[str]:
 def _expressions(
     terms: tuple[Term, ...],
 ) -> tuple[re.Pattern[str], dict[str, Term]]:
+    # Reversed, so that the first of two terms with one form counts.
     by_form = {term.form.casefold(): term for term in reversed(terms)}
     forms = "|".join(re.escape(term.form) for term in terms)
     return re.compile(
@@ -312,9 +330,10 @@ def _expressions(
 
 @check("ALT301")
 def term(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Terms of the active vocabularies."""
+    """Find terms of the active vocabularies."""
     expression, by_form = _expressions(tuple(setting.terms))
     text = occurrence.judged
+    # A title is quoted. Blanks of its length keep all spans valid.
     if occurrence.work_title:
         text = text.replace(
             occurrence.work_title, " " * len(occurrence.work_title)
@@ -323,6 +342,8 @@ def term(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         entry = by_form.get(match[0].casefold())
         if entry is None:
             continue  # an expression takes the dotless letter of "ınsane" for an i
+        # An exception is a longer expression around the term that is not meant
+        # by it.
         if entry.exceptions and any(
             exception.start() <= match.start() < exception.end()
             for exception in re.finditer(entry.exceptions, text, re.I)

@@ -1,4 +1,4 @@
-"""What a text says of a thing against what its caption or title says of it, for ALT206.
+"""Compare the values that a text and its caption or title give to one thing, for ALT206.
 
 Words alone decide: two values of one class that exclude each other, before or behind the same noun,
 where neither text has a second value for it. No parser or model is needed, so the time is linear in
@@ -68,7 +68,14 @@ class _Word(NamedTuple):
 
 
 class _Statement(NamedTuple):
-    """A value, and the nouns of which one names what has it."""
+    """A value, and the nouns of which one names the thing that has it.
+
+    Attributes:
+        at: Index of the word.
+        values: Its values by class.
+        things: The nouns.
+        is_person: Whether the value itself names a person, such as "woman".
+    """
 
     at: int
     values: Values
@@ -87,7 +94,7 @@ class _Reading(NamedTuple):
 def contradictions(
     text: str, record: str
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Places of words of a text, each with the word of the record that excludes it.
+    """Yield the range of each word of a text that the record excludes, with the word of the record.
 
     Args:
         text: A description in English.
@@ -95,6 +102,9 @@ def contradictions(
     """
     if not record:
         return
+    # Each value of the text is compared with each of the record. A pair counts
+    # if the values exclude each other and belong to the same person, or to the
+    # same thing of which neither text says anything else.
     a, b = _parse_text(text), _parse_text(record)
     changed = bool(_ANOTHER_TIME.search(text) or _ANOTHER_TIME.search(record))
     for statement in a.statements:
@@ -106,6 +116,8 @@ def contradictions(
             names = _names(statement.values) & _names(
                 opposite.values
             ) - _names(statement.values & opposite.values)
+            # A colour or material may change between two times, a side may
+            # not.
             if changed and not names <= _SURE_OF_TIME:
                 continue
             if statement.is_person:
@@ -139,8 +151,11 @@ def _parse_text(text: str) -> _Reading:
         for word in words
         if word.text[0].isalpha() and word.text not in _STOP
     ]
+    # Where all words have capitals, these mark no names.
     is_title = all(word.is_capital for word in content_words)
     statements: list[_Statement] = []
+    # From the end: in "red and blue boat" the first colour takes the nouns of
+    # the second.
     for at in range(len(words) - 1, -1, -1):
         value = _values(words[at].text, words[at].base)
         if not value or _is_no_value(words, at, value, is_title):
@@ -156,6 +171,7 @@ def _parse_text(text: str) -> _Reading:
         ):
             things = ahead.things  # "red and blue boat"
         statements.append(_Statement(at, value, things, is_person))
+    # "A boat ... another boat" are two, "a boat ... the boat" is one.
     new_bases = (
         word.base
         for at, word in enumerate(words)
@@ -175,6 +191,7 @@ def _values(word: str, base: str) -> Values:
         for w in (word, *_NEAR.get(word, ()))
         for meaning in values(w) or values(base if w == word else w)
     }
+    # Negative numbers, because the judge's own materials have those from 0.
     meanings |= {
         ("material", -1.0 - n)
         for n, alike in enumerate(_MATERIALS)
@@ -196,7 +213,7 @@ def _is_person(value: Values) -> bool:
 def _is_no_value(
     words: Sequence[_Word], at: int, value: Values, is_title: bool
 ) -> bool:
-    """Whether a word is a name, an article, a label, about a number, or denied."""
+    """Return whether a word is a name, an article, a label, an estimate, or denied."""
     word, before = words[at], words[at - 1] if at else None
     after = words[at + 1] if at + 1 < len(words) else None
     if word.text in ("a", "an", "no", "both") or (
@@ -208,11 +225,15 @@ def _is_no_value(
     ):
         return True
     counts = _NUMBER in _names(value)
+    # The first word of a sentence has a capital anyway; it is a name only if
+    # the next word has one, too.
     if word.is_capital and not is_title:
         opens = before is None or before.text in ".!?:;"
         if not opens or (after and after.is_capital and not counts):
             return True
     if counts:
+        # Labels ("lot 12"), estimates ("about 12"), parts ("2 of them") and
+        # the pronoun "one" count nothing.
         digit = word.text[0].isdigit()
         labelled = (
             digit
@@ -238,7 +259,10 @@ def _is_no_value(
 
 
 def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
-    """Nouns that may name what has a value: behind it, or before it in "the door is red"."""
+    """Return the nouns that may name the thing with a value; empty if there is none."""
+    # Three places are tried: the noun phrase behind the value; for a material
+    # or colour after a comma, the first noun phrase of the text; for a side, a
+    # posture or "the door is red", the nearest noun before it.
     before, names = words[at - 1].text if at else "", _names(value)
     appended = not names.isdisjoint(("material", "colour")) and _is_appended(
         words, at
@@ -266,6 +290,7 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
         ):
             break
         if "n" in parts or not (parts or word.text.endswith(("ed", "ing"))):
+            # A noun that may be a verb at its place is replaced by the next.
             nouns = [*nouns[: len(nouns) if may_end else -1], word.base]
             may_end = False
         may_end = _may_be_verb(words, place + 1)
@@ -299,7 +324,7 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
 
 
 def _is_appended(words: Sequence[_Word], at: int) -> bool:
-    """Whether a value comes after a comma: "bust of an emperor, bronze", "bag, red leather"."""
+    """Return whether a value follows a comma: "bust of an emperor, bronze", "bag, red leather"."""
     while at and (
         _values(words[at - 1].text, words[at - 1].base)
         or "a" in _parts(words[at - 1])
@@ -349,7 +374,9 @@ def _is_alone(
     things: tuple[str, ...],
     text: _Reading,
 ) -> bool:
-    """Whether a text says nothing else of the thing: no second value, not what the other says."""
+    """Return whether a text gives the thing no other value, and not that of the other text."""
+    # With another person, or a second thing of that name, it is open which one
+    # has the value.
     people = any(map(_is_someone, things))
     has_others = people and any(
         text.new_counts[word] for word in _SECOND_PERSON
@@ -388,11 +415,13 @@ def _is_same_person(
     opposite: _Statement,
     b: _Reading,
 ) -> bool:
-    """Whether a man and a woman are one person: the first of both texts, in the same scene."""
+    """Return whether two statements are about one person: the first of both texts, in one scene."""
     if "sex" not in names and not _is_child_or_adult(
         statement, a, opposite, b
     ):
         return False
+    # Each must be the first person of its text, and nobody else in it may be
+    # meant by the other text.
     for mention, text, counterpart in (
         (statement, a, opposite),
         (opposite, b, statement),
@@ -413,6 +442,8 @@ def _is_same_person(
             for other_statement in text.statements
         ):
             return False
+    # Texts about one picture share words: at least 40 % of those of the
+    # shorter text, age and sex aside.
     scenes = [
         {
             w.base
@@ -441,7 +472,7 @@ def _is_same_person(
 def _is_child_or_adult(
     statement: _Statement, a: _Reading, opposite: _Statement, b: _Reading
 ) -> bool:
-    """Whether one is a child and one an adult; a young man may be called a boy, a woman a girl."""
+    """Return whether one is a child and one an adult; "young" before a word leaves that open."""
     word_pairs = [
         (text.words[person.at].base, text.words[person.at - 1].text)
         for person, text in ((statement, a), (opposite, b))

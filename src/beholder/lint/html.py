@@ -47,7 +47,7 @@ _FOCUSABLE = frozenset(("a", "area", "button", "input"))
 
 
 def pictures(source: str, name: str) -> Iterator[Occurrence]:
-    """Pictures of a page, in order.
+    """Yield the pictures of a page, in order.
 
     Args:
         source: The page, or a part of one.
@@ -71,7 +71,7 @@ class _Page:
 
     def __init__(self, source: str, name: str) -> None:
         self.name = name
-        self.whole = bool(re.search(r"<html\b", source, re.I))
+        self.is_whole = bool(re.search(r"<html\b", source, re.I))
         parser = lxml_html.HTMLParser(
             encoding="utf-8", huge_tree=True, no_network=True
         )
@@ -132,6 +132,8 @@ class _Page:
             tags = {parent.tag for parent in above}
             if "template" in tags or (element.tag == "svg" and "svg" in tags):
                 continue
+            # ``nth`` counts the elements of a tag: the same place in the scan
+            # of the source has line and column.
             line, column = element.sourceline, None
             if element.tag in self.places:
                 line, column = self.places[element.tag][number]
@@ -147,6 +149,7 @@ class _Page:
                 if not is_hidden:
                     yield _without_effect(element, occurrence)
                 continue
+            # An area of a map that no picture uses is not shown.
             is_used = any(
                 parent.tag == "map" and parent.get("name") in self.maps
                 for parent in above
@@ -154,6 +157,7 @@ class _Page:
             if _is_pixel(element) or (element.tag == "area" and not is_used):
                 continue
             sources = self._sources(element)
+            # A noscript repeats the picture that a script would load.
             if "noscript" in tags and set(sources) & set(before):
                 continue
             before = sources
@@ -178,6 +182,8 @@ class _Page:
         raw, occurrence.text_from = self._name(element)
         role = _attribute(element, "role").lower()
         is_marked = role in ("none", "presentation")
+        # ARIA ignores these roles on elements that can have focus or other
+        # aria attributes.
         is_void = is_marked and not _counts_as_none(element)
         is_empty = (
             element.get("alt") == "" and not role and not norm(raw or "")
@@ -218,9 +224,10 @@ class _Page:
                 f"{aria}the picture is marked as decorative and has {other_names[-1]}",
                 "",
             )
-        for key in (
-            ("aria-labelledby", "aria-describedby") if self.whole else ()
-        ):
+        # Only a whole page says whether an id exists; a part may refer to the
+        # rest.
+        references = ("aria-labelledby", "aria-describedby")
+        for key in references if self.is_whole else ():
             for element_id in _ids(element, key):
                 if (n := self.id_counts[element_id]) != 1:
                     count = "no element" if n == 0 else f"{n} elements"
@@ -236,7 +243,10 @@ class _Page:
     def _names(
         self, element: Any, occurrence: Occurrence, role: str, above: list[Any]
     ) -> Iterator[Structural]:
-        """Findings about a missing name; also sets ``declared`` where they say all there is."""
+        """Yield findings about a missing name; set ``declared`` where no further rule applies."""
+        # Inputs and areas have rules of their own. Then come links whose only
+        # content is the picture, then elements that need a role to be pictures
+        # at all.
         link = next(filter(_is_active, above), None)
         has_other_content = link is not None and not occurrence.image_only
         if element.tag in ("input", "area"):
@@ -308,7 +318,8 @@ class _Page:
             )
 
     def _name(self, element: Any) -> tuple[str | None, str]:
-        """The accessible name and its source; None without an attribute for it."""
+        """Return the accessible name and its source; None without an attribute for it."""
+        # In the order of the accessible name computation (W3C accname).
         if name := norm(" ".join(self._named_by(element, "aria-labelledby"))):
             return name, "aria-labelledby"
         keys = ["aria-label", "title"]
@@ -350,6 +361,8 @@ class _Page:
                     parent is element,
                 )
                 break
+        # The role follows from the first that applies: a link or button,
+        # decoration, a long description or a chart, a caption.
         link = next(filter(_is_active, above), None)
         block = next(filter(_is_near, above), None)
         occurrence.nearby = self.text(block) if block is not None else ""
@@ -416,6 +429,8 @@ class _Page:
                 yield self.text(neighbour)
 
     def _sources(self, element: Any) -> tuple[str, ...]:
+        # Lazy loading has the address in a data attribute, and a placeholder
+        # in ``src``.
         addresses = [
             element.get(key)
             for key in (*_LAZY, "src", "data")
@@ -430,6 +445,7 @@ class _Page:
 
     def _address(self, source: str) -> str:
         if source[:5].lower() == "data:":
+            # Embedded data may be large; its digest identifies it as well.
             data = source.encode("utf-8", "replace")
             return f"data:{hashlib.sha256(data).hexdigest()[:16]}"
         return join_address(self.base, source.strip()) or source.strip()
@@ -534,7 +550,9 @@ def _is_emoji(element: Any, sources: tuple[str, ...]) -> bool:
 
 
 def _visible(root: Any) -> str:
-    """Visible text of an element, without the texts of pictures."""
+    """Return the visible text of an element, without the texts of pictures."""
+    # At the start of an element its text is read, at its end the text behind
+    # it, which for the root is outside.
     parts: list[str] = []
     n = 0
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
@@ -561,7 +579,7 @@ def _visible(root: Any) -> str:
 
 
 def _places(source: str) -> dict[str, list[tuple[int, int | None]]]:
-    """Lines and columns of all start tags, by tag; texts of scripts and comments have none."""
+    """Return line and column of each start tag, by tag, without scripts and comments."""
     places_by_tag = defaultdict(list)
     line, start, until, before = 1, 0, 0, 0
     for match in _TAG.finditer(source):
@@ -575,6 +593,7 @@ def _places(source: str) -> dict[str, list[tuple[int, int | None]]]:
         tag = (match[1] or "").lower()
         if tag:
             places_by_tag[tag].append((line, at - start + 1))
+        # Tags in scripts, styles and comments are text: skip to their end.
         if not tag or tag in _RAW:
             end = re.compile(f"</{tag}" if tag else "-->", re.I).search(
                 source, match.end()

@@ -19,7 +19,7 @@ _ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 
 
 def is_iiif(value: Any) -> bool:
-    """Whether a JSON file is a manifest, collection or annotations, which show no picture alone."""
+    """Return whether a JSON value is an IIIF manifest, collection or list of annotations."""
     return (
         isinstance(value, dict)
         and str(_first(value, "type", "@type")).lower() in _TYPES
@@ -27,12 +27,14 @@ def is_iiif(value: Any) -> bool:
 
 
 def pictures(value: Any, name: str) -> Iterator[Occurrence]:
-    """Pictures of all canvases, one for each language of a text.
+    """Yield the pictures of all canvases, one for each language of a text.
 
     Args:
         value: The manifest or collection.
         name: The file as findings name it.
     """
+    # Language, date and medium of the manifest apply to each canvas that
+    # states none.
     language = next((tag for tag, _ in _texts(value.get("label")) if tag), "")
     pairs = _objects(value, "metadata")
     date_of_all = _fact(pairs, _DATES) or str(value.get("navDate") or "")
@@ -57,6 +59,8 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
             if any(map(_is_elsewhere, _notes(canvas))):
                 facts["structural"] = (("ALT001", _ELSEWHERE, ""),)
             yield Occurrence(picture=picture, language=language, **facts)
+        # A long description is checked as a text only where there is no short
+        # one.
         for tag, text, source, is_long in [
             entry for entry in entries if not entry[3]
         ] or entries:
@@ -100,7 +104,9 @@ def _find_canvas_texts(
     bodies: list[dict[str, Any]],
     pairs: list[dict[str, Any]],
 ) -> list[tuple[str, str, str, bool]]:
-    """Language, text, place and whether the place is for long texts, of the first place in use."""
+    """Return (language, text, source, whether it is for long texts) of the first place in use."""
+    # The first place in use counts: annotations for accessibility, metadata
+    # with a known label, then summary or description.
     entries = []
     pages = [page for page in _notes(canvas) if isinstance(page, dict)]
     notes = [
@@ -148,7 +154,7 @@ def _is_elsewhere(page: Any) -> bool:
 
 
 def _texts(value: Any) -> list[tuple[str, str]]:
-    """Languages and texts of a language map (3), of ``@value`` objects or of plain texts (2)."""
+    """Return (language, text) pairs of a language map (version 3), or of values of version 2."""
     if isinstance(value, dict) and "@value" not in value:
         return [
             ("" if tag == "none" else str(tag), str(text))

@@ -1,4 +1,4 @@
-"""From files to a report: rules applied, covered findings dropped, a baseline compared."""
+"""Check files by the rules, drop covered findings, and compare them with a baseline."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ L = TypeVar("L", LintFinding, Occurrence)
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rules count, and how much.
+    """The rules that count, and their severities.
 
     Attributes:
         select: Only these rules; empty for all.
@@ -62,7 +62,7 @@ class Choice:
                 )
 
     def excludes(self, rule: str) -> bool:
-        """Whether a rule is switched off here."""
+        """Return whether a rule is switched off."""
         selected = not self.select or rule in self.select
         return (
             not selected
@@ -73,7 +73,7 @@ class Choice:
 
 @dataclass
 class LintReport:
-    """What was read and found.
+    """The files, pictures and findings of a check.
 
     Attributes:
         setting: Profile, platform and vocabulary.
@@ -100,7 +100,7 @@ class LintReport:
     n_gone: int = 0
 
     def counts(self) -> dict[str, int]:
-        """New findings by severity, most severe first."""
+        """Return the number of new findings by severity, the most severe first."""
         counted = Counter(
             finding.severity
             for finding in self.findings
@@ -109,7 +109,7 @@ class LintReport:
         return {severity: counted[severity] for severity in ORDER}
 
     def failed(self, fail_on: str) -> bool:
-        """Whether a new finding is at least so severe; ``never`` for no."""
+        """Return whether a new finding is at least as severe; False for ``never``."""
         if fail_on == "never":
             return False
         return any(
@@ -159,10 +159,13 @@ def lint(
         for occurrence in report.occurrences
         if occurrence.text and not occurrence.decorative
     ]
+    # ALT113 asks how many texts have a length, so all must be read before the
+    # first is checked.
     setting = replace(
         setting,
         lengths=Counter(len(occurrence.text) for occurrence in checked),
     )
+    # By ``id``: two occurrences may be equal, and are still two places.
     hits_by_id: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     with one_blas_thread():
         for occurrence in report.occurrences:
@@ -205,6 +208,7 @@ def _hits(
 ) -> Iterator[tuple[str, Hit]]:
     for rule, what, severity in occurrence.structural:
         yield rule, Hit(what, severity=severity)
+    # Declared as decorative, or reported in full by the reader.
     if occurrence.declared:
         return
     if occurrence.decorative:
@@ -226,6 +230,8 @@ def _hits(
             yield "ALT001", Hit("has no alternative text")
         return
     for rule, check in sorted(CHECKS.items()):
+        # A rule that is switched off still runs if it covers others: these
+        # must not appear in its place.
         if choice.excludes(rule) and not rules()[rule].covers:
             continue
         if texts.scannable(occurrence, rule) and (
@@ -253,6 +259,9 @@ def _select_hits(
 ) -> Iterator[tuple[LintRule, Hit, str]]:
     table = rules()
     active = [(table[name], hit) for name, hit in hits]
+    # A rule that the profile switches off covers none, and a file name within
+    # a text (ALT101 with a severity) leaves the rest of the text to the other
+    # rules.
     covered = {
         covered_rule
         for rule, hit in active
@@ -278,6 +287,8 @@ def _finding(
     occurrence: Occurrence,
     n_by_key: Counter[str],
 ) -> LintFinding:
+    # Without line and column, which change with every edit above; equal
+    # findings of a file are numbered instead.
     key = "\0".join(
         (rule.id, occurrence.file, occurrence.identity, occurrence.fold)
     )
@@ -307,7 +318,7 @@ _COPIED = (
         if name in Occurrence.__struct_fields__
     ),
 )
-"""What a finding has from the picture."""
+"""Fields of a finding that are copied from the picture."""
 _VERBS = (
     "has ",
     "is ",
@@ -322,7 +333,7 @@ _VERBS = (
 
 
 def read_baseline(path: Path) -> Counter[str]:
-    """The fingerprints of known findings.
+    """Return the number of known findings by fingerprint.
 
     Raises:
         DataError: The file is missing or damaged.
@@ -332,7 +343,7 @@ def read_baseline(path: Path) -> Counter[str]:
     except (OSError, ValueError) as error:
         raise DataError(
             str(path),
-            f"is no baseline ({error}); write one with --write-baseline",
+            f"is not a baseline ({error}); write one with --write-baseline",
         ) from error
     return Counter(entry.fingerprint for entry in baseline.findings)
 
@@ -355,7 +366,7 @@ class BaselineFile(msgspec.Struct):
 
 
 def baseline_of(report: LintReport) -> str:
-    """The baseline that makes all findings of a report known."""
+    """Return the text of a baseline that contains all findings of a report."""
     entries = [
         BaselineEntry(f.fingerprint, f.rule, f.file, f.text)
         for f in report.findings
@@ -368,12 +379,12 @@ def baseline_of(report: LintReport) -> str:
 
 
 def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
-    """Findings, or pictures, by the file they are in."""
+    """Group findings, or pictures, by file."""
     return by_key((place.file, place) for place in findings)
 
 
 def summary(report: LintReport) -> str:
-    """One line: pictures, files, and new findings by severity."""
+    """Return one line with the numbers of pictures, files, and new findings by severity."""
     counts = ", ".join(
         f"{n} {severity}{'s'[: n != 1]}"
         for severity, n in report.counts().items()

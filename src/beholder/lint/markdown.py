@@ -24,7 +24,7 @@ _FRONT_TEXT = re.compile(r"^(?:image_alt|alt)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M)
 
 
 def pictures(source: str, name: str) -> Iterator[Occurrence]:
-    """Pictures of a Markdown file, in order.
+    """Yield the pictures of a Markdown file, in order.
 
     Args:
         source: The text.
@@ -102,6 +102,7 @@ def _inside(
     source: str, name: str, place: tuple[int, int | None]
 ) -> Iterator[Occurrence]:
     for occurrence in html.pictures(source, name):
+        # Places in HTML are relative to where it begins in the file.
         if occurrence.line == 1 and occurrence.column and place[1]:
             occurrence.column += place[1] - 1
         occurrence.line = place[0] + (occurrence.line or 1) - 1

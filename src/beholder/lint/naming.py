@@ -68,7 +68,7 @@ FIELDS: Mapping[str, str] = {
 
 
 class _LabelNaming(NamedTuple):
-    """How often the texts of one label name its field.
+    """Mentions of people with one label, and whether they name its field.
 
     Attributes:
         label: The label.
@@ -82,17 +82,17 @@ class _LabelNaming(NamedTuple):
 
     @property
     def n_named(self) -> int:
-        """Mentions that name the field."""
+        """Number of mentions that name the field."""
         return sum(is_named for _, is_named in self.mentions)
 
     @property
     def rate(self) -> float:
-        """Their share."""
+        """Share of mentions that name the field."""
         return self.n_named / len(self.mentions)
 
 
 def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    """Findings of ALT403.
+    """Yield the findings of ALT403.
 
     Where the data label who is shown, naming rates of two labels are compared. Without labels
     nothing is known of who is shown; then texts that name a race, but hardly ever "white", are
@@ -106,6 +106,7 @@ def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
     people = [
         occurrence for occurrence in english if _PEOPLE.search(occurrence.text)
     ]
+    # Too few people say nothing about a habit.
     for field in _MARKERS:
         labelled = [
             occurrence for occurrence in people if field in occurrence.labels
@@ -178,7 +179,7 @@ def _compare_labels(
 
 
 def _mentions(occurrence: Occurrence, field: str) -> Iterator[bool]:
-    """For each person of a text, whether a mention names the field."""
+    """Yield for each person of a text whether a mention names the field."""
     marked = {
         match.end() for match in _MARKERS[field].finditer(occurrence.text)
     }
@@ -208,7 +209,7 @@ def _mentions(occurrence: Occurrence, field: str) -> Iterator[bool]:
 
 
 def _cluster(occurrence: Occurrence) -> str:
-    """The page, else the picture, else the row: texts of one may share a habit or a person."""
+    """Return the page, else the picture, else the row: its texts may share a habit or a person."""
     return (
         occurrence.page
         or occurrence.identity
@@ -219,7 +220,7 @@ def _cluster(occurrence: Occurrence) -> str:
 def _interval(
     low: _LabelNaming, high: _LabelNaming
 ) -> tuple[float, float] | None:
-    """The 95 % interval of the difference of rates, clusters resampled; None if undefined."""
+    """Return the 95 % bootstrap interval of the difference of rates; None if it is undefined."""
     import numpy as np
 
     from beholder.stats.bootstrap import replicate_interval, sum_replicates

@@ -30,7 +30,7 @@ IIIF_IMAGE = re.compile(
     """,
     re.VERBOSE,
 )
-"""What an image request of IIIF adds to the address of the picture."""
+"""End of the address of an IIIF image request: region, size, rotation, quality and format."""
 
 _RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")
 
@@ -52,7 +52,7 @@ def split_address(address: str) -> SplitResult | None:
 
 
 def identity(source: str) -> str:
-    """What is equal for all sizes of a picture; empty for an empty address.
+    """Return an address that all sizes of a picture share; empty for an empty address.
 
     Args:
         source: Path or address of a picture. Fragment, size and version are ignored.
@@ -169,7 +169,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
 
     @cached_property
     def identity(self) -> str:
-        """What is equal for all sizes of the picture, and for its copies in documents."""
+        """Key that all sizes of the picture share, and its copies in documents."""
         return self.digest or identity(self.picture)
 
     @cached_property
@@ -187,5 +187,5 @@ class Occurrence(Struct, kw_only=True, dict=True):
 
     @property
     def functional(self) -> bool:
-        """Whether the picture is in a link or button."""
+        """True if the picture is in a link or button."""
         return self.role == "functional"

@@ -36,11 +36,12 @@ _FILTERS = ("severity", "rule", "file", "language")
 
 
 def page(report: LintReport) -> str:
-    """One page with its own small script: the worst rules first, each with its findings.
+    """Return the HTML page: the most severe rules first, each with its findings.
 
     Pictures that lie beside the source are embedded, 2,000 at most; nothing is fetched.
     """
     uris: dict[Path, str] = {}
+    # Findings are grouped by rule, the most severe rules first.
     new = []
     for finding, place in zip(report.findings, report.places, strict=True):
         if finding.state == "new":
@@ -79,25 +80,27 @@ def page(report: LintReport) -> str:
 
 
 def _name(occurrence: Occurrence) -> str:
-    """The last part of a picture's address, which is shown if the picture is not there."""
+    """Return the last part of a picture's address, for pictures that are missing."""
     if occurrence.picture.startswith("data:"):
         return ""
     return _path_of(occurrence).rpartition("/")[2][:80]
 
 
 def _path_of(occurrence: Occurrence) -> str:
-    """The address of a picture without query and fragment."""
+    """Return the address of a picture without query and fragment."""
     return unquote(re.split(r"[?#]", occurrence.picture)[0])
 
 
 def _picture(
     report: LintReport, occurrence: Occurrence, uris: dict[Path, str]
 ) -> str:
-    """An address that holds the picture; empty if it does not lie in the folder that was named."""
+    """Return the picture as a ``data:`` address; empty if it is outside the folder of the user."""
     folder, root = report.folders[occurrence.file]
+    # Absolute paths, drives and addresses are never opened.
     if not occurrence.picture or re.search(r"^[/\\]|:", occurrence.picture):
         return ""
     path = Path(os.path.normpath(folder / _path_of(occurrence)))
+    # A picture at many places is encoded once.
     if path not in uris:
         uris[path] = (
             _embedded(root, path) if len(uris) < _MOST_PICTURES else ""
@@ -149,7 +152,7 @@ _FIRST = 50
 
 
 def text(report: LintReport) -> str:
-    """Lines for a terminal: new findings by file, then the summary."""
+    """Return lines for a terminal: new findings by file, then the summary."""
     lines = list(report.notes)
     for file, findings in by_file(
         finding for finding in report.findings if finding.state == "new"
@@ -164,7 +167,7 @@ def text(report: LintReport) -> str:
 
 
 def as_json(report: LintReport) -> str:
-    """All findings, files and counts; equal bytes for equal input."""
+    """Return all findings, files and counts as JSON; equal bytes for equal input."""
     content = {
         "beholder_lint": 1,
         "profile": report.setting.profile,
@@ -192,7 +195,8 @@ def as_json(report: LintReport) -> str:
 
 
 def sarif(report: LintReport) -> str:
-    """SARIF 2.1.0, as code-scanning services read it: the worst 25,000 findings."""
+    """Return the 25,000 most severe findings as SARIF 2.1.0 for code-scanning services."""
+    # Code scanning of GitHub takes at most 25,000 results of a run.
     worst = sorted(
         report.findings, key=lambda finding: ORDER.index(finding.severity)
     )[:_MOST_SARIF]
@@ -251,7 +255,7 @@ def _result(finding: LintFinding) -> dict[str, object]:
 
 
 def junit(report: LintReport) -> str:
-    """JUnit: a suite for each file, a case for each picture."""
+    """Return a JUnit report: a suite for each file, a case for each picture."""
     suites = ElementTree.Element("testsuites", name="beholder lint")
     findings_by_file, pictures_by_file = (
         by_file(report.findings),
@@ -268,6 +272,8 @@ def junit(report: LintReport) -> str:
         for picture in pictures:
             name = f"{_position(picture)} {picture.picture}".strip()
             case = add_element(suite, "testcase", classname=file, name=name)
+            # Popped, so that a second picture at the place does not repeat
+            # them.
             findings = by_place.pop(
                 (picture.line, picture.column, picture.locator), []
             )
@@ -278,7 +284,7 @@ def junit(report: LintReport) -> str:
 
 
 def _position(place: LintFinding | Occurrence) -> str:
-    """Line and column in the file; the part of the file where it has no lines."""
+    """Return line and column; the locator in files without lines."""
     position = str(place.line or place.locator)
     return f"{position}:{place.column}" if place.column else position
 
@@ -308,7 +314,7 @@ def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
 
 
 def markdown(report: LintReport) -> str:
-    """Counts, the ten most frequent rules and the first fifty findings, in Markdown."""
+    """Return counts, the ten most frequent rules and the first 50 findings as Markdown."""
     new = [finding for finding in report.findings if finding.state == "new"]
     rows = [
         f"| {rule} | {rules()[rule].name} | {n} |"
@@ -323,6 +329,8 @@ def markdown(report: LintReport) -> str:
             f"- **{finding.severity}** {finding.rule} {place}"
             f" {for_markdown(finding.message)}"
         )
+    # The rules come first: a summary is read for what to fix, not for each
+    # place.
     head = ["# Alternative texts", "", summary(report), ""]
     if rows:
         head += [

@@ -101,6 +101,7 @@ class Archive:
                 name,
                 f"unpacks to {size:,} bytes; at most {MOST_UNPACKED:,} are read",
             )
+        # Programs differ on which of two equal names counts.
         if len(set(self.parts)) < len(parts):
             double, _ = Counter(self.parts).most_common(1)[0]
             raise DataError(
@@ -113,6 +114,7 @@ class Archive:
                     name,
                     f"has a part outside it: {part_info.filename!r}; save it again",
                 )
+            # The first bit of the flags of a ZIP entry.
             if part_info.flag_bits & 1:
                 raise DataError(
                     name, "is encrypted; save it without a password"
@@ -127,7 +129,11 @@ class Archive:
                 )
 
     def read_part(self, part: str) -> bytes:
-        """The bytes of a part."""
+        """Return the bytes of a part.
+
+        Raises:
+            DataError: The part is too large.
+        """
         with self.file.open(part) as opened:
             data = opened.read(MOST_PART + 1)
         if len(data) > MOST_PART:
@@ -137,10 +143,12 @@ class Archive:
         return data
 
     def tree(self, part: str) -> Any:
-        """The root of a part; None if there is no such part."""
+        """Parse a part; return its root, or None if the part is missing."""
         if part not in self.digests:
             return None
         data = self.read_part(part)
+        # Counted before parsing: a tree takes many times the memory of its
+        # bytes.
         if max(data.count(b"<"), data.count(b"=")) > MOST_TAGS:
             raise DataError(
                 self.name, f"{part!r} has over {MOST_TAGS:,} tags; divide it"
@@ -170,7 +178,7 @@ class Archive:
         return "".join(_find(after, ".//w:t/text()"))
 
     def targets(self, part: str) -> dict[str, str]:
-        """What the relationships of a part lead to, by id: parts, or addresses outside."""
+        """Return the targets of a part's relationships by id: names of parts, or addresses."""
         folder, file = posixpath.split(part)
         root = self.tree(f"{folder}/_rels/{file}.rels")
         target_by_id = {}
@@ -187,7 +195,7 @@ class Archive:
 def pictures(
     file: Path | IO[bytes], name: str, *, layouts: bool = False
 ) -> Iterator[Occurrence]:
-    """Pictures of a document or book, in order.
+    """Yield the pictures of a document or book, in order.
 
     Args:
         file: The file, or its bytes.
@@ -195,7 +203,7 @@ def pictures(
         layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
-        DataError: It is no such document, is encrypted, or would unpack to too much.
+        DataError: The file is not such a document, is encrypted, or would unpack to too much.
     """
     with open_archive(file, name, layouts=layouts) as archive:
         yield from FORMS[Path(name).suffix.lower()](archive)
@@ -205,14 +213,14 @@ def pictures(
 def open_archive(
     source: Path | IO[bytes], name: str, *, layouts: bool = False
 ) -> Iterator[Archive]:
-    """A document, checked; its errors and those of reading within are as of ``pictures``."""
+    """Open and check a document; raises the errors of ``pictures``, also while it is read."""
     try:
         with zipfile.ZipFile(source) as file:
             yield Archive(file, name, layouts=layouts)
     except _UNREADABLE as error:
         form = Path(name).suffix.lower()
         raise DataError(
-            name, f"is no readable {form} file: {error}; save it again"
+            name, f"is not a readable {form} file: {error}; save it again"
         ) from error
 
 
@@ -223,6 +231,7 @@ def _word(archive: Archive) -> Iterator[Occurrence]:
         # In English, whatever Word's language is.
         if name.get(_VALUE, "").lower().endswith("caption"):
             archive.captions.add(name.getparent().get(_STYLE))
+    # The body before headers, footers and notes.
     for part in sorted(
         filter(_WORD.fullmatch, archive.parts),
         key=lambda part_name: "/doc" not in part_name,
@@ -231,6 +240,7 @@ def _word(archive: Archive) -> Iterator[Occurrence]:
         for element in archive.tree(part).iter(
             f"{{{_NS['wp']}}}docPr", f"{{{_NS['v']}}}shape"
         ):
+            # A fallback repeats a drawing for older programs.
             if _is_fallback(element):
                 continue
             frame = (
@@ -266,6 +276,7 @@ def _slides(archive: Archive) -> Iterator[Occurrence]:
             frame = _above(_above(element))
             kind = etree.QName(frame).localname
             groups = frame.iterancestors(f"{{{_NS['p']}}}grpSp")
+            # A group with a text of its own stands for all its parts.
             if _is_fallback(element) or any(
                 map(archive.has_group_text, groups)
             ):
@@ -274,6 +285,8 @@ def _slides(archive: Archive) -> Iterator[Occurrence]:
                 f".//a:graphicData[{_PICTURE_KINDS}] | self::p:pic"
                 " | self::p:sp/p:spPr/a:blipFill"
             )
+            # A text box with a description is no picture, unless it is filled
+            # with one.
             is_text = kind == "sp" and not _find(frame, "p:spPr/a:blipFill")
             shows_picture = kind != "grpSp" and _find(frame, query)
             if shows_picture or (element.get("descr") and not is_text):
@@ -288,7 +301,7 @@ def _drawing(
     frame: Any,
     language: str = "",
 ) -> Occurrence:
-    """One picture. ``properties`` has its text, ``frame`` shows it."""
+    """Return a picture: ``properties`` is the element with its text, ``frame`` shows it."""
     fills = _find(frame, ".//a:blip/@r:embed | .//v:imagedata/@r:id")
     links = _find(properties, "a:hlinkClick/@r:id")
     marks = _find(properties, ".//d:decorative/@val")
@@ -324,7 +337,7 @@ def _drawing(
 
 
 def _find(element: Any, path: str) -> list[Any]:
-    """Return what an XPath leads to; nothing for a part that is missing."""
+    """Return the nodes of an XPath; an empty list for a part that is missing."""
     nodes: list[Any] = []
     if element is not None:
         nodes += element.xpath(path, namespaces=_NS)
@@ -337,7 +350,7 @@ def _has_text(group: Any) -> bool:
 
 
 def _above(element: Any) -> Any:
-    """The parent, or the element itself at the root of a part."""
+    """Return the parent, or the element itself at the root of a part."""
     parent = element.getparent()
     return element if parent is None else parent
 
@@ -361,6 +374,7 @@ def _book(archive: Archive) -> Iterator[Occurrence]:
         source = decode_text(
             archive.read_part(part), f"{archive.name}: {part}"
         )
+        # As in other parts, nothing may expand while it is read.
         if "<!ENTITY" in source:
             raise DataError(
                 archive.name, f"{part!r} declares entities; remove them"

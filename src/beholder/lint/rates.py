@@ -1,4 +1,4 @@
-"""How many pictures have findings, by file, language, year and role, with intervals over pages."""
+"""Shares of pictures with findings by file, language, year and role, with intervals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class LintRate(Struct, frozen=True):
 
 
 def rates(report: LintReport) -> list[LintRate]:
-    """Of any rule, then of each rule with a finding: the share overall and in each group."""
+    """Return the share of pictures with a finding, of any rule and of each rule, in each group."""
     by_rule = defaultdict(set)
     for finding, place in zip(report.findings, report.places, strict=True):
         for rule in ("", finding.rule):
@@ -71,6 +71,7 @@ def rates(report: LintReport) -> list[LintRate]:
         at for at, picture in judged if picture.text and not picture.decorative
     ]
     judged_by_rule = [("", everywhere)]
+    # Rules below ALT1 look at every picture, the others at texts.
     judged_by_rule += [
         (rule, everywhere if rule < "ALT1" else with_text) for rule in rules()
     ]
@@ -92,6 +93,7 @@ def _of_rule(
 ) -> Iterator[LintRate]:
     for by, value_of in _GROUPS.items():
         groups = by_key((value_of(pictures[at]), at) for at in looked_at)
+        # One group would repeat the rate of all.
         if by != "all" and len(groups) == 1:
             continue
         for value, places in sorted(groups.items()):
@@ -119,7 +121,7 @@ def _rate(
 
 
 def _cluster(occurrence: Occurrence) -> str:
-    """What may repeat one mistake: a page or document; of a table its page, else the row."""
+    """Return the page or document that may repeat one mistake; of a table the page or row."""
     row = (
         str(occurrence.line)
         if occurrence.element == "row" and not occurrence.page

@@ -1,4 +1,4 @@
-"""Files and folders to pictures, one file at a time; nothing is fetched and no link is followed."""
+"""Read the pictures of files and folders; nothing is fetched and no link is followed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_files(
     *,
     layouts: bool = False,
 ) -> Iterator[ReadFile]:
-    """The pictures of files and folders, each file once.
+    """Yield the pictures of files and folders, each file once.
 
     Args:
         paths: Files, or folders, of which all files of known forms are read.
@@ -62,11 +62,12 @@ def read_files(
         layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
-        DataError: A path does not exist, or is of no known form.
+        DataError: A path does not exist, or its form is unknown.
     """
     done = set()
     for path in map(Path, paths):
         for file in _files(path):
+            # A file that is named twice, or through a link, is read once.
             real = file.resolve()
             if real in done:
                 continue
@@ -99,12 +100,15 @@ def _files(path: Path) -> list[Path]:
         if _form(path) in forms:
             return [path]
         raise DataError(
-            str(path), f"has no known form; these are read: {', '.join(forms)}"
+            str(path),
+            f"has an unknown form; expected one of {', '.join(forms)}",
         )
     if not path.is_dir():
-        raise DataError(str(path), "is no file or folder; check the path")
+        raise DataError(str(path), "is not a file or folder; check the path")
     files = []
     for folder, inner, names in os.walk(path):
+        # Hidden folders and installed packages are not the user's pages;
+        # changing the list in place keeps ``os.walk`` out of them.
         inner[:] = sorted(
             folder_name
             for folder_name in inner

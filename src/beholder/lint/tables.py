@@ -47,11 +47,11 @@ def pictures(
     columns: Mapping[str, str],
     notes: list[str],
 ) -> Iterator[Occurrence | DataError]:
-    """Pictures of a table, one a row.
+    """Yield the picture of each row of a table.
 
     Args:
         file: The table.
-        name: What messages call it.
+        name: Name of the file in messages.
         value: Content of a JSON file, or None for another form.
         columns: Columns by what they contain; others are found by their names.
         notes: Receives a line that names the columns.
@@ -62,6 +62,8 @@ def pictures(
     """
     header, rows = _rows(file, name, value)
     flat: list[tuple[int, dict[str, Any] | DataError]] = []
+    # Columns are chosen after all rows are read: rows of JSON may differ in
+    # their fields.
     for number, row in rows:
         if isinstance(row, dict):
             context = row.get("context")
@@ -149,6 +151,8 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 def _choose_columns(
     header: list[str], columns: Mapping[str, str], name: str
 ) -> dict[str, str]:
+    # Reversed, here and below: of two candidates the first in the file, or the
+    # more usual name, comes last and replaces the other.
     plain = {
         _plain_name(column_name): column_name
         for column_name in reversed(header)
@@ -177,6 +181,8 @@ def _choose_columns(
             f"has no column of alternative texts; it has {', '.join(header)}: name one with"
             " --map text=COLUMN",
         )
+    # One column may be known as text and as caption; a text is not compared
+    # with itself.
     if chosen.get("caption") == chosen["text"]:
         del chosen["caption"]
     return chosen
@@ -187,7 +193,11 @@ def _plain_name(column: str) -> str:
 
 
 def _field(key: str, column: str, name: str) -> str:
-    """The field that a mapping names: by its own name, or by one of its usual columns."""
+    """Return the field that a mapping names by its own name, or by one of its usual columns.
+
+    Raises:
+        DataError: The field is unknown.
+    """
     plain = _plain_name(key)
     fields = {
         column: field
@@ -259,7 +269,7 @@ def _occurrence(
 
 
 def _labels(row: Mapping[str, Any]) -> dict[str, str]:
-    """What ``group`` says of who is shown: an object, or columns such as ``group.race``."""
+    """Return the labels of people by field, from ``group`` or columns such as ``group.race``."""
     group = row.get("group")
     values = dict(group) if isinstance(group, Mapping) else {}
     values |= {

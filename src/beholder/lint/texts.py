@@ -93,7 +93,7 @@ _LINEAR = 20_000
 
 @check("ALT101")
 def file_name(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Names of files, cameras and programs, digests, and sizes such as 300x200."""
+    """Find names of files, cameras and programs, digests, and sizes such as 300x200."""
     text = occurrence.text.strip("\"'“”()[]")
     bare = re.sub(r"[_\-+]|%20", " ", occurrence.fold)
     names = {
@@ -101,6 +101,7 @@ def file_name(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         for file in occurrence.file_names
         for name in (file, PurePosixPath(file).stem)
     }
+    # "dog" is a text even if the file is dog.jpg; "dog_01" is not.
     is_file_name = bare in {
         re.sub(r"[_\-+]|%20", " ", fold(name)) for name in names
     } and bool(re.search(r"\.\w{2,4}$|_|\d.*\d.*\d", text))
@@ -118,6 +119,7 @@ def file_name(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     if len(occurrence.words) >= 4 and (
         match := _TOKEN.search(occurrence.judged)
     ):
+        # A link to a document may name its file.
         if (
             PurePosixPath(match[0]).suffix.lower() == ".pdf"
             and occurrence.functional
@@ -133,7 +135,7 @@ def file_name(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT102")
 def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts such as "alt text", "TODO", "lorem ipsum", and templates that were never filled."""
+    """Find texts such as "alt text", "TODO", "lorem ipsum", and unfilled templates."""
     if match := _TEMPLATE.search(occurrence.judged):
         return Hit(
             f'contains the unfilled template "{_short(match[0])}"',
@@ -156,7 +158,7 @@ def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT103")
 def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts such as "Image" or "photo icon" that name only the kind of picture."""
+    """Find texts such as "Image" or "photo icon" that name only the kind of picture."""
     content = content_words(occurrence)
     disagreed = any(
         rule == "ALT004" for rule, _, _ in occurrence.structural
@@ -175,7 +177,7 @@ def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 def content_words(occurrence: Occurrence) -> set[str] | None:
-    """Words other than function words and numbers, in lower case; None without any word."""
+    """Return words other than function words and numbers, in lower case; None without any word."""
     folded_words = {
         word.casefold() for word in occurrence.words if not word.isdigit()
     }
@@ -188,7 +190,7 @@ def content_words(occurrence: Occurrence) -> set[str] | None:
 
 @check("ALT104")
 def image_of(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Openings such as "image of" and "this is a picture showing"."""
+    """Find openings such as "image of" and "this is a picture showing"."""
     start = len(occurrence.text) - len(occurrence.text.lstrip(" \"'“”([{.,"))
     for opening in pattern("opening", occurrence.language):
         if match := opening.match(occurrence.text, start):
@@ -209,7 +211,7 @@ def image_of(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT105")
 def too_long(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts over the limits of the profile."""
+    """Find texts over the limits of the profile."""
     counted: int
     if setting.profile == "museum":
         counted, unit = len(occurrence.words), "words"
@@ -219,6 +221,8 @@ def too_long(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     else:
         counted, unit = length(occurrence.text), "characters"
         limits = _LIMITS[setting.profile]
+    # A chart or text without a long description may take twice the length, and
+    # is never worse than a note.
     milder = (
         not occurrence.long
         and not occurrence.is_long
@@ -249,12 +253,13 @@ def too_long(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT106")
 def too_short(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts of one word, or of fewer than four in museums and on networks."""
+    """Find texts of one word, or of fewer than four in museums and on networks."""
     exempt = (
         occurrence.functional or occurrence.decorative or occurrence.is_long
     )
     if exempt or occurrence.text_from in ("summary", "description"):
         return None
+    # A name that is printed beside the picture needs no more words.
     around = f"{occurrence.caption} {occurrence.nearby}"
     stated = occurrence.fold and re.search(
         rf"(?<!\w){re.escape(occurrence.text)}(?!\w)", around
@@ -263,6 +268,7 @@ def too_short(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         return None
     if emoji(occurrence.text) and not occurrence.words:
         return None
+    # Scripts without blanks have no words to count.
     if is_dense(occurrence.text):
         short = length(occurrence.text) < 4
         return (
@@ -279,11 +285,13 @@ def too_short(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT107")
 def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Lists of keywords, words that are repeated, and hashtags."""
+    """Find lists of keywords, repeated words, and hashtags."""
     text = occurrence.judged
     tags = re.findall(r"(?<!\w)#[^\W\d]\w+", text)
     if len(tags) >= 3:
         return Hit(f"has {len(tags)} hashtags")
+    # Keywords: six or more short pieces with hardly a function word, which are
+    # no sentence, no list that the text announces and mostly no names.
     pieces = [
         piece.strip()
         for piece in re.split(r"[,;|/]", text.strip(" .!?"))
@@ -310,6 +318,7 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         for word in folded_words
         if word not in functions and not word.isdigit()
     ]
+    # Repeats: a stem that is at least a quarter of the content words.
     if len(content) >= 8:
         stems = Counter(stem(word, occurrence.language) for word in content)
         commonest = max(
@@ -327,8 +336,9 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT108")
 def all_caps(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts in capitals, other than short acronyms."""
+    """Find texts in capitals, other than short acronyms."""
     text_words = words(occurrence.judged)
+    # Letters of scripts without capitals say nothing.
     cased = [
         letter
         for letter in occurrence.judged
@@ -349,7 +359,7 @@ def all_caps(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT109")
 def address(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Web addresses, except the host of a link's target beside other words."""
+    """Find web addresses, except the host of a link's target beside other words."""
     if match := _ADDRESS.search(occurrence.judged):
         host = re.sub(
             r"^https?://|/$", "", match[0].rstrip(".,;"), flags=re.I
@@ -368,7 +378,7 @@ def address(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT110")
 def has_emoji(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Emoji, from the third on for social networks."""
+    """Find emoji; on social networks three or more."""
     spans = emoji(occurrence.judged)
     is_only_emoji = (
         len(spans) == 1
@@ -385,7 +395,7 @@ def has_emoji(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 def unpronounceable(
     occurrence: Occurrence, setting: LintSetting
 ) -> Hit | None:
-    """Texts of punctuation."""
+    """Find texts of punctuation."""
     spoken = any(map(str.isalnum, occurrence.text)) or emoji(occurrence.text)
     return (
         None
@@ -396,7 +406,7 @@ def unpronounceable(
 
 @check("ALT112")
 def markup(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Tags, entities, control characters and wrongly decoded characters."""
+    """Find tags, entities, control characters and wrongly decoded characters."""
     if match := _TAG.search(occurrence.judged):
         return Hit(f'contains the tag "{_short(match[0])}"', match.span())
     for match in _ENTITY.finditer(occurrence.judged):
@@ -417,7 +427,9 @@ def markup(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 @check("ALT113")
 def cut_off(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts that end with an ellipsis or at a typical limit of a field."""
+    """Find texts that end with an ellipsis or at a typical limit of a field."""
+    # An ellipsis counts if another field continues the text. A length at the
+    # limit of a field counts if the last word looks cut.
     text = without_quotes(occurrence.text).rstrip()
     if text.endswith(("...", "…")) and occurrence.text.endswith(("...", "…")):
         start = fold(occurrence.text.rstrip(".… "))
@@ -464,7 +476,7 @@ def cut_off(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 def not_a_description(
     occurrence: Occurrence, setting: LintSetting
 ) -> Hit | None:
-    """Credits alone, and frames that programs put round their guesses."""
+    """Find texts that are only a credit, and phrases of captioning programs."""
     if match := _FRAME.search(occurrence.judged):
         return Hit(f'contains the machine-made "{match[0]}"', match.span())
     credited = sum(
@@ -476,7 +488,7 @@ def not_a_description(
 
 
 def scannable(occurrence: Occurrence, rule: str) -> bool:
-    """Whether a rule looks at a text: only those that scan once look at very long ones."""
+    """Return whether a rule is applied to a text: very long ones only meet rules of linear time."""
     return len(occurrence.text) <= _LINEAR or rule in (
         "ALT105",
         "ALT108",

@@ -29,7 +29,7 @@ def _read_json(file: str) -> Any:
 
 
 def names(key: str) -> Any:
-    """A list or table of ``names.json``: elements, columns, numerals, shades."""
+    """Return a list or table of ``names.json``: elements, columns, numerals, shades."""
     return _read_json("names.json")[key]
 
 
@@ -55,19 +55,19 @@ _EMOJI = re.compile(
 
 
 def norm(text: str) -> str:
-    """The text in NFC, without format characters, with single blanks."""
+    """Return the text in NFC, without format characters, with single blanks."""
     return " ".join(
         _FORMAT.sub("", unicodedata.normalize("NFC", text)).split()
     )
 
 
 def fold(text: str) -> str:
-    """The text in lower case, without punctuation at both ends."""
+    """Return the text in lower case, without punctuation at both ends."""
     return norm(text).casefold().strip(_EDGES)
 
 
 def words(text: str) -> list[str]:
-    """Words; in scripts without blanks, two letters count as one word."""
+    """Return the words; in scripts without blanks, two letters count as one word."""
     dense = _DENSE.findall(text)
     spaced_words = [
         word
@@ -80,23 +80,24 @@ def words(text: str) -> list[str]:
 
 
 def length(text: str) -> int:
-    """Characters as a reader counts them: marks and parts of an emoji are not counted."""
+    """Return the number of characters as a reader counts them: an emoji with its parts is one."""
+    # Any letter: an emoji of several code points counts as one.
     text = _EMOJI.sub("x", text)
     return sum(not unicodedata.combining(character) for character in text)
 
 
 def is_dense(text: str) -> bool:
-    """Whether most letters are of a script without blanks."""
+    """Return whether most letters are of a script without blanks."""
     return 2 * len(_DENSE.findall(text)) > sum(map(str.isalpha, text))
 
 
 def emoji(text: str) -> list[tuple[int, int]]:
-    """Ranges of emoji in a text."""
+    """Return the ranges of emoji in a text."""
     return [match.span() for match in _EMOJI.finditer(text)]
 
 
 def stem(word: str, language: str) -> str:
-    """The stem of a word, English if the language has no stemmer."""
+    """Return the stem of a word, by English rules if the language has no stemmer."""
     return _stem(
         word.casefold(), (language_named(language) or "english").lower()
     )
@@ -123,7 +124,7 @@ def _lists() -> dict[str, dict[str, Sequence[str]]]:
 
 
 def codes(language: str) -> tuple[str, ...]:
-    """English and the language of the page, of those with word lists."""
+    """Return the codes of English and of the page's language, if it has word lists."""
     page_language = base_language(language)
     return (
         ("en", page_language)
@@ -134,7 +135,7 @@ def codes(language: str) -> tuple[str, ...]:
 
 @cache
 def listed(name: str, language: str) -> frozenset[str]:
-    """The words of a list, in English and in the language of the page."""
+    """Return the words of a list, in English and in the language of the page."""
     return frozenset(
         word for code in codes(language) for word in _lists()[code][name]
     )
@@ -142,7 +143,7 @@ def listed(name: str, language: str) -> frozenset[str]:
 
 @cache
 def pattern(name: str, language: str) -> tuple[re.Pattern[str], ...]:
-    """The expressions of a list, in English and in the language of the page."""
+    """Return the expressions of a list, in English and in the language of the page."""
     return tuple(
         re.compile(str(_lists()[code][name]), re.I) for code in codes(language)
     )
@@ -157,12 +158,12 @@ def _reported(language: str) -> re.Pattern[str]:
 
 
 def transcribed(text: str, language: str) -> str:
-    """The text with quotations after words such as "reads" or "says" blanked."""
+    """Return the text with quotations after words such as "reads" or "says" blanked."""
     return _reported(language).sub(_blanked, text)
 
 
 def without_quotes(text: str) -> str:
-    """The text with all quotations blanked."""
+    """Return the text with all quotations blanked."""
     return re.sub(_QUOTED, _blanked, text)
 
 
