@@ -242,7 +242,7 @@ def test_two_equal_places_are_refused_and_nothing_is_written(
     written(Path("a.docx"), {"word/document.xml": body}, streamed=False)
     revise("a.docx", "p.jsonl")
     accepted, _ = decided(Path("p.jsonl"), "accept")
-    with pytest.raises(DataError, match="is there 2 times, expected once"):
+    with pytest.raises(DataError, match="occurs 2 times, expected once"):
         write_accepted(accepted, Path("b.docx"))
     assert not Path("b.docx").exists()
 

@@ -450,11 +450,11 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
 @pytest.mark.parametrize(
     ("name", "source", "why"),
     [
-        ("n.md", "![Photo of a *big* dog](c.jpg)\n", "is there 0 times"),
+        ("n.md", "![Photo of a *big* dog](c.jpg)\n", "occurs 0 times"),
         (
             "p.html",
             "<p id=a>Image of a dog</p><img src=a.jpg aria-labelledby=a>",
-            "is there 0 times",
+            "occurs 0 times",
         ),
         ("t.parquet", "", "cannot be written into .parquet files"),
     ],

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from beholder.base.grouping import by_key
 from beholder.judges.builtin.classes import exclude, values
@@ -34,7 +34,14 @@ _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]|(?<!\w)['‘][^'‘’]*['’]
 
 
 class Edit(NamedTuple):
-    """A place of a text, what it gets instead, and the marks that this corrects."""
+    """A replacement of a range of a text.
+
+    Attributes:
+        start: First character that is replaced.
+        end: One past the last.
+        new: The replacement.
+        marks: Indices of the marks that it corrects.
+    """
 
     start: int
     end: int
@@ -42,19 +49,23 @@ class Edit(NamedTuple):
     marks: tuple[int, ...]
 
 
+_Replacement: TypeAlias = tuple[int, int, str]
+"""Start, end and new text of an edit."""
+
+
 class LeftMark(NamedTuple):
-    """A mark that was not corrected, and why."""
+    """A mark that was not corrected, by index, and the reason."""
 
     mark: int
     why: str
 
 
 class _No(Exception):
-    """Why an edit is not certain."""
+    """An edit is not certain; the message is the reason."""
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """The text with edits, which must not overlap."""
+    """Apply edits, which must not overlap, to a text."""
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.new + text[edit.end :]
     return text
@@ -63,16 +74,16 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 def find_certain_edits(
     text: str, marks: Sequence[TextMark], language: str | None = None
 ) -> tuple[list[Edit], list[LeftMark]]:
-    """The edits that are certain, in order, and the marks that are left.
+    """Return the edits that need no model, in order, and the marks that are left.
 
-    Certain are: a word of a class of values (colour, number, side, material, age) for another of
-    its class; less an attributive adjective, a member of a list that keeps two, a closing phrase
-    of place, or a sentence of which all words are marked; and what rules of ``beholder lint`` found
-    (opening, address, emoji, markup).
+    Certain edits replace a word of a class of values (colour, number, side, material, age) by
+    another of its class; delete an attributive adjective, a member of a list that keeps two, a
+    closing phrase of place, or a sentence with all its words marked; or correct findings of
+    ``beholder lint`` (opening, address, emoji, markup).
 
     Args:
         text: The text.
-        marks: What is wrong or missing in it.
+        marks: Its mistakes and omissions.
         language: Its language, a name or a code; None if unknown.
     """
     language_name = language_named(language or "")
@@ -80,12 +91,16 @@ def find_certain_edits(
         language_name in (None, ENGLISH)
         and other_language(text, ENGLISH) is None
     )
+    # Marks by people and metrics need the grammar of an English text; marks of
+    # lint rules need none.
     spans = {
         place: mark.span
         for place, mark in enumerate(marks)
         if mark.span and not mark.kind.startswith("ALT")
     }
     document = parse(text) if is_english and spans else None
+    # Whole sentences and lists come first, because they take several marks at
+    # once. Every other mark is edited alone or refused.
     edits: list[Edit] = []
     if document:
         edits += [
@@ -102,6 +117,7 @@ def find_certain_edits(
         except _No as reason:
             refused.append(LeftMark(index, str(reason)))
     certain_edits: list[Edit] = []
+    # The longest edits win; one that overlaps or touches them is refused.
     for edit in sorted(edits, key=lambda edit: (edit.start - edit.end, edit)):
         if any(
             edit.start <= earlier.end and earlier.start <= edit.end
@@ -113,8 +129,11 @@ def find_certain_edits(
             ]
         else:
             certain_edits.append(edit)
+    # All edits together must leave a text: most of its words, at least two,
+    # and sentences that still have subject and verb.
     proposal = apply(text, certain_edits)
-    n_before, n_after = len(words(text)), len(words(proposal))
+    n_before = len(words(text))
+    n_after = len(words(proposal))
     why = "over half of the words would go" if 2 * n_after < n_before else ""
     if not why and certain_edits and n_after < 2:
         why = "fewer than two words would be left"
@@ -142,7 +161,7 @@ def find_certain_edits(
 
 def _edit(
     text: str, mark: TextMark, document: Document | None
-) -> tuple[int, int, str]:
+) -> _Replacement:
     if mark.span is None:
         what = (
             "an omission"
@@ -151,33 +170,37 @@ def _edit(
         )
         raise _No(f"{what} needs wording; name a judge")
     start, end = mark.span
+    # Lint marks exactly what has to go, in any language.
     if mark.kind.startswith("ALT"):
         return _edit_by_rule(text, mark.kind, start, end)
     if document is None:
         raise _No("only English texts are edited without a judge")
+    # Words in quotation marks are somebody else's, such as the writing on a
+    # sign.
     if _is_quoted(text, start, end):
         raise _No("the words are quoted")
     inside = [
         word for word in document if start <= word.start and word.end <= end
     ]
+    # "No red car" may be right although the car is not red.
     if inside and _is_denied(document, inside[0]):
         raise _No("the sentence has no, not or only")
-    if (closing := _closing(document, inside)) is not None:
+    closing = _closing(document, inside)
+    if closing is not None:
         return closing
     if len(inside) != 1:
         raise _No("more than one word is marked")
     return _edit_word(document, inside[0], mark.instead.lower())
 
 
-def _edit_word(
-    document: Document, word: Word, instead: str
-) -> tuple[int, int, str]:
+def _edit_word(document: Document, word: Word, instead: str) -> _Replacement:
     if word.pos == "PROPN":
         raise _No("the word is part of a name")
     if word.pos not in ("ADJ", "NUM"):
         raise _No(
             "only adjectives, numbers, list members and closing phrases need no judge"
         )
+    # Two values of one class: the sentence stays the same but for the word.
     if len(instead.split()) == 1 and exclude(
         values(word.lower), values(instead)
     ):
@@ -189,7 +212,7 @@ def _edit_word(
         or not document.words[word.head].is_noun
         or word.head < word.index
     ):
-        raise _No("the word does not stand before its noun")
+        raise _No("the word is not before its noun")
     following = document.words[word.index + 1]
     return _with_article(document, word, following.start, "", following.text)
 
@@ -207,7 +230,7 @@ def _is_denied(document: Document, word: Word) -> bool:
 
 
 def _phrase(document: Document, at: int) -> list[Word]:
-    """The plain noun phrase that begins at a word: determiner, adjectives, common nouns."""
+    """Return the plain noun phrase that begins at a word: determiner, adjectives, common nouns."""
     phrase: list[Word] = []
     for word in document.words[at:]:
         is_modifier = word.pos in ("ADJ", "NUM") or word.dep in (
@@ -223,7 +246,7 @@ def _phrase(document: Document, at: int) -> list[Word]:
 
 
 def _is_resumed(document: Document, noun: Word) -> bool:
-    """Whether something after a noun may refer to it: a pronoun or the same noun."""
+    """Return whether a pronoun or the same noun after a noun may refer to it."""
     return any(
         w.pos == "PRON" or w.lemma == noun.lemma
         for w in document.words[noun.index + 1 :]
@@ -232,8 +255,8 @@ def _is_resumed(document: Document, noun: Word) -> bool:
 
 def _closing(
     document: Document, inside: Sequence[Word]
-) -> tuple[int, int, str] | None:
-    """A phrase of place less at the end of a sentence; None if its noun is not what is marked."""
+) -> _Replacement | None:
+    """Return the deletion of a marked phrase of place at the end of a sentence; None if unsafe."""
     nouns = [word for word in inside if word.pos == "NOUN"]
     case = document.child(nouns[-1], "case") if nouns else None
     if (
@@ -243,8 +266,12 @@ def _closing(
         or not _PLACES.fullmatch(case.lower)
     ):
         return None
-    phrase, noun = _phrase(document, case.index + 1), nouns[-1]
-    head, before = document.words[noun.head], document.words[case.index - 1]
+    # The phrase must be plain, all its words may go, nothing but punctuation
+    # may follow, and nothing later may refer to its noun.
+    noun = nouns[-1]
+    phrase = _phrase(document, case.index + 1)
+    head = document.words[noun.head]
+    before = document.words[case.index - 1]
     allowed = {case, *phrase}
     later_words = [
         w
@@ -260,6 +287,8 @@ def _closing(
         or _is_resumed(document, noun)
     ):
         return None
+    # "A dog sleeps on a bed" is whole without its place; "a man puts a cup on
+    # a table" and a passive may not be.
     if head.pos == "VERB":
         if not document.child(head, "nsubj") or document.child(
             head, "obj", "aux:pass"
@@ -273,77 +302,84 @@ def _closing(
 def _lists(
     document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
-    """Lists without marked members, of which at least two stay."""
+    """Yield edits that delete marked members of lists, where at least two stay."""
     for first in document:
         members = _members(document, first)
         if len(members) < 3:
             continue
-        start, end = members[0][0].start, members[-1][-1].end
+        last_word = members[-1][-1]
+        start = first.start
+        end = last_word.end
         if _is_quoted(text, start, end) or _is_denied(document, first):
             continue
-        deleted = {
-            index: number
-            for number, (a, b) in spans.items()
-            for index, member in enumerate(members)
-            if member[0].start <= a <= member[-1].start and b == member[-1].end
-            if not _is_resumed(document, member[-1])
-        }
-        remaining = [
-            member
-            for place, member in enumerate(members)
-            if place not in deleted
-        ]
-        after = document.words[members[-1][-1].index + 1 :][:1]
+        # A member goes if a mark ends where it ends and begins at or before
+        # its last word.
+        deleted: dict[int, int] = {}
+        remaining: list[list[Word]] = []
+        for index, member in enumerate(members):
+            head = member[-1]
+            for mark, (a, b) in spans.items():
+                is_marked = member[0].start <= a <= head.start
+                if is_marked and b == head.end:
+                    deleted[index] = mark
+            if index in deleted and _is_resumed(document, head):
+                del deleted[index]
+            if index not in deleted:
+                remaining.append(member)
+        # Words behind the last member may belong to it alone.
+        next_words = document.words[last_word.index + 1 :][:1]
         is_dangling = len(members) - 1 in deleted and any(
-            w.pos not in _ENDS for w in after
+            word.pos not in _ENDS for word in next_words
         )
         if not deleted or len(remaining) < 2 or is_dangling:
             continue
         member_texts = [
             text[member[0].start : member[-1].end] for member in remaining
         ]
+        *head_texts, last_text = member_texts
         if 0 in deleted and text[start].isupper():
-            member_texts[0] = member_texts[0][0].upper() + member_texts[0][1:]
-        last = text[members[-2][-1].end : members[-1][0].start]
-        last = last if len(remaining) > 2 else last.replace(",", "")
-        yield Edit(
-            start,
-            end,
-            ", ".join(member_texts[:-1]) + last + member_texts[-1],
-            tuple(sorted(deleted.values())),
-        )
+            head_texts[0] = head_texts[0][0].upper() + head_texts[0][1:]
+        # The words before the last member have the conjunction; with two
+        # members left it needs no comma.
+        joint = text[members[-2][-1].end : members[-1][0].start]
+        if len(remaining) == 2:
+            joint = joint.replace(",", "")
+        new = ", ".join(head_texts) + joint + last_text
+        yield Edit(start, end, new, tuple(sorted(deleted.values())))
 
 
 def _members(document: Document, first: Word) -> list[list[Word]]:
-    """The members of a list that begins with a word; each is a plain noun phrase."""
+    """Return the members of a list that begins with a word, each a plain noun phrase."""
     before = document.words[first.index - 1].dep if first.index else ""
+    # The list begins in the middle of a noun phrase.
     if before in ("det", "amod", "nummod", "compound", "nmod:poss"):
         return []
     members = [_phrase(document, first.index)]
     while members[-1]:
-        noun, later_words = (
-            members[-1][-1],
-            document.words[members[-1][-1].index + 1 :],
-        )
-        heads = {member[-1].index for member in members[:-1]}
-        if heads and (noun.dep != "conj" or noun.head not in heads):
-            break
-        if heads and document.words[members[-1][0].index - 1].dep == "cc":
-            return members
+        *earlier_members, member = members
+        noun = member[-1]
+        if earlier_members:
+            # Each further member must be joined to one before it.
+            heads = {earlier[-1].index for earlier in earlier_members}
+            if noun.dep != "conj" or noun.head not in heads:
+                break
+            # The member behind "and" or "or" is the last.
+            if document.words[member[0].index - 1].dep == "cc":
+                return members
         between = list(
             takewhile(
-                lambda word: word.text == "," or word.dep == "cc", later_words
+                lambda word: word.text == "," or word.dep == "cc",
+                document.words[noun.index + 1 :],
             )
         )
-        members.append(
-            _phrase(document, between[-1].index + 1) if between else []
-        )
+        if not between:
+            break
+        members.append(_phrase(document, between[-1].index + 1))
     return []
 
 
-def _replaced(
-    document: Document, word: Word, new: str
-) -> tuple[int, int, str]:
+def _replaced(document: Document, word: Word, new: str) -> _Replacement:
+    # From one to several, or back, the noun would need another form.
     if word.pos == "NUM":
         counts = (number(word.lower), number(new))
         if any(count is None or count < 2 for count in counts):
@@ -354,8 +390,8 @@ def _replaced(
 
 def _with_article(
     document: Document, word: Word, end: int, new: str, following: str
-) -> tuple[int, int, str]:
-    """The edit, with the article before the word as what follows it needs."""
+) -> _Replacement:
+    """Return an edit that also adapts "a" or "an" before the word to the next word."""
     before = document.words[word.index - 1] if word.index else word
     if before.lower not in ("a", "an"):
         return word.start, end, new
@@ -363,15 +399,14 @@ def _with_article(
     return before.start, end, f"{article} {new}"
 
 
-def _edit_by_rule(
-    text: str, rule: str, start: int, end: int
-) -> tuple[int, int, str]:
+def _edit_by_rule(text: str, rule: str, start: int, end: int) -> _Replacement:
     if rule == "ALT112":
         marked_text = text[start:end]
         entity = (
             "" if marked_text.startswith("<") else html.unescape(marked_text)
         )
         return start, end, entity
+    # An opening: the text begins with the next word, in upper case.
     if rule == "ALT104":
         later_text = re.sub(r"^[\s:]+", "", text[end:])
         return start, len(text) - len(later_text[1:]), later_text[:1].upper()
@@ -381,7 +416,7 @@ def _edit_by_rule(
 def _sentences(
     document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
-    """Deletions of sentences of which every word that says something is marked."""
+    """Yield deletions of sentences whose content words are all marked."""
     words_by_sentence = by_key((word.sentence, word) for word in document)
     deleted = []
     for sentence, sentence_words in words_by_sentence.items():
@@ -391,18 +426,20 @@ def _sentences(
             for w in content
         ):
             deleted.append(sentence)
+    # If all sentences are wrong, none goes: a text must remain.
     for sentence in deleted if len(deleted) < len(words_by_sentence) else ():
-        sentence_words, following = (
-            words_by_sentence[sentence],
-            words_by_sentence.get(sentence + 1),
-        )
+        sentence_words = words_by_sentence[sentence]
+        following = words_by_sentence.get(sentence + 1)
+        # The pronoun may refer to the sentence that would go.
         if following and following[0].pos == "PRON":
             continue
-        start, end = sentence_words[0].start, len(text)
+        start = sentence_words[0].start
         if following:
             end = following[0].start
         else:
+            # The last sentence takes the blanks before it along.
             start = len(text[:start].rstrip())
+            end = len(text)
         corrected_marks = (
             n for n, (a, b) in spans.items() if start <= a and b <= end
         )
@@ -412,7 +449,7 @@ def _sentences(
 def _shape(
     document: Document, without: Sequence[Span] = ()
 ) -> list[tuple[bool, bool]]:
-    """Whether each sentence has a subject and a verb."""
+    """Return (has a subject, has a verb) of each sentence, some words left out."""
     shape_by_sentence: dict[int, tuple[bool, bool]] = {}
     for word in document:
         if not any(

@@ -35,6 +35,8 @@ def revise(
         no_score: Do not score the proposals.
         write: File for the source with the accepted texts.
     """
+    # Imported here: the help of the command needs none of these, and they load
+    # slowly.
     from dataclasses import asdict
 
     from beholder.errors import ConfigError
@@ -64,6 +66,7 @@ def revise(
     if out is None:
         raise ConfigError("name the file of the proposals: -o proposals.jsonl")
     config = ReviseConfig(source, out, judge, metric, judging, work.found())
+    # Said before the work starts, because only people can enter these texts.
     if source.is_file() and source.suffix.lower() not in FORMS:
         say(
             f"--write cannot change {source.suffix} files; enter accepted texts in their program"

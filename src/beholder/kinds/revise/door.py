@@ -1,4 +1,4 @@
-"""``beholder.revise``, and what the command does, too: propose, score again, compare."""
+"""Propose texts, score them again and compare: ``beholder.revise``, and the command."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def revise(
         out: JSONL file of the proposals.
         judge: Who words corrections; ``builtin`` makes those that are certain.
         metric: Whose marks of a run; None takes those of all its metrics.
-        score: Whether the proposals are scored as the run was, for a paired comparison.
+        score: Whether to score the proposals as in the run, for a paired comparison.
         progress: Receives the progress of the run.
         options: Those of every door, without those about rows; see ``beholder.options``.
 
@@ -81,6 +81,8 @@ def run_revise(
     written = run_making(config.making(), progress)
     if not score or not manifest.is_run(config.source):
         return Revised(written)
+    # The proposals are scored by the same metrics, under the same ids, and
+    # compared with the run that they came from.
     rows = list(read_records(config.out, dict[str, Any]))
     names = [
         metric_info.name
@@ -96,6 +98,7 @@ def run_revise(
     revision_keys = ("marks", "source", "revision", "revise")
 
     def items() -> Iterator[Item]:
+        # What ``revise`` added is no part of the item that is scored.
         for row in rows:
             item = item_from_row(row)
             yield replace(
@@ -133,7 +136,7 @@ def run_revise(
 
 
 def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
-    """Scores by id: the proposals are rows of the source, under the same ids."""
+    """Return scores by id and name of value, such as ``posh.f1``."""
     values_by_id: dict[str, dict[str, float]] = {}
     for name in names:
         for text, values in store.values_by_id(name).items():
@@ -147,6 +150,8 @@ def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
 def _is_worse(
     scores: Mapping[str, Mapping[str, Any]], names: list[str]
 ) -> bool:
+    # The headline is the first value of a metric; a value without direction
+    # counts as one where higher is better.
     sign_by_name = {
         f"{name}.{info.name}": -1 if info.higher_is_better is False else 1
         for name in names

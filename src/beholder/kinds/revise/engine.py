@@ -45,10 +45,10 @@ RULES = ("ALT104", "ALT109", "ALT110", "ALT112", "ALT114")
 
 
 def marks_of(item: Item) -> list[TextMark]:
-    """The marks of a row.
+    """Return the marks in ``meta`` of a row.
 
     Raises:
-        ItemError: They have another form.
+        ItemError: The marks are missing or not valid.
     """
     try:
         return msgspec.convert(item.meta.get("marks"), list[TextMark])
@@ -57,14 +57,14 @@ def marks_of(item: Item) -> list[TextMark]:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def find_marked_rows(
     source: Path, folder: Path, metric: str | None
 ) -> list[Item]:
-    """Rows with at least one mark.
+    """Return the rows with at least one mark.
 
     Args:
         source: A run of scores, exported marks or verdicts on facts, or a file that ``beholder
@@ -78,18 +78,15 @@ def find_marked_rows(
         DataError: The file cannot be read.
     """
     if manifest.is_run(source):
-        rows, what = (
-            _read_run(source, folder, metric),
-            "metric such as posh or accord",
-        )
+        marked_rows = list(_read_run(source, folder, metric))
+        what = "metric such as posh or accord"
     elif _is_judged(source):
-        rows, what = (
-            _read_people(source, folder),
-            "mark or a false fact on which most people agree",
-        )
+        marked_rows = list(_read_people(source, folder))
+        what = "mark or a false fact on which most people agree"
     else:
-        rows, what = _read_lint(source), f"finding of {', '.join(RULES)}"
-    if not (marked_rows := list(rows)):
+        marked_rows = list(_read_lint(source))
+        what = f"finding of {', '.join(RULES)}"
+    if not marked_rows:
         raise ConfigError(
             f"{source} has no mark to correct; name one with a {what}"
         )
@@ -97,9 +94,11 @@ def find_marked_rows(
 
 
 def _is_judged(source: Path) -> bool:
-    """Whether a file has rows that annotators marked or whose facts they judged."""
+    """Return whether the first row of a file has marks or verdicts of annotators."""
     if source.suffix != ".jsonl" or not source.is_file():
         return False
+    # The first row is enough: an export has one form, and a large file need
+    # not be parsed.
     with source.open("rb") as opened:
         row = opened.readline()
     return b'"verdicts"' in row or (
@@ -114,7 +113,7 @@ class _PersonMark(msgspec.Struct, frozen=True):
 
 
 class _People(msgspec.Struct, frozen=True):
-    """What annotators said of a text, in the form of ``beholder annotate export``."""
+    """Marks and verdicts of an annotator, in the form of ``beholder annotate export``."""
 
     annotator: str = ""
     marks: tuple[_PersonMark, ...] = ()
@@ -124,6 +123,8 @@ class _People(msgspec.Struct, frozen=True):
 
 def _read_people(source: Path, folder: Path) -> Iterator[Item]:
     texts: dict[str, list[tuple[Item, _People]]] = {}
+    # An export has a row for each annotator; those of one text belong
+    # together.
     for item, judgment in exported_rows(source, _People):
         if judgment.audit is not None:
             raise ConfigError(
@@ -133,14 +134,14 @@ def _read_people(source: Path, folder: Path) -> Iterator[Item]:
             item.id.removesuffix(f"/{judgment.annotator}"), []
         ).append((item, judgment))
     for name, judged_copies in texts.items():
-        item, by = (
-            judged_copies[0][0],
-            [judgment for _, judgment in judged_copies],
-        )
+        item = judged_copies[0][0]
+        by = [judgment for _, judgment in judged_copies]
         marks = [
             TextMark("mistake", item.candidate[a:b], (a, b))
             for a, b in _agreed(item.candidate, "candidate", by)
         ]
+        # Marks in a reference are what the text leaves out; annotators see the
+        # first reference.
         for reference in item.references[:1]:
             marks += [
                 _omission(reference[a:b], reference, a)
@@ -148,6 +149,8 @@ def _read_people(source: Path, folder: Path) -> Iterator[Item]:
             ]
         for fact in by[0].facts:
             if isinstance(fact, JudgedFact) and fact.agreed == "false":
+                # A fact may be a sentence of the text; then its place is
+                # known.
                 at = item.candidate.find(fact.text)
                 span = (at, at + len(fact.text)) if at >= 0 else None
                 marks.append(TextMark("mistake", fact.text, span))
@@ -163,14 +166,14 @@ def _with_marks(
     root: Path,
     folder: Path,
 ) -> Item:
-    """The row of a marked text, whose pictures are relative to a folder instead of a root."""
+    """Return a row with marks in ``meta``, its pictures relative to ``folder``."""
     images = tuple(rebased(image, root, folder) for image in item.images)
     meta = {"marks": list(map(asdict, marks)), "source": source}
     return replace(item, images=images, meta={**item.meta, **meta})
 
 
 def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
-    """Marks of one annotator; of several the runs of words that most of them marked."""
+    """Return the marks of one annotator, or the runs of words that most of several marked."""
     spans_by_annotator = [
         [(mark.start, mark.end) for mark in p.marks if mark.side == side]
         for p in by
@@ -217,7 +220,7 @@ def _read_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
 def _marks_of_metrics(
     store: Store, position: int, item: Item, names: Sequence[str]
 ) -> list[TextMark]:
-    """The marks of an item by some metrics, each place once."""
+    """Return the marks of an item by some metrics, one for each place."""
     mark_by_place: dict[tuple[str, int | None, Span], TextMark] = {}
     for name in names:
         score = store.score(name, position)
@@ -269,6 +272,7 @@ def _mark(unit: Unit, item: Item) -> TextMark | None:
 
 
 def _omission(words: str, reference: str, place: int) -> TextMark:
+    # The sentence around an omission helps a judge to word it.
     parts = RuleSplitter().split(reference)
     around = next(
         (
@@ -292,16 +296,12 @@ def _read_lint(source: Path) -> Iterator[Item]:
                 if finding.column
                 else finding.locator
             )
-            marks = rows.setdefault(
-                (f"{finding.file}#{place}", finding.text), (finding, [])
-            )[1]
-            marks.append(
-                TextMark(
-                    finding.rule,
-                    finding.text[slice(*finding.span)],
-                    finding.span,
-                )
-            )
+            key = (f"{finding.file}#{place}", finding.text)
+            _, marks = rows.setdefault(key, (finding, []))
+            marked_words = finding.text[slice(*finding.span)]
+            marks.append(TextMark(finding.rule, marked_words, finding.span))
+    # Ids must be unique: a place with texts in several languages gets the
+    # language behind it, or the text where this is not enough.
     names = Counter(name for name, _ in rows)
     names += Counter(
         f"{name} ({finding.language})"
@@ -311,8 +311,8 @@ def _read_lint(source: Path) -> Iterator[Item]:
         file = source / finding.file if source.is_dir() else source
         where: dict[str, Any] = {"file": str(file), "digest": digest(file)}
         where |= {
-            key: getattr(finding, key)
-            for key in ("line", "column", "locator", "text_from")
+            attribute: getattr(finding, attribute)
+            for attribute in ("line", "column", "locator", "text_from")
         }
         group = {"language": finding.language} if finding.language else {}
         meta = {"marks": list(map(asdict, marks)), "source": where}
@@ -364,7 +364,7 @@ class ReviseRow(RowAsker):
     """Texts are revised unseen."""
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's identity; the built-in judge is asked nothing."""
+        """Return the identity of the judge; the built-in judge answers no requests."""
         if self.judge != BUILTIN_JUDGE:
             tools.judge(self.judge).check_can(ReviseText)
         return super().identities(tools)
@@ -372,15 +372,19 @@ class ReviseRow(RowAsker):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """The proposal, then the reasons for marks that are left, labelled with their numbers."""
-        text, marks = subject.candidate, marks_of(subject)
+        """Return the proposal, then the reason for each mark that is left, by its index."""
+        text = subject.candidate
+        marks = marks_of(subject)
         edits, refused = find_certain_edits(text, marks, subject.language)
-        proposal, by = apply(text, edits), "rules"
+        proposal = apply(text, edits)
+        by = "rules"
         open_marks = [
             marks[reason.mark]
             for reason in refused
             if not marks[reason.mark].kind.startswith("ALT")
         ]
+        # The judge words the whole text, so it gets all marks but those of
+        # lint.
         if open_marks and self.judge != BUILTIN_JUDGE:
             limit = int(self.longer * len(text)) + 100
             asked_marks = [
@@ -391,8 +395,11 @@ class ReviseRow(RowAsker):
                 proposal = await judge.ask(
                     ReviseText(text, asked_marks, limit, language)
                 )
-                by, refused = "judge", []
+                by = "judge"
+                refused = []
             except ItemError as error:
+                # The judge failed: the certain edits stay, and each reason
+                # says so.
                 refused = [
                     reason._replace(why=f"{reason.why}; {error}")
                     for reason in refused
@@ -404,7 +411,7 @@ class ReviseRow(RowAsker):
         return (GeneratedText(proposal, by), *reasons)
 
     def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
-        """Length of the proposal, and how many marks are left."""
+        """Return the length of the proposal and the number of marks that are left."""
         return super().measure(parts[:1]) | {"left": float(len(parts) - 1)}
 
     def _row(
@@ -431,8 +438,11 @@ class ReviseRow(RowAsker):
 
 
 def edits_between(old: str, new: str) -> Iterator[dict[str, Any]]:
-    """The edits, word by word, as places of the old text, in order; no two overlap."""
-    a, b = (re.findall(r"\s+|\w+|[^\w\s]", text) for text in (old, new))
+    """Yield the edits from one text to another by words, as ranges of the old text, in order."""
+    # Tokens with their blanks, so that joined tokens are the text again.
+    token_pattern = re.compile(r"\s+|\w+|[^\w\s]")
+    a = token_pattern.findall(old)
+    b = token_pattern.findall(new)
     starts = [0]
     for token in a:
         starts.append(starts[-1] + len(token))
@@ -450,7 +460,7 @@ def edits_between(old: str, new: str) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class ReviseConfig:
-    """What to revise, and where the proposals go.
+    """Source, output and options of a revision.
 
     Attributes:
         source: As for ``marked``.
@@ -470,11 +480,11 @@ class ReviseConfig:
 
     @property
     def run(self) -> Path:
-        """The run directory."""
+        """Directory of the run."""
         return self.out.with_name(f"{self.out.name}.run")
 
     def making(self) -> GenerationRun[Item]:
-        """The run that makes the proposals."""
+        """Return the run that makes the proposals."""
         asker = ReviseRow(self.judge)
         rows = find_marked_rows(self.source, self.out.parent, self.metric)
 

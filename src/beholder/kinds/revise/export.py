@@ -55,7 +55,7 @@ def write_accepted(accepted: Path, out: Path) -> int:
         out: File, or folder if the rows come from several files.
 
     Returns:
-        How many texts were changed.
+        The number of changed texts.
 
     Raises:
         ConfigError: ``out`` is a source, or no row says where its text comes from.
@@ -71,6 +71,8 @@ def write_accepted(accepted: Path, out: Path) -> int:
             f"{accepted}: no row names the file that its text comes from; the final texts are its"
             " candidates"
         )
+    # All is checked and built before the first file is written, so that an
+    # error leaves nothing half done.
     for file in rows_by_file:
         check_form(file)
     top = Path(os.path.commonpath([file.parent for file in rows_by_file]))
@@ -91,6 +93,7 @@ def write_accepted(accepted: Path, out: Path) -> int:
             )
         data = _read_source(file)
         digests = {row.source.digest for row in rows_of_file}
+        # Places are those of the file that was read.
         if digests != {sha256(data).hexdigest()}:
             raise DataError(
                 str(file),
@@ -115,7 +118,7 @@ def _resolve(row: AcceptedRow, accepted: Path) -> Path:
         ValueError,
         RuntimeError,
     ) as error:  # a null byte, a loop of links
-        reason = f"row {row.id}: meta.source.file {row.source.file!r} is no path: {error}"
+        reason = f"row {row.id}: meta.source.file {row.source.file!r} is not a path: {error}"
         raise DataError(str(accepted), reason) from error
 
 
@@ -162,6 +165,7 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
     if form in packed.FORMS:
         return _spliced_archive(file, data, rows)
     source = decode_utf8(data, str(file))
+    # Pages are read again afterwards: only the accepted texts may differ.
     if form in READERS:
         text = replace_texts(
             str(file),
@@ -181,6 +185,7 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
 
     def find(row: AcceptedRow) -> list[FoundText]:
         place = row.source
+        # A row is named by its locator, its id, or its number.
         keys = (place.locator or row.id, f"row {place.line}")
         texts = dict.fromkeys(
             text for key in keys for text in texts_by_key.get(key, ())
@@ -195,10 +200,10 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
 
 
 def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
-    """The texts of a table or of JSON, with the names of their rows.
+    """Yield the texts of a table or of JSON, with the names of their rows.
 
     Raises:
-        DataError: It is not JSON.
+        DataError: The file is not JSON.
     """
     if form in (".csv", ".tsv"):
         yield from _cells(source, "\t" if form == ".tsv" else ",")
@@ -220,18 +225,29 @@ def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
 
 
 def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
-    """The texts of a JSON value with their paths; keys are none."""
+    """Yield the texts of a JSON value, other than keys, with the names of their rows.
+
+    Args:
+        source: JSON, which is valid.
+        offset: Place of its first character in the file.
+        row: Number of the row; None takes the first index of each path, from 1.
+    """
+    # A scan of tokens, because a parser gives values without their places.
+    # Each level has its bracket and its current key or index; a string that
+    # stands where a key is due is the key.
     levels: list[list[Any]] = []
     texts: list[tuple[list[Any], int, int, str]] = []
     ids: dict[tuple[Any, ...], str] = {}
     for token in _JSON.finditer(source):
         symbol = token[0]
         if symbol in "{[":
-            levels.append([symbol, 0 if symbol == "[" else None])
+            first_index = 0 if symbol == "[" else None
+            levels.append([symbol, first_index])
         elif symbol in "}]":
             levels.pop()
         elif symbol == ",":
-            levels[-1][1] = levels[-1][1] + 1 if levels[-1][0] == "[" else None
+            bracket, index = levels[-1]
+            levels[-1][1] = index + 1 if bracket == "[" else None
         elif symbol != ":":
             value = json.loads(symbol) if symbol[0] == '"' else symbol
             if levels and levels[-1] == ["{", None]:
@@ -242,20 +258,15 @@ def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
                 ids[tuple(path[:-1])] = value
             if symbol[0] == '"':
                 texts.append((path, token.start(), token.end(), value))
+    # Keys after all values: an id may stand behind the texts of its object.
     for path, start, end, value in texts:
         number = row or next(
             (key + 1 for key in path if isinstance(key, int)), 0
         )
-        above = [
-            "",
-            *(f"/{'/'.join(map(str, path[:n]))}" for n in range(1, len(path))),
-        ]
-        keys = {
-            f"row {number}",
-            str(number),
-            *above,
-            ids.get(tuple(path[:-1]), ""),
-        }
+        steps = list(map(str, path))
+        pointers = {f"/{'/'.join(steps[:n])}" for n in range(1, len(steps))}
+        keys = {"", f"row {number}", str(number), *pointers}
+        keys.add(ids.get(tuple(path[:-1]), ""))
         name = next(
             (str(key) for key in reversed(path) if isinstance(key, str)), ""
         )
@@ -265,7 +276,14 @@ def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
 
 
 def _cells(source: str, usual: str) -> Iterator[FoundText]:
-    """The cells of a table below its header."""
+    """Yield the cells of a table below its header.
+
+    Args:
+        source: The table.
+        usual: Separator where the header has several equally often.
+    """
+    # The separator is the sign that the header has most often. Cells are
+    # matched one after the other, because a CSV reader gives no places.
     head = source.split("\n", 1)[0]
     separator = re.escape(max((usual, ";", "\t", ","), key=head.count))
     cell = re.compile(
@@ -273,32 +291,35 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
     )
     header: list[str] = []
     row: list[tuple[int, int, str]] = []
-    number, at, line = 0, len(BOM) * source.startswith(BOM), 1
-    while at < len(source) and (match := cell.match(source, at)):
+    number = 0
+    line = 1
+    at = len(BOM) * source.startswith(BOM)
+    while at < len(source):
+        match = cell.match(source, at)
+        if match is None:
+            break
         is_quoted = match[1][:1] == '"'
         value = match[1][1:-1].replace('""', '"') if is_quoted else match[1]
         row.append((*match.span(1), value))
         at = match.end()
         if match[2] in ("\n", "\r\n", ""):
-            values = [cell[2] for cell in row]
+            values = [value for _, _, value in row]
             if header:
                 keys = {f"row {line}", str(number)}
-                keys |= {
-                    v
-                    for name, v in zip(header, values, strict=False)
-                    if name == "id"
-                }
+                if "id" in header:
+                    keys.update(values[header.index("id") :][:1])
                 for name, (start, end, text) in zip(header, row, strict=False):
                     yield FoundText(frozenset(keys), name, start, end, text)
             header = header or values
             line += source.count("\n", row[0][0], at)
-            number, row = number + 1, []
+            number += 1
+            row = []
 
 
 def _spliced_archive(
     file: Path, packed_data: bytes, rows: Sequence[AcceptedRow]
 ) -> bytes:
-    """A document with accepted texts; all parts without one are equal byte for byte.
+    """Return a document with accepted texts; all other parts stay equal byte for byte.
 
     Args:
         file: DOCX, PPTX or EPUB.
@@ -310,6 +331,7 @@ def _spliced_archive(
             text would change.
     """
     name = str(file)
+    # Locators of EPUB are PART:LINE, those of DOCX and PPTX PART#ID.
     mark = ":" if file.suffix.lower() == ".epub" else "#"
     by_part = by_key(
         ((row.source.locator or "").rpartition(mark)[0], row) for row in rows
@@ -328,7 +350,8 @@ def _spliced_archive(
 def _spliced_part(
     archive: packed.Archive, part: str, rows: Sequence[AcceptedRow]
 ) -> bytes:
-    name, form = f"{archive.name}: {part}", Path(archive.name).suffix.lower()
+    name = f"{archive.name}: {part}"
+    form = Path(archive.name).suffix.lower()
     if part not in archive.parts:
         raise DataError(
             archive.name, f"has no part {part!r}, which {rows[0].id} names"
@@ -378,10 +401,13 @@ def _in_book(source: str, page: str) -> Iterator[tuple[str, FoundText]]:
 def _copied(
     archive: zipfile.ZipFile, data: bytes, parts: Mapping[str, bytes]
 ) -> bytes:
-    """The bytes of an archive with other contents of some parts, in its order."""
+    """Return the bytes of an archive with new contents of some parts, in the same order."""
     entries = archive.infolist()
+    # Unchanged parts are copied with their packed bytes, and only their
+    # offsets change; ``writestr`` packs the changed ones.
     starts = sorted(entry.header_offset for entry in entries)
-    ends = dict(zip(starts, [*starts[1:], archive.start_dir], strict=True))
+    next_starts = [*starts[1:], archive.start_dir]
+    ends = dict(zip(starts, next_starts, strict=True))
     out = BytesIO()
     with zipfile.ZipFile(out, "w") as copied:
         copied.comment = archive.comment
@@ -400,6 +426,8 @@ def _copied(
             copied.filelist.append(new)
             copied.NameToInfo[new.filename] = new
             copied.start_dir = out.tell()
+        # The directory lists the parts in the order of the old one, which need
+        # not be that of their bytes.
         order = {entry.filename: place for place, entry in enumerate(entries)}
         copied.filelist.sort(key=lambda entry: order[entry.filename])
     return out.getvalue()
