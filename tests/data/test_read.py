@@ -146,7 +146,7 @@ def test_links_below_media_root_must_not_lead_out_of_it(
         assert from_row(
             {**row, "images": str(root / name)}, media_root=tmp_path
         )
-    with pytest.raises(RowError, match="is no path"):
+    with pytest.raises(RowError, match="is not a path"):
         from_row({**row, "images": str(root / "a\0")}, media_root=root)
     assert from_row({**row, "images": str(root / "good.png")}, media_root=root)
     assert from_row(

@@ -40,10 +40,10 @@ _OWN_NAMES = {
 
 
 def field_of(name: str) -> str:
-    """The field that a mapping names: by its own name, an alias, or as ``judgments.NAME``.
+    """Return the field that a mapping names by its name, an alias, or as ``judgments.NAME``.
 
     Raises:
-        ConfigError: There is no such field.
+        ConfigError: The field is unknown.
     """
     outer, dot, inner = name.partition(".")
     if name in _FIELDS or (outer in _OUTER and inner):
@@ -59,10 +59,10 @@ def field_of(name: str) -> str:
 
 
 def check_mapped(columns: Mapping[str, str]) -> None:
-    """Refuse what maps something else than a field of an item.
+    """Check that each key of a mapping names a field, and no two name the same.
 
     Raises:
-        ConfigError: Names it.
+        ConfigError: A field is unknown or named twice, or a column is empty.
     """
     fields: dict[str, str] = {}
     for field, column in columns.items():
@@ -80,12 +80,12 @@ def check_mapped(columns: Mapping[str, str]) -> None:
 def rename_columns(
     rows: Iterable[tuple[int, Any]], columns: Mapping[str, str], name: str
 ) -> Iterator[tuple[int, Any]]:
-    """Rows with our names of fields; numbered references become a list.
+    """Yield rows with the names of our fields; numbered references become a list.
 
     Args:
         rows: Rows with their numbers.
-        columns: Which column holds a field, as the user says.
-        name: What messages call the data.
+        columns: Column by field, as mapped by the user.
+        name: Name of the data in messages.
 
     Yields:
         A row each; an error (not raised) stands for one that has references in two forms.
@@ -93,6 +93,9 @@ def rename_columns(
     Raises:
         DataError: No row has a column that was named; names those there are.
     """
+    # A mapped column replaces what a row has under the field's own name. A
+    # column that no row has is an error, but only at the end: rows of JSON
+    # need not have the same fields.
     columns = {field_of(field): column for field, column in columns.items()}
     missing, all_columns = dict(columns), dict[str, None]()
     for number, row in rows:
@@ -141,7 +144,7 @@ def rename_columns(
 
 
 def _nested(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with columns such as ``group.system`` as values in ``group``."""
+    """Return a row with columns such as ``group.system`` as values in ``group``."""
     dotted = [
         name
         for name in row
@@ -155,7 +158,7 @@ def _nested(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_number(cell: str) -> float | str:
-    """A text as a number if it is a finite one."""
+    """Return a text as a number if it is a finite one, else unchanged."""
     try:
         number = float(cell)
     except ValueError:
@@ -170,6 +173,7 @@ def _set_value(
 ) -> None:
     if not inner:
         row[outer] = value
+    # An empty cell is no value, unless the column is the field itself.
     elif value is not None and value != "":
         parsed = (
             as_number(value)
@@ -187,12 +191,15 @@ def _gather_references(
         match = _NUMBERED.match(column)
         if match is None:
             continue
+        # "ref_1" and "reference 1" have one number: which one counts is the
+        # user's decision.
         earlier = numbered.setdefault(int(match[1]), column)
         if earlier != column:
             reason = f"both {earlier!r} and {column!r} could be it; keep one of them"
             return DataError(name, reason, line=number, field="references")
     if not numbered:
         return row
+    # A list beside numbered columns: again the user decides.
     for list_field in ("references", *ALIASES["references"]):
         if row.get(list_field) is not None:
             reason = (
@@ -213,7 +220,7 @@ _KEYS = ("id", "image_id", "video_id", "file_id")
 def references_by_id(
     rows: Iterable[tuple[int, Any]], name: str
 ) -> dict[str, dict[str, object]]:
-    """Rows of references by id: several rows of one id add up.
+    """Return fields by id from rows of references; several rows of one id add up.
 
     A row's own references count, else its candidate: a data set of texts can be the reference of
     another. Fields that metrics read, such as ``criteria``, come with them; lists add up, too.
@@ -240,6 +247,8 @@ def references_by_id(
             raise DataError(
                 name, "has no text", line=number, field="references"
             )
+        # A further row of the same id adds its texts; of other fields lists
+        # add up and the last value counts.
         entry = fields_by_id.setdefault(key, {"references": []})
         entry["references"] += texts
         for field, value in fields.items():
@@ -263,13 +272,13 @@ def with_references(
     source: str,
     ids: set[str],
 ) -> Iterator[tuple[int, Any]]:
-    """Rows with the references of their id; a row's own stay beside them.
+    """Yield rows with the references of their id after their own.
 
     Args:
         rows: Rows with their numbers.
-        fields_by_id: What ``references_by_id`` found.
-        name: What messages call the rows.
-        source: What messages call the references.
+        fields_by_id: Result of ``references_by_id``.
+        name: Name of the rows in messages.
+        source: Name of the references in messages.
         ids: Receives the ids of the rows.
 
     Yields:
@@ -285,6 +294,7 @@ def with_references(
             yield number, row
             continue
         key = _key(row)
+        # An error stands for a row without references; it is not left out.
         if key is None or key not in fields_by_id:
             reason = f"is missing; {columns_of(row)}; name its column with --map id=COLUMN"
             reason = (
@@ -304,6 +314,8 @@ def with_references(
             )
             continue
         ids.add(key)
+        # Fields of the row win; groups are merged, so that a subset stays
+        # known.
         reference_fields, group = fields_by_id[key], fields.get("group")
         if isinstance(group, Mapping):
             fields["group"] = {**reference_fields.get("group", {}), **group}
@@ -321,7 +333,7 @@ def with_references(
 
 
 def add_ids(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Rows with the id of their picture or film as id, where they have no other.
+    """Yield rows with the id of their picture or film as id, where they have no other.
 
     A further row of one picture has its number behind it: ``73``, ``73#2``.
     """
@@ -344,7 +356,7 @@ def add_ids(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
 def rows_without_text(
     fields_by_id: Mapping[str, Mapping[str, Any]], ids: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """A row without a text for each id of references that no row has."""
+    """Yield a row without a text for each id of references that no row has."""
     for key, fields in fields_by_id.items():
         if key not in ids and fields["references"]:
             yield {"id": key, "candidate": "", **fields}
@@ -362,6 +374,8 @@ def _key(row: Mapping[str, Any]) -> str | None:
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:
+    # References first: a file of texts to score may be the references of
+    # another.
     for field in (
         "references",
         *ALIASES["references"],

@@ -50,9 +50,9 @@ def read_frames(
     Args:
         source: A folder (every picture file below it becomes a frame, in order of its path, with
             the path without ending as id), or a ``.csv``, ``.jsonl``, ... file with a row per
-            picture: ``id``, ``image`` (also ``file``), ``date``, ``place``, ``caption``. What else
-            a row holds becomes a label. Without ``id`` it is the file name without its ending.
-        columns: Which column holds a field, where it has another name: ``{"date": "month"}``.
+            picture: ``id``, ``image`` (also ``file``), ``date``, ``place``, ``caption``. Other
+            columns become labels. Without ``id`` it is the file name without its ending.
+        columns: Column by field, where it has another name: ``{"date": "month"}``.
         year: Year of dates that name none, such as ``march``.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
 
@@ -105,7 +105,7 @@ def read_storylines(
 
 
 def with_exif_dates(frames: Sequence[Frame], root: Path) -> list[Frame]:
-    """The frames with the EXIF dates of their pictures, if none of them has a date of its own.
+    """Return frames with the EXIF dates of their pictures, if none has a date of its own.
 
     Beside given dates EXIF is left alone: scans of old photographs carry the date of the scan. A
     picture that cannot be read stays undated; its failure is reported where it is used.
@@ -129,13 +129,13 @@ def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
 
 
 def frame_row(frame: Frame) -> dict[str, object]:
-    """The row of a frame; ``read_frames`` gives the same frame back."""
+    """Return the row of a frame; ``read_frames`` reads the same frame from it."""
     row = {field.name: getattr(frame, field.name) for field in fields(frame)}
     return {key: str(v) if key == "date" else v for key, v in row.items() if v}
 
 
 def storyline_row(storyline: Storyline) -> dict[str, object]:
-    """The row of a storyline, frames written out."""
+    """Return the row of a storyline with its frames written out."""
     row: dict[str, Any] = {"id": storyline.id, "source": storyline.source}
     if storyline.group:
         row["group"] = dict(storyline.group)
@@ -145,7 +145,7 @@ def storyline_row(storyline: Storyline) -> dict[str, object]:
 def storyline_from_row(
     row: object, *, media_root: Path | None = None
 ) -> Storyline:
-    """The storyline of a row whose frames are written out; RowError where it is none."""
+    """Parse a row with written-out frames; RowError if it is not valid."""
     return _storyline(row, None, {}, media_root)
 
 
@@ -157,6 +157,8 @@ def write_storylines(path: Path, storylines: Iterable[Storyline]) -> None:
 def _folder_frames(folder: Path) -> Iterator[Frame | DataError]:
     files = pictures_below(folder)
     stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
+    # Two files of one stem, such as a.jpg and a.png, keep their endings in the
+    # id.
     uses = Counter(stems)
     for number, (file, stem) in enumerate(
         zip(files, stems, strict=True), start=1
@@ -178,9 +180,11 @@ def _renamed(row: object, columns: Mapping[str, str]) -> object:
 def frame_from_row(
     row: object, *, year: int | None = None, media_root: Path | None = None
 ) -> Frame:
-    """The frame of a row; RowError where it is none."""
+    """Parse a row as a frame; RowError if it is not valid."""
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
+    # Known fields are taken out under their names or aliases, and what is left
+    # becomes labels.
     other_values = {
         str(key): value
         for key, value in row.items()
@@ -199,6 +203,7 @@ def frame_from_row(
     image = given_field(
         values, "image", lambda value: media_path(value, media_root)
     )
+    # A file name is a natural id, and usually unique.
     if image is not None:
         values.setdefault("id", PurePosixPath(image).stem)
     if "id" not in values:
@@ -248,6 +253,7 @@ def _storyline(
     group = checked_field("group", labels, row.get("group") or {})
     if language := language_of_row(row):
         group["language"] = language
+    # An error of a frame names the frame: frames[2].date.
     frames = []
     for index, element in enumerate(written):
         try:
@@ -271,6 +277,7 @@ def _member(
     if isinstance(element, Mapping):
         return frame_from_row(element, media_root=media_root)
     frame_id = identifier(element)
+    # Without a collection any id is accepted, as nothing is known of it.
     if frame_by_id and frame_id not in frame_by_id:
         raise RowError(f"no frame of the collection has the id {frame_id!r}")
     return frame_by_id.get(frame_id, Frame(id=frame_id))

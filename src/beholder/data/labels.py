@@ -44,7 +44,7 @@ class LabelColumn:
 
     Attributes:
         name: Its name in ``judgments``.
-        kind: What most answers are: numbers, verdicts (true and false, or 1 and 0) or words.
+        kind: Kind of most answers: numbers, verdicts (true and false, or 1 and 0) or words.
         counts: Number of answers by answer.
         n_texts: Items with an answer.
         n_missing: Missing answers: null, and what ``MISSING`` names.
@@ -66,6 +66,7 @@ class LabelColumn:
         answers = sorted(
             self.counts, key=lambda answer: (isinstance(answer, str), answer)
         )
+        # Numbers before words, in their order.
         answer_counts = [
             f"{show_answer(answer)} ({self.counts[answer]:,})"
             for answer in answers
@@ -80,18 +81,20 @@ class LabelColumn:
 
 
 def show_answer(answer: Answer) -> str:
-    """An answer as messages show it."""
+    """Return an answer as messages show it."""
     if isinstance(answer, bool):
         return str(answer).lower()
     return answer if isinstance(answer, str) else f"{answer:g}"
 
 
 def has_decimal_commas(path: str | Path) -> bool:
-    """Whether a table separates cells by semicolons, as where numbers are written ``4,5``.
+    """Return whether a table separates cells by semicolons, as where ``4,5`` is a number.
 
     Raises:
         DataError: The file cannot be read.
     """
+    # Where decimals have commas, spreadsheets separate cells by semicolons,
+    # and still call the file CSV.
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
     if (
@@ -116,7 +119,7 @@ def read_labels(
 
     Args:
         items: Items with judgments.
-        name: What messages call the data.
+        name: Name of the data in messages.
         line_numbers: Row number by id, for messages.
         decimal_commas: Whether ``4,5`` is a number; see ``has_decimal_commas``.
 
@@ -125,6 +128,8 @@ def read_labels(
         answer is missing or wrong; and the columns by name. Marked spans and objects stay as they
         are and are no columns.
     """
+    # For each label: read all answers, decide by the majority what it is, then
+    # sort out what is missing and what is wrong.
     names = dict.fromkeys(name for item in items for name in item.judgments)
     columns: dict[str, LabelColumn] = {}
     changed: list[dict[str, Any]] = [dict(item.judgments) for item in items]
@@ -134,6 +139,8 @@ def read_labels(
             for place, item in enumerate(items)
             if label in item.judgments
         ]
+        # Marked spans and objects are no answers; their kinds have readers of
+        # their own.
         if label in dict(SIDES) or not all(
             _is_plain(cell) for _, cell in cells
         ):
@@ -195,7 +202,7 @@ def read_labels(
 def wrong_answers(
     columns: Mapping[str, LabelColumn], names: Collection[str] | None
 ) -> list[DataError]:
-    """The wrong answers of labels; of all with numbers or verdicts if none is named."""
+    """Return the wrong answers of named labels, or of all with numbers or verdicts."""
     chosen = [
         column
         for column in columns.values()
@@ -219,7 +226,7 @@ def _is_plain(cell: Any) -> bool:
 
 
 def _answer(part: Any, decimal_commas: bool) -> Answer | None:
-    """A part of a cell as a number or truth value if it is written as one; None if it is missing.
+    """Parse a part of a cell as a number, truth value or word; None if it is missing.
 
     Words that may be missing stay, because that depends on the other answers.
     """
@@ -230,6 +237,7 @@ def _answer(part: Any, decimal_commas: bool) -> Answer | None:
     text = part.strip()
     if text.lower() in MISSING:
         return None
+    # Truth values as texts, as tables have them.
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
     if decimal_commas and _DECIMAL_COMMA.fullmatch(text):
@@ -247,7 +255,8 @@ def _answer(part: Any, decimal_commas: bool) -> Answer | None:
 def _kind_of(
     answers: Iterable[Answer | None],
 ) -> Literal["numbers", "verdicts", "words"]:
-    """What most answers are; numbers win a tie, because a wrong word among them is reported."""
+    """Return the kind of most answers; numbers win a tie, so that a wrong word is reported."""
+    # Texts that may stand for a missing answer decide nothing.
     n_words = n_truths = 0
     plain = []
     for answer in answers:

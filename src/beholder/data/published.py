@@ -16,13 +16,15 @@ _SPEAKER = ("gender", "state", "district")
 
 
 def from_published(row: Any) -> Any:
-    """A row of a published form as one of ours; any other row as it is.
+    """Convert a row of a published form to one of ours; return other rows unchanged.
 
     Raises:
         RowError: A part of it does not have the published form.
     """
     if not isinstance(row, Mapping):
         return row
+    # A form is recognized by its columns; a row that has them and still cannot
+    # be read is an error, because another reading would be silently wrong.
     for data, is_one, converted in _FORMS:
         if is_one(row):
             try:
@@ -63,6 +65,8 @@ def _spoken(
     row: Row, dataset: str, text: str, image: str, who: str, *used_columns: str
 ) -> dict[str, Any]:
     transcript = row[text]
+    # Published sets have rows without a transcript; they cannot serve as
+    # references.
     if transcript is None or (
         isinstance(transcript, str) and not transcript.strip()
     ):
@@ -95,7 +99,7 @@ def _rest(row: Row, *used_columns: str) -> dict[str, object]:
 
 
 def _captionqa(row: Row) -> dict[str, object]:
-    """Questions of a picture, or one question a row."""
+    """Convert a row with the questions of a picture, or with one question."""
     question = ("question", "choices", "answer", "category")
     fields = _rest(row, "questions", *question, "image_paths", "domain")
     if row.get("image_paths"):
@@ -173,6 +177,7 @@ def _capricorn(row: Row) -> dict[str, object]:
         for key, name in _CAPRICORN.items()
         for criterion in _criteria(row["events"].get(key) or (), name)
     ]
+    # Subjects are in angle brackets, as in "<man> opens <door>".
     for criterion in criteria:
         if criterion["dimension"].startswith("subject"):
             subjects = re.findall("<[^<>]+>", criterion["text"])
@@ -183,6 +188,7 @@ def _capricorn(row: Row) -> dict[str, object]:
         "criteria": criteria,
     }
     fields.pop("video_id", None)
+    # The group is the shortest of these lengths that the film fits in.
     for limit in (120, 300, 480, 601):
         if row.get("duration", math.inf) <= limit:
             fields["group"] = {"seconds": f"up to {limit}"}
@@ -210,6 +216,8 @@ def _capability(row: Row) -> dict[str, object]:
         _CAPABILITY.get(row["task"], "{value}"),
         row["annotation"],
     )
+    # Counts and colours are objects of names and values; other annotations are
+    # sentences.
     pairs = (
         annotation.items()
         if isinstance(annotation, Mapping)
@@ -270,12 +278,12 @@ def _criteria(texts: Iterable[str], dimension: str) -> list[dict[str, Any]]:
 
 
 def _has(*columns: str) -> Callable[[Row], bool]:
-    """Return whether a row has all of these columns."""
+    """Return a predicate: whether a row has all of these columns."""
     return lambda row: all(column in row for column in columns)
 
 
 def _has_list(row: Row, field: str, kind: type) -> bool:
-    """Whether a field holds a list, not empty, of values of a type."""
+    """Return whether a field is a list of values of a type that is not empty."""
     value = row.get(field)
     return (
         isinstance(value, (list, tuple))
@@ -285,12 +293,12 @@ def _has_list(row: Row, field: str, kind: type) -> bool:
 
 
 def _first(row: Row, field: str) -> Row:
-    """The first of a list of objects in a field; empty if it holds no such list."""
+    """Return the first object of a list in a field; empty if the field is no such list."""
     return row[field][0] if _has_list(row, field, dict) else {}
 
 
 def _within(row: Row, field: str) -> Row:
-    """The object in a field; empty if it holds none."""
+    """Return the object in a field; empty if the field is none."""
     return row[field] if isinstance(row.get(field), Mapping) else {}
 
 

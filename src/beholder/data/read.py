@@ -43,7 +43,7 @@ MAX_ROWS_SHOWN = 20
 _VALUES = re.compile(
     r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9]+|there (?:are|is): .*?;"
 )
-"""What differs between messages of one kind."""
+"""Values in messages, without which messages of one kind are equal."""
 
 MAX_BAD_ROWS = 100_000
 """Wrong rows that are left out: where more are wrong, it is not their data."""
@@ -70,17 +70,17 @@ def read_items(
             (extra ``datasets``; the split ``test`` if none is named), without columns that hold
             pictures or sound. A URL of a file (``s3://``, ``gs://``, ``file://``) is read through
             pyarrow.
-        options: Which column holds a field, where references lie, where pictures may lie. The limit
-            is the reader's matter.
+        options: Columns by field, file of references, folder of pictures. The caller applies the
+            limit of rows.
         textless: A row may have no candidate, which is then empty.
         line_numbers: Receives the row number of each item by its id.
-        notes: Receives how many texts there are for the references.
+        notes: Receives the ids of references without a row.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
 
     Raises:
-        ConfigError: Something else than a field is mapped.
+        ConfigError: The mapping names an unknown field.
         DataError: The file as a whole cannot be read.
     """
     name = "stdin" if str(source) == "-" else str(source)
@@ -106,7 +106,10 @@ def items_of(
     line_numbers: dict[str, int] | None = None,
     notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
-    """Items of rows, wherever they come from; as ``read_items``."""
+    """Yield the items of rows from any source; arguments and errors as ``read_items``."""
+    # Rows pass through a chain of generators: columns are renamed, references
+    # are added by id, ids are filled in, and only then is an item built and
+    # checked.
     check_mapped(options.map)
     named_rows = rename_columns(rows, options.map, name)
     if options.references_from is not None:
@@ -125,6 +128,9 @@ def items_of(
     named_rows = add_ids(named_rows)
     root = folder_of(name, options.media_root)
 
+    # By id: hashes of text and references, and the number of the row. Two rows
+    # of one id and text with other references are usually one item, written
+    # once for each reference.
     first_rows: dict[str, tuple[int, int, str]] = {}
 
     def build(row: object, number: str) -> Item:
@@ -154,6 +160,8 @@ def items_of(
                 "candidate": [row.candidate],
                 "references": row.references,
             }
+            # Items of callers were never checked: a text may have half of a
+            # surrogate pair.
             for field, texts in ours.items():
                 for text in texts:
                     checked_field(field, plain_text, text)
@@ -177,7 +185,7 @@ def _add_references(
     name: str,
     notes: RowNotes | None,
 ) -> Iterator[Row]:
-    """Rows with their references; behind them, if asked for, a row for each without a text."""
+    """Yield rows with their references, then, with ``require_all``, a row for each missing one."""
     ids: set[str] = set()
     number, source = 0, str(options.references_from)
     for number, row in with_references(rows, fields_by_id, name, source, ids):
@@ -199,9 +207,9 @@ def grouped_references(
     name: str,
     line_numbers: dict[str, int] | None = None,
 ) -> Iterator[Item | DataError]:
-    """Items of rows that each have one reference: rows of one id and text are one item.
+    """Yield items of rows with one reference each: rows of one id and text are one item.
 
-    Rows without an id belong to their picture or film. All rows are held at once.
+    Rows without an id belong to their picture or film. All rows are in memory at once.
     """
     joined: dict[tuple[str, ...], Item] = {}
     numbers: dict[str, int] = {} if line_numbers is None else line_numbers
@@ -211,6 +219,8 @@ def grouped_references(
             continue
         try:
             item = build(row, str(number))
+            # Without an id, rows belong together if picture, text and group
+            # are equal; without a picture nothing says so.
             if item.id_is_row_number:
                 system = tuple(
                     f"{key}={value}"
@@ -268,10 +278,10 @@ def records(
     Args:
         rows: Rows with their numbers, as ``read_rows`` gives them.
         build: Makes the record of a row and of its number, which can serve as its id. It raises
-            RowError where the row is none.
-        name: What messages call the data.
-        key: What must differ between records.
-        row_numbers: Number of the row by key. Data in several files give the same to each.
+            RowError if the row is not valid.
+        name: Name of the data in messages.
+        key: Returns the key of a record, which must be unique.
+        row_numbers: Number of the row by key; data in several files share one.
 
     Yields:
         A record per good row, a DataError (not raised) per bad one, in order.
@@ -304,19 +314,21 @@ def good_rows(
     name: str,
     notes: RowNotes | None = None,
 ) -> Iterator[T]:
-    """The good rows of a data set; wrong ones are added to ``bad``.
+    """Yield the good rows of a data set; add wrong ones to ``bad``.
 
     Args:
         rows: Good rows, and errors that stand for wrong ones.
-        options: How many rows are taken, and whether wrong ones are left out.
-        bad: Gets the wrong rows.
-        name: What messages call the data.
-        notes: Counts what else is odd about the good rows.
+        options: Limit of rows, and whether wrong ones are left out.
+        bad: Receives the wrong rows.
+        name: Name of the data in messages.
+        notes: Counts oddities of the good rows.
 
     Raises:
         DataError: Rows are wrong and may not be skipped (all are reported at once, up to a number),
             or none is good.
     """
+    # All wrong rows are reported at once, so that one pass of corrections is
+    # enough; reading ends at a number of them, because more say nothing new.
     n_good = 0
     is_whole = False
     for row in rows:
@@ -347,7 +359,7 @@ def good_rows(
 def error_of_rows(
     errors: list[DataError], n_read: int, whole: bool
 ) -> DataError:
-    """One error that lists all wrong rows, up to a number.
+    """Return one error that lists all wrong rows, up to a number.
 
     Args:
         errors: The wrong rows.
@@ -356,6 +368,8 @@ def error_of_rows(
     """
     first = errors[0]
     scope = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
+    # Errors are grouped by field and message without its values: a thousand
+    # rows with one fault are one line.
     kinds = by_key(
         ((error.field, _VALUES.sub("", error.reason)), error)
         for error in errors

@@ -126,6 +126,7 @@ def reviews_from_row(
     fields = {
         str(key): value for key, value in row.items() if value is not None
     }
+    # Read before the published form is converted, which keeps other fields.
     stated = language_of_row(fields)
     if "texts" not in fields and "reviews" in fields:
         fields["texts"] = fields["reviews"]
@@ -157,7 +158,7 @@ def reviews_from_row(
 
 
 def reviews_row(reviews: Reviews) -> dict[str, object]:
-    """The row of ranked texts in our own form; ``read_reviews`` gives the same record back."""
+    """Return the row of ranked texts in our form; ``read_reviews`` reads the same record."""
     row: dict[str, Any] = {
         "id": reviews.id,
         "image": reviews.image,
@@ -174,7 +175,7 @@ def reviews_row(reviews: Reviews) -> dict[str, object]:
 
 
 def _published(row: Mapping[str, Any]) -> dict[str, object]:
-    """A row of the published form as one of ours."""
+    """Convert a row of the published form to one of ours."""
     numbers = sorted(int(m[1]) for m in map(_SENTENCE.fullmatch, row) if m)
     if not numbers:
         raise RowError(
@@ -182,6 +183,8 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
             f" texts or as columns sentence_1, sentence_2, ...; {columns_of(row)}{_hint(row)}",
             "texts",
         )
+    # A gap in the numbers is a lost column, and ranks would belong to other
+    # texts.
     expected = list(range(1, numbers[-1] + 1))
     if numbers != expected:
         missing = next(n for n in expected if n not in numbers)
@@ -206,10 +209,9 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _hint(row: Mapping[str, Any]) -> str:
-    """What to do with a row that has texts in other columns."""
-    numbered = sorted(
-        (int(m[1]), name) for name in row if (m := _NUMBERED.fullmatch(name))
-    )
+    """Return advice for a row with texts in other columns; empty without such columns."""
+    matches = filter(None, map(_NUMBERED.fullmatch, row))
+    numbered = sorted((int(match[1]), match[0]) for match in matches)
     if len(numbered) > 1:
         new = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
         return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new)}"
@@ -225,7 +227,7 @@ def _hint(row: Mapping[str, Any]) -> str:
 
 
 def _with_picture(row: object, unpack: Path | None) -> object:
-    """The row with the name of a file in place of a picture that is in the table."""
+    """Return a row with the name of a file in place of the bytes of a picture."""
     if not isinstance(row, Mapping):
         return row
     for column in _PICTURES:
@@ -235,7 +237,10 @@ def _with_picture(row: object, unpack: Path | None) -> object:
             continue
         if unpack is None:
             return {**row, "image": None}
+        # The first bytes of a JPEG; published tables have JPEG or PNG.
         ending = "jpg" if data.startswith(b"\xff\xd8") else "png"
+        # Named by their bytes: equal pictures are written once, and a second
+        # reading changes nothing.
         name = f"{hashlib.sha256(data).hexdigest()[:24]}.{ending}"
         make_folder(unpack)
         write_bytes(unpack / name, data)
@@ -255,6 +260,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
+    # By annotator, or a list of rankings, which get numbers as names.
     if isinstance(value, Mapping):
         ranks_by_name = {str(name): ranks for name, ranks in value.items()}
     elif isinstance(value, Sequence) and not isinstance(value, str):

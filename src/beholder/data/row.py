@@ -29,7 +29,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "images": ("image",),
     "language": ("lang",),
 }
-"""Other names of a field that are understood when reading; written out, it has the field's name."""
+"""Other names of a field that are read; when written it has the field's own name."""
 
 
 _MOST_NAMED = 20
@@ -41,7 +41,7 @@ class RowError(ValueError):
 
     Attributes:
         field: The field that is wrong, or None for the whole row.
-        reason: What was expected and what was found.
+        reason: The expected and the actual value.
     """
 
     def __init__(self, reason: str, field: str | None = None) -> None:
@@ -68,6 +68,8 @@ def from_row(
     """
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
+    # Each known field is taken out and checked; what is left over is kept in
+    # ``meta``.
     other_fields = resolve_aliases(row)
     language = language_of_row(other_fields)
     other_fields.pop("language", None)
@@ -130,7 +132,7 @@ def from_row(
 
 
 def with_one_language(item: Item) -> Item:
-    """The item with its language in ``group`` alone, as ``canonical_language`` writes it.
+    """Return an item with its language in ``group`` alone, as ``canonical_language`` writes it.
 
     Raises:
         RowError: ``group`` and ``meta`` name two languages.
@@ -152,7 +154,7 @@ def _in_language(item: Item, language: str) -> Item:
 
 
 def stated_language(values: Mapping[str, object]) -> str:
-    """The one language that fields of a row name, as ``canonical_language`` writes it.
+    """Return the one language that fields of a row name, as ``canonical_language`` writes it.
 
     Args:
         values: Value by field; None and blank values name no language.
@@ -161,7 +163,7 @@ def stated_language(values: Mapping[str, object]) -> str:
         The language; empty if no field names one.
 
     Raises:
-        RowError: A value is no text, or two fields name different languages.
+        RowError: A value is not a text, or two fields name different languages.
     """
     stated: dict[str, str] = {}
     for field, value in values.items():
@@ -176,6 +178,7 @@ def stated_language(values: Mapping[str, object]) -> str:
         if language := canonical_language(plain_text(value)):
             stated[field] = language
     # "en" and "en-GB" are no contradiction: the longer tag says more.
+    # Each language must be the longest tag or begin it.
     longest = max(stated.values(), key=len, default="")
     for language in stated.values():
         if not f"{longest}-".casefold().startswith(f"{language}-".casefold()):
@@ -190,7 +193,7 @@ def stated_language(values: Mapping[str, object]) -> str:
 
 
 def language_of_row(row: Mapping[str, Any]) -> str:
-    """The language that a row names in any of its fields; see ``stated_language``."""
+    """Return the language that a row names in any of its fields; errors as ``stated_language``."""
     group, meta = row.get("group"), row.get("meta")
     # The field's own name wins over an alias.
     is_stated = row.get("language") is not None
@@ -207,7 +210,7 @@ def language_of_row(row: Mapping[str, Any]) -> str:
 
 
 def columns_of(row: Iterable[Any]) -> str:
-    """The columns of a row, as messages name them."""
+    """Return the columns of a row, as messages name them."""
     names = list(map(str, row))
     more = (
         f" and {len(names) - _MOST_NAMED} more"
@@ -218,7 +221,7 @@ def columns_of(row: Iterable[Any]) -> str:
 
 
 def to_row(item: Item) -> dict[str, object]:
-    """The row of an item; ``from_row`` gives the same item back."""
+    """Return the row of an item; ``from_row`` reads the same item from it."""
     row = {field.name: getattr(item, field.name) for field in fields(item)}
     return {
         key: value
@@ -228,7 +231,7 @@ def to_row(item: Item) -> dict[str, object]:
 
 
 def item_from_row(row: Mapping[str, Any]) -> Item:
-    """The item of a row that ``to_row`` made; nothing is checked, because an item is not either."""
+    """Return the item of a row that ``to_row`` made, unchecked."""
     values = dict(row)
     for name in ("references", "images"):
         values[name] = tuple(values.get(name, ()))
@@ -236,7 +239,7 @@ def item_from_row(row: Mapping[str, Any]) -> Item:
 
 
 def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
-    """A row with its fields under their own names; RowError if two aliases name one field."""
+    """Return a row with fields under their own names; RowError if two aliases name one field."""
     value_by_field = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():
         if value_by_field.get(field) is not None:
@@ -258,7 +261,7 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
 def given_field(
     row: Mapping[str, Any], field: str, check: Callable[[Any], Any]
 ) -> Any:
-    """The value of a field after its check; None if the row has none. RowError names the field."""
+    """Return the value of a field after its check; None without one. RowError names the field."""
     value = row.get(field)
     return None if value is None else checked_field(field, check, value)
 
@@ -266,7 +269,7 @@ def given_field(
 def checked_field(
     field: str, check: Callable[[Any], Any], value: object
 ) -> Any:
-    """The value of a field after its check, whose errors name the field.
+    """Return the value of a field after its check; errors name the field.
 
     Raises:
         RowError: The check fails.
@@ -278,7 +281,7 @@ def checked_field(
 
 
 def identifier(value: object) -> str:
-    """An id: a text or a whole number, not empty; RowError otherwise."""
+    """Check that an id is a text or whole number and not empty; RowError otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise RowError(
             f"expected a text or a whole number, got {shorten(value)}"
@@ -290,7 +293,7 @@ def identifier(value: object) -> str:
 
 
 def plain_text(value: object) -> str:
-    """A text that can be written as UTF-8; RowError otherwise."""
+    """Check that a value is a text that can be written as UTF-8; RowError otherwise."""
     if not isinstance(value, str):
         raise RowError(f"expected a text, got {shorten(value)}")
     try:
@@ -303,7 +306,7 @@ def plain_text(value: object) -> str:
 
 
 def filled_text(value: object) -> str:
-    """A text that is not blank; RowError otherwise."""
+    """Check that a value is a text that is not blank; RowError otherwise."""
     text = plain_text(value)
     if not text.strip():
         raise RowError("is empty")
@@ -311,7 +314,7 @@ def filled_text(value: object) -> str:
 
 
 def reference_texts(value: object) -> tuple[str, ...]:
-    """One reference or a list of them; RowError otherwise."""
+    """Return one reference or a list of them as a tuple; RowError otherwise."""
     return _texts(value, filled_text)
 
 
@@ -334,7 +337,7 @@ def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
 
 
 def media_path(value: object, media_root: Path | None) -> str:
-    """A URL, or a path that stays in its folder or in ``media_root``; RowError otherwise.
+    """Check a URL, or a path that stays in its folder or in ``media_root``; RowError otherwise.
 
     Links of an absolute path are followed here, those of a relative one where it is opened
     (``media.inside``): only then its folder is known.
@@ -348,6 +351,8 @@ def media_path(value: object, media_root: Path | None) -> str:
         and _leads_into(media_root, text)
     ):
         return text
+    # Both systems' rules: a data set may be written on one and read on the
+    # other.
     for kind in (PurePosixPath, PureWindowsPath):
         path = kind(text)
         if path.is_absolute() or path.drive or ".." in path.parts:
@@ -370,7 +375,7 @@ def _leads_into(folder: Path, text: str) -> bool:
         RuntimeError,
         ValueError,
     ) as error:  # a ring of links, a NUL in the name
-        raise RowError(f"{text!r} is no path ({error})") from error
+        raise RowError(f"{text!r} is not a path ({error})") from error
 
 
 def _mapping(value: object) -> dict[str, object]:
@@ -388,7 +393,7 @@ def _mapping(value: object) -> dict[str, object]:
 
 
 def _without_nan(value: object) -> object:
-    """A value with None in place of NaN, which stands for a missing answer in tables of Python."""
+    """Return a value with None for NaN, which marks a missing answer in tables of Python."""
     if isinstance(value, Mapping):
         return {name: _without_nan(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -397,7 +402,7 @@ def _without_nan(value: object) -> object:
 
 
 def labels(value: object) -> dict[str, str]:
-    """An object of named texts or numbers, as texts; RowError otherwise."""
+    """Return an object of named texts or numbers as texts; RowError otherwise."""
     text_by_name = {}
     for key, element in _mapping(value).items():
         if element is None:  # a table has every column in every row
@@ -411,11 +416,13 @@ def labels(value: object) -> dict[str, str]:
 
 
 def _clean(value: Any) -> Any:
-    """A value of free form as JSON has it; dates become texts.
+    """Return a value of free form as JSON has it; dates become texts.
 
     Raises:
-        RowError: It cannot be written as JSON in UTF-8.
+        RowError: The value cannot be written as JSON in UTF-8.
     """
+    # ``json`` calls ``plain`` only for what it does not know, so ``changed``
+    # tells whether the value must be read back.
     changed = []
 
     def plain(part: Any) -> Any:
@@ -435,7 +442,7 @@ def _clean(value: Any) -> Any:
 
 
 def _as_json(value: Any) -> Any:
-    """What tables hold and JSON does not know."""
+    """Convert types of tables that JSON does not know."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, timedelta | Decimal):
@@ -448,7 +455,7 @@ def _as_json(value: Any) -> Any:
 
 
 def shorten(value: object, limit: int = 60) -> str:
-    """A value as a message shows it."""
+    """Return a value as a message shows it: its kind and its beginning."""
     kinds = {
         dict: "an object ",
         list: "a list ",
@@ -462,14 +469,14 @@ def shorten(value: object, limit: int = 60) -> str:
 
 
 def texts_of(cell: Any, column: str) -> tuple[str, ...]:
-    """One place of a column as texts; blank ones are none.
+    """Return the value of a column as texts, without blank ones.
 
     Args:
         cell: A text, several, or None.
-        column: What messages call the column.
+        column: Name of the column in messages.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: The value is something else.
     """
     if cell is None:
         return ()

@@ -1,4 +1,4 @@
-"""Where rows come from: files by their ending, standard input, folders, the Hugging Face hub.
+"""Sources of rows: files by their ending, standard input, folders, the Hugging Face hub.
 
 WebVTT and SRT are lists of cues: a line ``START --> END`` and the text below it. In WebVTT a blank
 line ends a cue; in SRT the text continues after one, up to the next cue. Markup in angle brackets,
@@ -53,7 +53,7 @@ class Cue:
     Attributes:
         start: Seconds from the beginning.
         end: Seconds, after ``start``.
-        text: What is said, in one line.
+        text: Text of the cue, in one line.
     """
 
     start: float
@@ -62,14 +62,15 @@ class Cue:
 
 
 def cues(lines: Iterable[str], name: str) -> list[Cue]:
-    """The cues of a file with a text, in its order.
+    """Parse the cues of a WebVTT or SRT file, in its order, without empty ones.
 
     Raises:
-        DataError: It has none, the times of one cannot be read, or one ends before it begins.
+        DataError: The file has no cues, or one has unreadable times or ends before it begins.
     """
     parsed_cues = []
     for times, texts in _timed(lines, name):
         start, end = (_seconds(stamp) for stamp in times.groups())
+        # A cue without length is odd, but has its text.
         if end < start:
             raise DataError(
                 name, f"a cue ends before it begins: {times.string.strip()}"
@@ -91,25 +92,26 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
 def _timed(
     lines: Iterable[str], name: str
 ) -> list[tuple[re.Match[str], list[str]]]:
-    """The times of each cue, and the lines of its text."""
+    """Return the match of the times of each cue, and the lines of its text."""
     webvtt = ".vtt" in Path(name).suffixes
     cue_lines: list[tuple[re.Match[str], list[str]]] = []
     # Whether the block before is one number: that of the next cue, or text of the last.
     is_lone_number = False
+    # Blocks are lines between blank lines. In SRT a text may have blank lines,
+    # so a block without times belongs to the cue before it.
     for block in _blocks(lines):
         if webvtt and _NO_CUES.match(block[0]):
             continue
-        timed = [
-            (place, times)
-            for place, line in enumerate(block)
-            if (times := _TIMES.match(line))
-        ]
+        times_by_place = enumerate(map(_TIMES.match, block))
+        timed = [(place, times) for place, times in times_by_place if times]
         if not timed and any("-->" in line for line in block[:2]):
             raise DataError(
                 name,
                 f"cannot read the times of a cue: {shorten(' '.join(block[:2]))}",
             )
         if cue_lines and not webvtt:
+            # The number before the times is that of this cue, not text of the
+            # last.
             if is_lone_number and timed and timed[0][0] == 0:
                 cue_lines[-1][1].pop()
             cue_lines[-1][1].extend(
@@ -158,11 +160,11 @@ _HUB = "hf:"
 def read_rows(
     source: str | Path, name: str, candidate_column: str | None = None
 ) -> Iterator[Row]:
-    """Rows of a data set with their numbers, unchecked.
+    """Yield the rows of a data set with their numbers, unchecked.
 
     Args:
         source: As ``read_items`` takes it.
-        name: What messages call it.
+        name: Name of the data in messages.
         candidate_column: Column of a table that contains the candidate, where it has a name of its
             own: an empty cell of it is an empty text.
 
@@ -181,6 +183,8 @@ def read_rows(
     if path.is_dir():
         yield from sidecar_rows(path, name)
         return
+    # ``a.csv.gz`` is a table that is packed: the last ending says how, the one
+    # before says what.
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
     kind = suffixes[-1] if suffixes else ""
@@ -221,6 +225,8 @@ def _hub(name: str) -> Iterator[Row]:
             name, f"cannot be fetched; is there such a split? {error}"
         ) from error
     features = rows.features or {}
+    # Pictures and sounds are not decoded: only texts are read, and decoding
+    # needs further packages.
     media = [
         column
         for column, feature in features.items()
@@ -230,7 +236,7 @@ def _hub(name: str) -> Iterator[Row]:
 
 
 def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
-    """The rows of one JSON value: a list, the list ``data``, texts by id, or a published form."""
+    """Yield the rows of a JSON value: a list, the list ``data``, texts by id, or a known format."""
     data = stream.read(MAX_JSON_BYTES + 1)
     if len(data) > MAX_JSON_BYTES:
         raise DataError(
@@ -238,6 +244,8 @@ def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
             f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl",
         )
     rows = value = parse_json(data, name)
+    # By what the object has: COCO captions, an IIIF manifest, texts by id,
+    # else the list in ``data``.
     if isinstance(value, Mapping):
         if {"images", "annotations"} <= set(value):
             rows = list(annotation_rows(value, name))
@@ -296,24 +304,25 @@ _TABLES = {".csv": ",", ".tsv": "\t"}
 def annotation_rows(
     content: Mapping[str, Any], name: str
 ) -> Iterator[dict[str, object]]:
-    """A row per picture that has captions, in the order of pictures.
+    """Yield a row per picture with captions from COCO captions, in the order of pictures.
 
     Raises:
-        DataError: It has another form, or a caption of a picture that is not listed.
+        DataError: The value has another form, or a caption of an unlisted picture.
     """
     try:
         files = {
             picture["id"]: picture.get("file_name")
             for picture in content["images"]
         }
+        # Pictures keep their order; one without captions has no row.
         captions: dict[Any, list[str]] = {number: [] for number in files}
         for annotation in content["annotations"]:
             captions[annotation["image_id"]].append(annotation["caption"])
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(
             name,
-            f"is no file of COCO captions ({type(error).__name__}: {error}): expected images with"
-            " id and annotations with image_id and caption",
+            f"is not a file of COCO captions ({type(error).__name__}: {error}): expected images"
+            " with id and annotations with image_id and caption",
         ) from error
     for number, texts in captions.items():
         if texts:
@@ -328,12 +337,13 @@ def annotation_rows(
 def canvas_rows(
     manifest: Mapping[str, Any], name: str
 ) -> Iterator[dict[str, object]]:
-    """A row per canvas, in order.
+    """Yield a row per canvas of an IIIF manifest, in order.
 
     Raises:
-        DataError: It has no canvases, or not where the specification puts them.
+        DataError: The value does not have canvases where the specification puts them.
     """
     try:
+        # Version 3 has ``items``, version 2 ``sequences`` of canvases.
         canvases = list(
             manifest["items"]
             if "items" in manifest
@@ -351,7 +361,7 @@ def canvas_rows(
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(
             name,
-            f"is no IIIF manifest that can be read ({type(error).__name__}: {error})",
+            f"is not an IIIF manifest that can be read ({type(error).__name__}: {error})",
         ) from error
 
 
@@ -393,14 +403,14 @@ def _pictures(canvas: Mapping[str, Any]) -> list[str]:
 
 
 def with_frames(item: Item, frames: Frames, root: Path) -> Item:
-    """The item with pictures of its video, named by time; as it is if it has pictures or no video.
+    """Return an item with pictures of its video by time; unchanged with pictures or without video.
 
     Args:
         item: The item.
         frames: How many, in the middle of as many equal parts of the video; or ``cues``: one in the
             middle of each cue of ``meta["cues"]``, as ``.vtt`` and ``.srt`` give them; or ``film``:
             all of the video, at a frame a second, for judges that take films.
-        root: What the video's name is relative to.
+        root: Folder that the name of the video is relative to.
 
     Raises:
         RowError: The video cannot be read, or the row has no cues.
@@ -423,6 +433,7 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
             raise RowError(str(error), "video") from error
         if frames == "film":
             return replace(item, images=(f"{item.video}#t=0,{length:.3f}",))
+        # The middle of each part, so never the first or last picture.
         times = [length * (2 * n + 1) / (2 * frames) for n in range(frames)]
     names = (
         f"{item.video}#t={time:.3f}".rstrip("0").rstrip(".") for time in times

@@ -49,12 +49,12 @@ class CsvRow(NamedTuple):
 def read_csv(
     stream: IO[bytes], name: str, delimiter: str, candidate_column: str | None
 ) -> Iterator[Row]:
-    """Rows of a table of text, by the names of its first line.
+    """Yield the rows of a table of text, by the names of its first line.
 
     Args:
         stream: The file.
-        name: What messages call it.
-        delimiter: What separates cells, where the first line does not say other.
+        name: Name of the file in messages.
+        delimiter: Usual separator of cells, which the first line may replace.
         candidate_column: The column of the candidate, where it has a name of its own.
     """
     header, rows = read_cells(stream, name, delimiter)
@@ -82,6 +82,7 @@ def read_cells(
     Raises:
         DataError: The columns are not valid, or, while rows are read, the file is not CSV.
     """
+    # The limit of ``csv`` is 128 KiB, which long texts exceed.
     csv.field_size_limit(MAX_ROW_BYTES)
     text = _RowLines(stream, name)
     first = next(text, None)
@@ -130,7 +131,7 @@ def _not_csv(name: str, error: csv.Error, line: int) -> DataError:
 
 
 def separator(header: str, usual: str) -> str:
-    """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
+    """Return the separator of cells: many spreadsheets write semicolons, and call it CSV."""
     # A quoted name may continue on the next line, so its quotation mark may be open on this one.
     bare = re.sub(r'"[^"]*(?:"|$)', "", header)
     return (
@@ -157,10 +158,10 @@ def _check_outer(header: list[str], name: str) -> None:
 
 
 def check_columns(header: list[str], name: str) -> None:
-    """Refuse a table with too many columns, or with two of one name.
+    """Check the number of columns, and that their names are unique.
 
     Raises:
-        DataError: Names the columns.
+        DataError: There are too many columns, or two of one name.
     """
     if len(header) > MAX_COLUMNS:
         raise DataError(
@@ -173,7 +174,7 @@ def check_columns(header: list[str], name: str) -> None:
 
 
 class _RowLines:
-    """Lines of a table; as many as a row may have, where quoted cells span them.
+    """Lines of a table, with a limit of characters for a row, as quoted cells may span lines.
 
     Attributes:
         n_characters: Characters since this was last set to 0, which is done after each row.
@@ -199,10 +200,12 @@ class _RowLines:
 def _from_cells(
     cells: dict[str, str], candidate_column: str | None
 ) -> dict[str, object]:
-    """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
+    """Return the row of cells: ``["a", "b"]`` is a list, ``group.system`` a value in ``group``."""
     row: dict[str, Any] = {}
     for column, cell in cells.items():
         if cell == "":
+            # An empty text of a system is a failed item, which counts; any
+            # other empty cell is no value.
             if column in (
                 candidate_column or "candidate",
                 *ALIASES["candidate"],
@@ -222,6 +225,7 @@ def _from_cells(
 
 
 def _json_list(cell: str) -> Any:
+    # Most cells are no list; a text that only begins like one stays a text.
     if not cell.lstrip().startswith("["):
         return cell
     try:
@@ -232,7 +236,11 @@ def _json_list(cell: str) -> Any:
 
 
 def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
-    """Rows of a Parquet file, some at a time."""
+    """Yield the rows of a Parquet file, some at a time.
+
+    Raises:
+        DataError: The file cannot be read, or unpacks to far more than its size.
+    """
     import pyarrow
     import pyarrow.fs
     import pyarrow.parquet
@@ -272,10 +280,11 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
 
 
 def _rows_of(batch: Any) -> Iterator[dict[str, object] | None]:
-    """Rows of a batch; None for one that is too long."""
+    """Yield the rows of a batch; None for one that is too long."""
     if batch.nbytes <= MAX_ROW_BYTES:
         yield from batch.to_pylist()
         return
+    # A long batch may have one long row, which alone is refused.
     for number in range(batch.num_rows):
         row = batch.slice(number, 1)
         yield row.to_pylist()[0] if row.nbytes <= MAX_ROW_BYTES else None

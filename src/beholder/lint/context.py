@@ -310,10 +310,9 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
 
 def _forms(row: Mapping[str, str]) -> list[str]:
     """Return the term of a row and its other forms, without repeats."""
-    forms = [row.get("term") or "", *(row.get("forms") or "").split("|")]
-    return list(
-        dict.fromkeys(form.lower() for text in forms if (form := norm(text)))
-    )
+    texts = [row.get("term") or "", *(row.get("forms") or "").split("|")]
+    forms = [norm(text).lower() for text in texts]
+    return list(dict.fromkeys(filter(None, forms)))
 
 
 @lru_cache(maxsize=8)

@@ -262,13 +262,12 @@ def _select_hits(
     # A rule that the profile switches off covers none, and a file name within
     # a text (ALT101 with a severity) leaves the rest of the text to the other
     # rules.
-    covered = {
-        covered_rule
-        for rule, hit in active
-        if rule.severities[setting.profile] != "off"
-        and not (rule.id == "ALT101" and hit.severity)
-        for covered_rule in rule.covers
-    }
+    covered: set[str] = set()
+    for rule, hit in active:
+        is_off = rule.severities[setting.profile] == "off"
+        is_within_text = rule.id == "ALT101" and bool(hit.severity)
+        if not is_off and not is_within_text:
+            covered.update(rule.covers)
     done: set[str] = set()
     for rule, hit in active:
         severity = _severity(rule, hit, setting, choice)

@@ -179,11 +179,8 @@ class Occurrence(Struct, kw_only=True, dict=True):
             IIIF_IMAGE.sub("", address.partition("?")[0])
             for address in (self.picture, *self.pictures)
         )
-        return {
-            name
-            for path in paths
-            if (name := PurePosixPath(unquote(path)).name)
-        }
+        names = {PurePosixPath(unquote(path)).name for path in paths}
+        return names - {""}
 
     @property
     def functional(self) -> bool:

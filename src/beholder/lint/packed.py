@@ -259,11 +259,7 @@ def _word(archive: Archive) -> Iterator[Occurrence]:
 
 
 def _slides(archive: Archive) -> Iterator[Occurrence]:
-    slides = [
-        element
-        for part in archive.parts
-        if (element := _SLIDE.fullmatch(part))
-    ]
+    slides = filter(None, map(_SLIDE.fullmatch, archive.parts))
     for part in sorted(
         slides,
         key=lambda match: (match[1] != _SLIDES, match[1], int(match[2])),

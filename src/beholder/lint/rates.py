@@ -75,17 +75,17 @@ def rates(report: LintReport) -> list[LintRate]:
     judged_by_rule += [
         (rule, everywhere if rule < "ALT1" else with_text) for rule in rules()
     ]
-    return [
-        rate
-        for rule, looked_at in judged_by_rule
-        if by_rule[rule]
-        for rate in _of_rule(
-            rule, report.occurrences, looked_at, by_rule[rule]
-        )
-    ]
+    lint_rates: list[LintRate] = []
+    for rule, looked_at in judged_by_rule:
+        hits = by_rule[rule]
+        if hits:
+            lint_rates += _rates_of_rule(
+                rule, report.occurrences, looked_at, hits
+            )
+    return lint_rates
 
 
-def _of_rule(
+def _rates_of_rule(
     rule: str,
     pictures: Sequence[Occurrence],
     looked_at: Sequence[int],

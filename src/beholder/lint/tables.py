@@ -169,12 +169,12 @@ def _choose_columns(
         if reason:
             raise DataError(name, f"--map {key}={column}: {reason}")
         mapped[field] = column
-    chosen = {
-        key: plain[column]
-        for key, usual_columns in _COLUMNS.items()
-        for column in reversed(usual_columns)
-        if column in plain
-    } | mapped
+    chosen: dict[str, str] = {}
+    for key, usual_columns in _COLUMNS.items():
+        for usual_column in reversed(usual_columns):
+            if usual_column in plain:
+                chosen[key] = plain[usual_column]
+    chosen |= mapped
     if "text" not in chosen:
         raise NoTextColumnError(
             name,
@@ -277,11 +277,12 @@ def _labels(row: Mapping[str, Any]) -> dict[str, str]:
         for name, value in row.items()
         if name.startswith("group.")
     }
-    return {
-        FIELDS[name]: label
-        for name, value in values.items()
-        if name in FIELDS and (label := _plain(value).strip())
-    }
+    labels: dict[str, str] = {}
+    for name, value in values.items():
+        label = _plain(value).strip()
+        if name in FIELDS and label:
+            labels[FIELDS[name]] = label
+    return labels
 
 
 def _plain(value: Any) -> str:

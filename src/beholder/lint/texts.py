@@ -239,13 +239,14 @@ def too_long(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
             f"has {counted} characters, the network allows {hard}",
             severity="error",
         )
-    level = (
-        "warning" if counted > warning else "note" if counted > note else ""
-    )
-    if not level or (milder and level == "note"):
+    if counted > warning:
+        limit, severity = warning, "warning"
+    elif counted > note and not milder:
+        limit, severity = note, "note"
+    else:
         return None
-    limit = warning if counted > warning else note
-    severity = "note" if milder else level
+    if milder:
+        severity = "note"
     return Hit(
         f"has {counted} {unit}, the limit is {limit:g}", severity=severity
     )

@@ -31,6 +31,7 @@ def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
             or the file cannot be written.
     """
     kind = kind_of(run_folder)
+    # Pages are loaded by name: this package knows no kind of work.
     if not kind.page:
         raise RunError(
             f"{run_folder}: runs of the kind {kind.name!r} have no page"
@@ -62,13 +63,13 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class PageSection:
-    """What a kind of work adds to the page of a run that scored items.
+    """A section that a kind of work adds to the page of a run that scored items.
 
     Attributes:
         id: Its anchor.
         title: As the navigation shows it.
         template: Its template; receives ``section`` (this value) and all values of the page.
-        values: What the template draws.
+        values: Values of the template.
         positions: Places of items that it links to; the page embeds these first.
     """
 
@@ -80,6 +81,6 @@ class PageSection:
 
 
 def extra_sections(store: Store) -> list[PageSection]:
-    """The sections that kinds add to the page of a run, in the order of kinds."""
+    """Return the sections that kinds add to the page of a run, in the order of kinds."""
     sections = (load(kind.section)(store) for kind in kinds() if kind.section)
     return [section for section in sections if section is not None]

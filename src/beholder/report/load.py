@@ -27,7 +27,7 @@ class MetricColumns:
     Attributes:
         name: Canonical name.
         signature: How the numbers are made.
-        values: What it gives; the first is the headline.
+        values: Its values; the first is the headline.
         positions: (n,) positions of the scored items, ascending.
         columns: (n,) scores by value name; NaN if an item has no such value.
         failures: Reason by position.
@@ -48,16 +48,18 @@ class MetricColumns:
         return self.values[0]
 
     def finite(self, name: str) -> NDArray[np.float64]:
-        """The scores of a value that items have."""
+        """Return the scores of a value, without items that have none."""
         column = self.columns[name]
         return column[np.isfinite(column)]
 
     def ranking(self) -> NDArray[np.int64]:
-        """Positions from the worst headline to the best, equal ones in the order of the data.
+        """Return positions from the worst headline to the best; ties keep the order of the data.
 
         A headline without a direction is ordered from its lowest to its highest value.
         """
         column = self.columns[self.headline.name]
+        # ``stable`` keeps equal scores in the order of the data, whatever the
+        # platform.
         has_value = np.isfinite(column)
         key = (
             -column[has_value]
@@ -67,20 +69,20 @@ class MetricColumns:
         return self.positions[has_value][np.argsort(key, kind="stable")]
 
     def reasons(self) -> list[tuple[str, int]]:
-        """Reasons of failures with their counts, the most frequent first."""
+        """Return the reasons of failures with their counts, the most frequent first."""
         return Counter(self.failures.values()).most_common()
 
 
 @dataclass(frozen=True)
 class RunData:
-    """What a report draws.
+    """Data of a report.
 
     Attributes:
         log: The content of ``run.json``.
         n_items: Items of the run.
         metrics: Outcomes per metric, in the order of the run.
         groups: Per group column, the value of each item, or None.
-        caution: That the run is not complete, with n of m; empty if it is.
+        caution: Sentence that the run is not complete, with n of m; empty for a complete run.
     """
 
     log: RunLog
@@ -120,6 +122,7 @@ def _metric(
     store: Store, entry: AskerLog, n_items: int, result: MetricResult | None
 ) -> MetricColumns:
     outcomes = read_columns(store, entry.name, n_items)
+    # A value that no item has, such as one of the corpus alone.
     lacking = np.full(len(outcomes.positions), np.nan)
     columns = {
         value.name: outcomes.values.get(value.name, lacking)

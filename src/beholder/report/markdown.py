@@ -20,7 +20,7 @@ _SNIPPET = 160
 
 
 def markdown(table: Table) -> str:
-    """A table with its title and notes; an interval follows its value."""
+    """Return a table with its title and notes as Markdown; an interval follows its value."""
     columns = table.shown_columns()
     lines = [f"### {for_markdown(table.title)}", ""] if table.title else []
     if table.rows:
@@ -36,6 +36,7 @@ def markdown(table: Table) -> str:
                 for c in columns
             )
         )
+    # The column that groups rows is only shown where its value changes.
     before: Any = None
     for row in table.rows:
         follows = bool(table.by) and row[table.by] == before
@@ -54,12 +55,12 @@ def markdown(table: Table) -> str:
 def together(
     title: str, tables: Iterable[Table], problems: Sequence[str] = ()
 ) -> str:
-    """A summary: whether all is well, then tables.
+    """Return a summary: passed or not, the problems, then tables.
 
     Args:
-        title: What it is of.
+        title: Title of the summary.
         tables: The tables.
-        problems: Why it is no success; empty for success.
+        problems: Reasons of a failure; empty if all gates are passed.
     """
     verdict = "❌ not passed" if problems else "✅ passed"
     lines = [
@@ -75,12 +76,12 @@ def together(
 
 
 def summed_up(title: str, tables: Iterable[Table]) -> str:
-    """A summary of what has no gate, so it says nothing of success."""
+    """Return a summary without a verdict, for results without gates."""
     return "\n".join([f"## {for_markdown(title)}\n", *map(markdown, tables)])
 
 
 def run_tables(folder: Path) -> list[Table]:
-    """Means of a run over items, and the worst items of each metric by its headline.
+    """Return the means of a run over items, and the worst items of each metric by its headline.
 
     Of a headline without a direction only the failed items are listed.
 
@@ -94,6 +95,7 @@ def run_tables(folder: Path) -> list[Table]:
 
 
 def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
+    # Failed items are worse than any score, so they come first.
     rows: list[dict[str, Any]] = [
         {
             "id": item.id,
@@ -107,6 +109,7 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
             metric.positions, metric.columns[metric.headline.name], strict=True
         )
     )
+    # Without a direction there is no worst score.
     directed = metric.headline.higher_is_better is not None
     lowest = [int(p) for p in metric.ranking()[:N_WORST]] if directed else []
     rows += [

@@ -1,4 +1,4 @@
-"""The places of units in a text, cut so that overlapping and nested spans can all be drawn."""
+"""Cut a text at the borders of units, so that overlapping and nested spans can be drawn."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
         spans: Pairs of a unit's key and a character range; ranges may overlap, nest and repeat.
             What lies outside the text is left out.
     """
+    # A sweep over all borders: ``active`` has the spans that cover the current
+    # piece, the widest first, as its entries begin with minus the length.
     starts: dict[int, list[tuple[int, int, int]]] = {}
     borders = {0, len(text)}
     for key, (start, end) in spans:
@@ -53,32 +55,27 @@ def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
 def mark(
     text: str, units: Sequence[Unit], side: Side, reference_index: int = 0
 ) -> list[Piece]:
-    """Pieces of one text of an item, with control characters made visible.
+    """Return the pieces of one text of an item, with control characters made visible.
 
     What the judge is not sure of (``detail["unsure"]``) is not marked.
 
     Args:
         text: The candidate or one reference.
         units: All units of the item; a piece's keys are positions in it.
-        side: Which side the text is of.
-        reference_index: Which reference it is. A unit that names none belongs to the first.
+        side: Side of the text.
+        reference_index: Index of the reference. A unit that names none belongs to the first.
     """
-    units_of_text = (
-        (k, unit)
-        for k, unit in enumerate(units)
-        if stands_in(unit, side, reference_index)
-    )
-    spans = [
-        (key, span)
-        for key, unit in units_of_text
-        if is_sure(unit)
-        for span in unit.spans
-    ]
+    # Keys are places in all units of the item, so that the pieces of all texts
+    # share them.
+    spans: list[tuple[int, Span]] = []
+    for key, unit in enumerate(units):
+        if stands_in(unit, side, reference_index) and is_sure(unit):
+            spans += [(key, span) for span in unit.spans]
     return pieces(visible(text), spans)
 
 
 def heights(marked: Iterable[Piece]) -> dict[int, int]:
-    """How many marks stand inside each unit's, at most: its line goes below theirs."""
+    """Return, by unit, the largest number of marks inside its mark; its line goes below theirs."""
     height_by_key: dict[int, int] = {}
     for piece in marked:
         for height, key in enumerate(reversed(piece.units)):
@@ -102,7 +99,7 @@ class CutText:
 
 
 def marked_texts(item: Item, units: Sequence[Unit]) -> list[CutText]:
-    """The candidate and the references of an item, in this order."""
+    """Return the candidate and then the references of an item, cut into marks."""
     titled_pieces = [("candidate", mark(item.candidate, units, "candidate"))]
     for index, text in enumerate(item.references):
         title = (
@@ -115,7 +112,7 @@ def marked_texts(item: Item, units: Sequence[Unit]) -> list[CutText]:
 
 
 def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:
-    """Whether a unit is of that text; one that names no reference is of the first."""
+    """Return whether a unit belongs to a text; one without a reference belongs to the first."""
     if unit.side != side:
         return False
     return (

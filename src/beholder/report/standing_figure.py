@@ -23,7 +23,7 @@ def write_standing_figure(boards: Sequence[Board], path: Path) -> None:
     """Draw the systems of all boards, in the format of the file's ending.
 
     Raises:
-        ConfigError: The ending is no format, or no system has a score.
+        ConfigError: The ending is not a format, or no system has a score.
         MissingExtraError: matplotlib is not installed.
     """
     ending = path.suffix.removeprefix(".").lower()
@@ -44,13 +44,15 @@ def write_standing_figure(boards: Sequence[Board], path: Path) -> None:
 
 
 def standing_figure(boards: Sequence[Board]) -> Figure:
-    """Means of systems with their intervals, the best on top.
+    """Draw the means of systems with their intervals, the best on top.
 
     Args:
         boards: One or more, each with a system that has a mean.
     """
     from matplotlib.figure import Figure  # loads slowly
 
+    # The height of a panel grows with its systems, so that points have equal
+    # distances in all panels.
     heights = [0.9 + 0.28 * len(board.standings) for board in boards]
     figure = Figure(figsize=(6.4, sum(heights)), layout="constrained")
     panels = figure.subplots(
@@ -71,6 +73,7 @@ def standing_figure(boards: Sequence[Board]) -> Figure:
             )
         names = [standing.system for standing in standings]
         axes.set_yticks(range(len(names)), names)
+        # A name may have a dollar sign, which begins a formula in matplotlib.
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.set_ylim(len(standings) - 0.5, -0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def summary_table(log: manifest.RunLog) -> Table:
-    """Means with intervals per metric and value.
+    """Return the means with intervals per metric and value.
 
     Args:
         log: The run log.
@@ -41,6 +42,8 @@ def summary_table(log: manifest.RunLog) -> Table:
     for entry in log.metrics:
         name = entry.name
         result = results.get(name)
+        # The run has not finished; the row shows that the metric is part of
+        # it.
         if result is None:
             heads[name] = f"no result: run {log.status}"
             rows.append({"metric": name, "value": "", "mean": None})
@@ -76,12 +79,12 @@ def summary_table(log: manifest.RunLog) -> Table:
 
 
 def cell(text: str, style: str = "") -> Text:
-    """Text as it is: never read as markup, control characters visible."""
+    """Return a text that is never read as markup, with visible control characters."""
     return Text(visible(text), style=style, overflow="fold")
 
 
 def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
-    """A table of systems per metric; of several metrics first one of systems by metrics."""
+    """Return a table of systems per metric; of several metrics first one of systems by metrics."""
     first = {board.metric: board for board in reversed(boards)}
     return [
         *([systems_by_metric(boards)] if len(boards) > 1 else []),
@@ -98,7 +101,7 @@ _MARKS = "★: best mean; †: below it, p < 0.05 (paired permutation test, Holm
 
 
 def _marks(key: str, standing: Standing) -> dict[str, Any]:
-    """A mean with its interval, and whether it is the best or surely below it."""
+    """Return the cells of a mean with its interval, best or significantly below the best."""
     return {
         key: standing.mean,
         **interval_cells(key, standing.interval, standing.reason),
@@ -108,7 +111,8 @@ def _marks(key: str, standing: Standing) -> dict[str, Any]:
 
 
 def systems_by_metric(boards: Sequence[Board]) -> Table:
-    """The table of a paper: systems by metrics, with the best, those below it, and signatures."""
+    """Return the table of a paper: systems by metrics, with signs and signatures."""
+    # All boards have the same systems; the first gives their order.
     rows: dict[str, dict[str, Any]] = {
         standing.system: {"system": standing.system}
         for standing in boards[0].standings
@@ -116,11 +120,9 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
     arrows = {True: " ↑", False: " ↓", None: ""}
     columns = []
     # Each mean has its n beside it where one number for all of them would be wrong.
+    all_standings = chain.from_iterable(board.standings for board in boards)
     counts = {
-        standing.n
-        for board in boards
-        for standing in board.standings
-        if standing.mean is not None
+        standing.n for standing in all_standings if standing.mean is not None
     }
     for board in boards:
         name = f"{board.metric}.{board.value}"
@@ -168,6 +170,7 @@ def _board(board: Board, suffix: str) -> Table:
         False: "lower is better",
         None: "neither end is better",
     }
+    # The legend of signs and ranks comes first, then the number of sources.
     notes = [
         _MARKS,
         "best, worst: ranks within 95 % of resamples of the sources.",
@@ -218,7 +221,8 @@ FEW_ITEMS = 20
 
 
 def reliability_table(reliability: Reliability) -> Table:
-    """Coefficients of agreement between raters."""
+    """Return the coefficients of agreement between raters."""
+    # Raters are compared on items that all of them scored.
     n, n_left_out = reliability.n_items, reliability.n_left_out
     left_out = f", {n_left_out:,} left out because a score is missing" * bool(
         n_left_out

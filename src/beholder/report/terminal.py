@@ -34,7 +34,7 @@ def show(score: ItemScore, console: Console | None = None) -> None:
     In a notebook, leave the score as the last expression of a cell instead.
 
     Args:
-        score: What a metric found. Without its ``item`` there are no texts to print.
+        score: A score. Without its ``item`` there are no texts to print.
         console: Where to print; standard output if None. Colours appear on a terminal only.
     """
     console = console or Console()
@@ -54,6 +54,8 @@ def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
         _panel(cut_text.title, cut_text.pieces, score)
         for cut_text in marked_texts(item, score.units)
     ]
+    # Narrow terminals have the texts below each other; otherwise the candidate
+    # is at the left and its references at the right.
     if width < _SIDE_BY_SIDE or len(panels) == 1:
         return Group(*panels)
     grid = Table.grid(expand=True, padding=(0, 1))
@@ -66,6 +68,7 @@ def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
 def _panel(title: str, pieces: Iterable[Piece], score: ItemScore) -> Panel:
     text = Text()
     for piece in pieces:
+        # The last unit of a piece is the narrowest, so it says most.
         style = (
             tone(score.units[piece.units[-1]].verdict).rich
             if piece.units
@@ -131,7 +134,7 @@ def _units(units: list[Unit], item: Item | None) -> Table:
 
 
 def _describe_unit(unit: Unit) -> str:
-    """A unit's words, what the other text says in its place, and how many units are under it."""
+    """Return a unit's words, those of the other text in their place, and its number of parts."""
     n_under, instead = (
         unit.detail.get("holds"),
         unit.detail.get("contradiction"),
@@ -148,12 +151,12 @@ def _place(unit: Unit, item: Item | None) -> str:
 
 
 def to_html(score: ItemScore) -> str:
-    """The HTML fragment: values, both texts with their units marked, the units to look at.
+    """Return a score as HTML: values, both texts with their units marked, notable units.
 
     Colours are half transparent, so it is readable on light and dark pages.
 
     Args:
-        score: What a metric found. Without its ``item`` there are no texts to draw.
+        score: A score. Without its ``item`` there are no texts to draw.
     """
     verdicts = by_tone(unit.verdict for unit in score.units)
     template = environment().get_template("notebook.html.j2")
@@ -171,9 +174,11 @@ def to_html(score: ItemScore) -> str:
 
 
 def _mark_style(unit: Unit, height: int) -> str:
-    """Style of a mark; its line goes below those of the ``height`` marks inside it."""
+    """Return the style of a mark; its line goes below those of the ``height`` marks inside it."""
     unit_tone = tone(unit.verdict)
     red, green, blue = unit_tone.rgb
+    # The colour is faint and grows with the strength; verdicts also differ by
+    # the line, for readers who see no colours.
     tint = 0.04 + 0.2 * strength(unit)
     width = 3 if unit_tone.line in ("double", "dotted") else 2
     return (
@@ -184,7 +189,7 @@ def _mark_style(unit: Unit, height: int) -> str:
 
 
 def _unit_title(unit: Unit) -> str:
-    """What a mark says when pointed at."""
+    """Return the tooltip of a mark."""
     score = "" if unit.score is None else f" {show_number(unit.score)}"
     facts = "".join(
         f"\n{key.replace('_', ' ')}: {value}"

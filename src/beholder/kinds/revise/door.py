@@ -152,12 +152,12 @@ def _is_worse(
 ) -> bool:
     # The headline is the first value of a metric; a value without direction
     # counts as one where higher is better.
-    sign_by_name = {
-        f"{name}.{info.name}": -1 if info.higher_is_better is False else 1
-        for name in names
-        for number, info in enumerate(metric_named(name).values)
-        if number == 0 or info.name in ("precision", "recall")
-    }
+    sign_by_name: dict[str, int] = {}
+    for name in names:
+        for number, info in enumerate(metric_named(name).values):
+            if number == 0 or info.name in ("precision", "recall"):
+                sign = -1 if info.higher_is_better is False else 1
+                sign_by_name[f"{name}.{info.name}"] = sign
     return any(
         sign * scores[name]["difference"] < -1e-9
         for name, sign in sign_by_name.items()
