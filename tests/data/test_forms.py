@@ -266,7 +266,7 @@ def test_coco_annotations_alone_are_pictures_with_references(
 def test_a_broken_coco_file_is_told(tmp_path: Path) -> None:
     broken = {**COCO, "annotations": [{"image_id": 9, "caption": "a"}]}
     with pytest.raises(
-        DataError, match=r"no file of COCO captions \(KeyError: 9\)"
+        DataError, match=r"not a file of COCO captions \(KeyError: 9\)"
     ):
         list(read_items(_write(tmp_path / "c.json", json.dumps(broken))))
 

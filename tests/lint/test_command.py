@@ -78,7 +78,10 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
             ["alts.csv", "--format", "json", "--format", "html"],
             "add -o FOLDER",
         ),
-        (["alts.csv", "--baseline", "alts.csv"], "alts.csv: is not a baseline"),
+        (
+            ["alts.csv", "--baseline", "alts.csv"],
+            "alts.csv: is not a baseline",
+        ),
         (["alts.csv", "--map", "text=nothing"], "it has image, alt, caption"),
         (
             ["alts.csv", "--map", "text=captoin"],

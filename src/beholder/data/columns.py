@@ -97,15 +97,15 @@ def rename_columns(
     # column that no row has is an error, but only at the end: rows of JSON
     # need not have the same fields.
     columns = {field_of(field): column for field, column in columns.items()}
-    missing, all_columns = dict(columns), dict[str, None]()
+    missing_columns, all_columns = dict(columns), dict[str, None]()
     for number, row in rows:
         if not isinstance(row, Mapping):
             yield number, row
             continue
-        if missing:
-            missing = {
+        if missing_columns:
+            missing_columns = {
                 field: column
-                for field, column in missing.items()
+                for field, column in missing_columns.items()
                 if column not in row
             }
             all_columns |= dict.fromkeys(map(str, row))
@@ -135,8 +135,8 @@ def rename_columns(
                 _set_value(other_fields, outer, inner, value_by_column[column])
         else:
             yield number, _gather_references(other_fields, name, number)
-    if missing and all_columns:
-        field, column = next(iter(missing.items()))
+    if missing_columns and all_columns:
+        field, column = next(iter(missing_columns.items()))
         raise DataError(
             name,
             f"no row has the column {column!r} (--map {field}={column}); {columns_of(all_columns)}",

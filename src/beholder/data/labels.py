@@ -61,7 +61,9 @@ class LabelColumn:
     def __str__(self) -> str:
         """Range and counts, so that codes such as 99 or -1 are seen."""
         n = sum(self.counts.values())
-        missing = f", {self.n_missing:,} missing" if self.n_missing else ""
+        missing_note = (
+            f", {self.n_missing:,} missing" if self.n_missing else ""
+        )
         wrong = f", {len(self.wrong):,} wrong" if self.wrong else ""
         answers = sorted(
             self.counts, key=lambda answer: (isinstance(answer, str), answer)
@@ -75,7 +77,7 @@ class LabelColumn:
         if len(answer_counts) > _MOST_COUNTED:
             listed = f"{len(answer_counts):,} values from {answer_counts[0]} to {answer_counts[-1]}"
         return (
-            f"label {self.name}: {n:,} answers on {self.n_texts:,} texts{missing}{wrong}:"
+            f"label {self.name}: {n:,} answers on {self.n_texts:,} texts{missing_note}{wrong}:"
             f" {listed or 'none'}"
         )
 
@@ -258,18 +260,22 @@ def _kind_of(
     """Return the kind of most answers; numbers win a tie, so that a wrong word is reported."""
     # Texts that may stand for a missing answer decide nothing.
     n_words = n_truths = 0
-    plain = []
+    plain_answers = []
     for answer in answers:
         if isinstance(answer, str):
             n_words += answer.lower() not in MISSING_NUMBERS
         elif answer is not None:
-            plain.append(answer)
+            plain_answers.append(answer)
             n_truths += isinstance(answer, bool)
-    if n_words > len(plain) or not plain:
+    if n_words > len(plain_answers) or not plain_answers:
         return "words"
     # 0 and 1 among truth values are truth values.
-    is_binary = bool(n_truths) and set(plain) <= {0, 1}
-    return "verdicts" if is_binary or 2 * n_truths > len(plain) else "numbers"
+    is_binary = bool(n_truths) and set(plain_answers) <= {0, 1}
+    return (
+        "verdicts"
+        if is_binary or 2 * n_truths > len(plain_answers)
+        else "numbers"
+    )
 
 
 def _is_missing(answer: Answer, kind: str) -> bool:

@@ -42,7 +42,7 @@ def opened(
         DataError: The file cannot be read, is damaged, or unpacks to far more than its size.
     """
     try:
-        with _plain(source) as plain, _unpacked(plain, packed, name) as stream:
+        with _plain(source) as file, _unpacked(file, packed, name) as stream:
             yield stream
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
         raise DataError(

@@ -37,8 +37,8 @@ def from_published(row: Any) -> Any:
                 TypeError,
                 ValueError,
             ) as error:
-                missing = " is missing" * isinstance(error, KeyError)
-                why = f"{error}{missing}"
+                missing_note = " is missing" * isinstance(error, KeyError)
+                why = f"{error}{missing_note}"
                 raise RowError(
                     f"has columns of {data}, but not its published form: {why}, in"
                     f" {shorten(row)}; {columns_of(row)}; write other data in our own fields"
@@ -47,10 +47,18 @@ def from_published(row: Any) -> Any:
 
 
 def _vaani(row: Row) -> dict[str, object]:
-    more = ("language", *_SPEAKER)
-    columns = ("transcript", "referenceImage", "speakerID", "audio", *more)
+    group_columns = ("language", *_SPEAKER)
+    columns = (
+        "transcript",
+        "referenceImage",
+        "speakerID",
+        "audio",
+        *group_columns,
+    )
     fields = _spoken(row, "Vaani", *columns)
-    fields["group"] |= {name: row[name] for name in more if row.get(name)}
+    fields["group"] |= {
+        name: row[name] for name in group_columns if row.get(name)
+    }
     return fields
 
 

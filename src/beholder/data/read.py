@@ -190,11 +190,11 @@ def _add_references(
     number, source = 0, str(options.references_from)
     for number, row in with_references(rows, fields_by_id, name, source, ids):
         yield number, row
-    missing = list(rows_without_text(fields_by_id, ids))
+    missing_rows = list(rows_without_text(fields_by_id, ids))
     if options.require_all:
-        yield from enumerate(missing, start=number + 1)
+        yield from enumerate(missing_rows, start=number + 1)
     elif notes is not None:
-        notes.missing = [row["id"] for row in missing]
+        notes.missing = [row["id"] for row in missing_rows]
         notes.n_references, notes.references = (
             len(fields_by_id),
             Path(source).name,
@@ -309,17 +309,17 @@ def records(
 def good_rows(
     rows: Iterable[T | DataError],
     options: DataOptions,
-    bad: list[DataError],
+    bad_rows: list[DataError],
     *,
     name: str,
     notes: RowNotes | None = None,
 ) -> Iterator[T]:
-    """Yield the good rows of a data set; add wrong ones to ``bad``.
+    """Yield the good rows of a data set; add wrong ones to ``bad_rows``.
 
     Args:
         rows: Good rows, and errors that stand for wrong ones.
         options: Limit of rows, and whether wrong ones are left out.
-        bad: Receives the wrong rows.
+        bad_rows: Receives the wrong rows.
         name: Name of the data in messages.
         notes: Counts oddities of the good rows.
 
@@ -333,13 +333,13 @@ def good_rows(
     is_whole = False
     for row in rows:
         if isinstance(row, DataError):
-            bad.append(row)
-            if len(bad) > MAX_BAD_ROWS:
+            bad_rows.append(row)
+            if len(bad_rows) > MAX_BAD_ROWS:
                 raise DataError(
                     name,
                     f"has more than {MAX_BAD_ROWS:,} wrong rows; the last one: {row.reason}",
                 )
-            if not options.skip_bad_rows and len(bad) > MAX_ROWS_SHOWN:
+            if not options.skip_bad_rows and len(bad_rows) > MAX_ROWS_SHOWN:
                 break
             continue
         n_good += 1
@@ -350,8 +350,8 @@ def good_rows(
             break
     else:
         is_whole = True
-    if bad and not options.skip_bad_rows:
-        raise error_of_rows(bad, n_good + len(bad), is_whole)
+    if bad_rows and not options.skip_bad_rows:
+        raise error_of_rows(bad_rows, n_good + len(bad_rows), is_whole)
     if not n_good:
         raise DataError(name, "has no row that can be used")
 

@@ -187,8 +187,8 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
     # texts.
     expected = list(range(1, numbers[-1] + 1))
     if numbers != expected:
-        missing = next(n for n in expected if n not in numbers)
-        raise RowError("the column is missing", f"sentence_{missing}")
+        missing_number = next(n for n in expected if n not in numbers)
+        raise RowError("the column is missing", f"sentence_{missing_number}")
     people = {
         name: row[name] for name in sorted(row) if _ANNOTATOR.fullmatch(name)
     }
@@ -213,8 +213,8 @@ def _hint(row: Mapping[str, Any]) -> str:
     matches = filter(None, map(_NUMBERED.fullmatch, row))
     numbered = sorted((int(match[1]), match[0]) for match in matches)
     if len(numbered) > 1:
-        new = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
-        return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new)}"
+        new_names = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
+        return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new_names)}"
     single = next(
         (name for name in _SINGLE if isinstance(row.get(name), str)), None
     )

@@ -212,12 +212,12 @@ def language_of_row(row: Mapping[str, Any]) -> str:
 def columns_of(row: Iterable[Any]) -> str:
     """Return the columns of a row, as messages name them."""
     names = list(map(str, row))
-    more = (
+    omitted = (
         f" and {len(names) - _MOST_NAMED} more"
         if len(names) > _MOST_NAMED
         else ""
     )
-    return f"there are: {', '.join(names[:_MOST_NAMED])}{more}"
+    return f"there are: {', '.join(names[:_MOST_NAMED])}{omitted}"
 
 
 def to_row(item: Item) -> dict[str, object]:

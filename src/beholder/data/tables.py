@@ -130,15 +130,16 @@ def _not_csv(name: str, error: csv.Error, line: int) -> DataError:
     return DataError(name, f"is not CSV: {error}", line=line)
 
 
-def separator(header: str, usual: str) -> str:
+def separator(header: str, usual_separator: str) -> str:
     """Return the separator of cells: many spreadsheets write semicolons, and call it CSV."""
     # A quoted name may continue on the next line, so its quotation mark may be open on this one.
     bare = re.sub(r'"[^"]*(?:"|$)', "", header)
     return (
-        usual
-        if usual in bare
+        usual_separator
+        if usual_separator in bare
         else next(
-            (character for character in ";\t," if character in bare), usual
+            (character for character in ";\t," if character in bare),
+            usual_separator,
         )
     )
 

@@ -138,11 +138,11 @@ def lint(
     say_left_out(report.bad)
     if report.bad and not outcome.skip_bad_files:
         return 2
-    missing = outcome.require_pictures and not report.occurrences
+    has_no_pictures = outcome.require_pictures and not report.occurrences
     # A run that writes a baseline never fails: its findings are known from now
     # on.
     return int(
-        missing
+        has_no_pictures
         or (not outcome.write_baseline and report.failed(outcome.fail_on))
     )
 

@@ -157,9 +157,12 @@ def repeats_text(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     return None
 
 
-def _within(part: list[str], whole: list[str]) -> bool:
-    n = len(part)
-    return any(whole[at : at + n] == part for at in range(len(whole) - n + 1))
+def _within(part_words: list[str], all_words: list[str]) -> bool:
+    n = len(part_words)
+    return any(
+        all_words[at : at + n] == part_words
+        for at in range(len(all_words) - n + 1)
+    )
 
 
 @check("ALT202")
@@ -216,14 +219,14 @@ def target_not_named(
 @check("ALT204")
 def title_repeats(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find title attributes that are equal to alt."""
-    same = (
+    is_repeated = (
         occurrence.text_from == "alt"
         and occurrence.title
         and fold(occurrence.title) == occurrence.fold
     )
     return (
         Hit("equals the title attribute", evidence={"title": occurrence.title})
-        if same
+        if is_repeated
         else None
     )
 
@@ -235,9 +238,11 @@ def language(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     if page is None or occurrence.own_language:
         return None
     text = without_quotes(occurrence.text)
-    small = [word for word in words(text) if not word[0].isupper()]
-    plain = [word for word in small if word not in LITTLE_WORDS]
-    if len(plain) < 2 and not (plain and len(small) > 2):
+    lowercase_words = [word for word in words(text) if not word[0].isupper()]
+    plain_words = [
+        word for word in lowercase_words if word not in LITTLE_WORDS
+    ]
+    if len(plain_words) < 2 and not (plain_words and len(lowercase_words) > 2):
         return None  # a name
     why = other_language(text, page)
     return (
@@ -288,17 +293,17 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
             source = Path(name).read_text(encoding="utf-8-sig").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(name, f"cannot be read: {error}") from error
-        more = list(
+        file_rows = list(
             csv.DictReader(
                 source, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""
             )
         )
-        if not more or not {"term", "forms"} & set(more[0]):
+        if not file_rows or not {"term", "forms"} & set(file_rows[0]):
             raise DataError(
                 name,
                 "has no column 'term' or 'forms'; expected tab-separated id, term, forms, ...",
             )
-        rows += more
+        rows += file_rows
     terms = [
         Term(form, *(row.get(key) or "" for key in Term._fields[1:]))
         for row in rows

@@ -121,15 +121,17 @@ def contradictions(
             if changed and not names <= _SURE_OF_TIME:
                 continue
             if statement.is_person:
-                same = _is_same_person(names, statement, a, opposite, b)
+                is_same_thing = _is_same_person(
+                    names, statement, a, opposite, b
+                )
             else:
                 things = statement.things + opposite.things
-                same = (
+                is_same_thing = (
                     _is_one_thing(statement.things, opposite.things)
                     and _is_alone(statement, opposite, names, things, a)
                     and _is_alone(opposite, statement, names, things, b)
                 )
-            if same:
+            if is_same_thing:
                 word = a.words[statement.at]
                 yield (word.start, word.end), b.words[opposite.at].text
 

@@ -299,13 +299,13 @@ def _is_noun(word: str) -> bool:
 
 
 def _ranges(
-    match: re.Match[str], near: Sequence[int]
+    match: re.Match[str], reference_years: Sequence[int]
 ) -> list[tuple[int, int]]:
     """Return first and last years that words may mean.
 
     Args:
         match: A match of ``_DATES``.
-        near: Years of the centuries that "the twenties" may be in.
+        reference_years: Years of the centuries that "the twenties" may be in.
     """
     if century := match["century"] or match["roman"]:
         last = 100 * _nth(century)
@@ -319,7 +319,7 @@ def _ranges(
         )
         return [
             (year // 100 * 100 + tens, year // 100 * 100 + tens + 9)
-            for year in near
+            for year in reference_years
         ]
     year, until = int(match["year"]), match["until"] or ""
     last = int(match["year"][: 4 - len(until)] + until)

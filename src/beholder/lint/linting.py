@@ -247,8 +247,12 @@ def _severity(
         return "off"
     if rule.id in choice.severity:
         return choice.severity[rule.id]
-    usual = rule.severities[setting.profile]
-    return usual if usual == "off" else hit.severity or usual
+    profile_severity = rule.severities[setting.profile]
+    return (
+        profile_severity
+        if profile_severity == "off"
+        else hit.severity or profile_severity
+    )
 
 
 def _select_hits(
@@ -268,14 +272,14 @@ def _select_hits(
         is_within_text = rule.id == "ALT101" and bool(hit.severity)
         if not is_off and not is_within_text:
             covered.update(rule.covers)
-    done: set[str] = set()
+    reported_rules: set[str] = set()
     for rule, hit in active:
         severity = _severity(rule, hit, setting, choice)
         if (
             severity != "off"
-            and rule.id not in covered | occurrence.ignore | done
+            and rule.id not in covered | occurrence.ignore | reported_rules
         ):
-            done.add(rule.id)
+            reported_rules.add(rule.id)
             yield rule, hit, severity
 
 
@@ -389,7 +393,7 @@ def summary(report: LintReport) -> str:
         for severity, n in report.counts().items()
     )
     n_known = sum(finding.state == "known" for finding in report.findings)
-    more = (
+    known_note = (
         f"; {n_known} known, {report.n_gone} of the baseline fixed"
         if n_known or report.n_gone
         else ""
@@ -397,5 +401,5 @@ def summary(report: LintReport) -> str:
     pictures, files = len(report.occurrences), len(report.files)
     return (
         f"{pictures:,} picture{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
-        f" {counts}{more}"
+        f" {counts}{known_note}"
     )

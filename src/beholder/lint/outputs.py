@@ -42,13 +42,15 @@ def page(report: LintReport) -> str:
     """
     uris: dict[Path, str] = {}
     # Findings are grouped by rule, the most severe rules first.
-    new = []
+    new_findings = []
     for finding, place in zip(report.findings, report.places, strict=True):
         if finding.state == "new":
             occurrence = report.occurrences[place]
             picture = _picture(report, occurrence, uris)
-            new.append((finding, _marked(finding), picture, _name(occurrence)))
-    worst = sorted(new, key=lambda row: ORDER.index(row[0].severity))
+            new_findings.append(
+                (finding, _marked(finding), picture, _name(occurrence))
+            )
+    worst = sorted(new_findings, key=lambda row: ORDER.index(row[0].severity))
     rows_by_rule = by_key((row[0].rule, row) for row in worst)
     groups = [(rules()[rule], rows) for rule, rows in rows_by_rule.items()]
     groups.sort(
@@ -60,7 +62,9 @@ def page(report: LintReport) -> str:
     script = (_HERE / "lint.js").read_text(encoding="utf-8")
     filters = []
     for name in _FILTERS:
-        values = sorted({getattr(finding, name) for finding, *_ in new})
+        values = sorted(
+            {getattr(finding, name) for finding, *_ in new_findings}
+        )
         # A filter with one choice would change nothing.
         if len(values) > 1:
             filters.append((name, name.capitalize(), values))
@@ -291,9 +295,13 @@ def _position(place: LintFinding | Occurrence) -> str:
 
 def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
     """Add findings to the case of a picture; return whether it fails."""
-    new = [finding for finding in findings if finding.state == "new"]
-    errors = [finding for finding in new if finding.severity == "error"]
-    milder = [finding for finding in new if finding.severity != "error"]
+    new_findings = [finding for finding in findings if finding.state == "new"]
+    errors = [
+        finding for finding in new_findings if finding.severity == "error"
+    ]
+    milder = [
+        finding for finding in new_findings if finding.severity != "error"
+    ]
     for error in errors:
         add_element(
             case,
@@ -302,7 +310,7 @@ def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
             type=error.rule,
             message=error.message,
         )
-    if findings and not new:
+    if findings and not new_findings:
         add_element(case, "skipped", message="known")
     if milder:
         lines = [
@@ -315,13 +323,17 @@ def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
 
 def markdown(report: LintReport) -> str:
     """Return counts, the ten most frequent rules and the first 50 findings as Markdown."""
-    new = [finding for finding in report.findings if finding.state == "new"]
+    new_findings = [
+        finding for finding in report.findings if finding.state == "new"
+    ]
     rows = [
         f"| {rule} | {rules()[rule].name} | {n} |"
-        for rule, n in Counter(finding.rule for finding in new).most_common(10)
+        for rule, n in Counter(
+            finding.rule for finding in new_findings
+        ).most_common(10)
     ]
     places = []
-    for finding in new[:_FIRST]:
+    for finding in new_findings[:_FIRST]:
         place = for_markdown(
             f"{finding.file}:{finding.line or finding.locator}"
         )
@@ -340,10 +352,10 @@ def markdown(report: LintReport) -> str:
             "",
             *places,
         ]
-    if len(new) > _FIRST:
+    if len(new_findings) > _FIRST:
         head += [
             "",
-            f"{len(new) - _FIRST} further findings are in the other formats.",
+            f"{len(new_findings) - _FIRST} further findings are in the other formats.",
         ]
     return "\n".join(head) + "\n"
 

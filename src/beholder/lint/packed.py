@@ -103,9 +103,9 @@ class Archive:
             )
         # Programs differ on which of two equal names counts.
         if len(set(self.parts)) < len(parts):
-            double, _ = Counter(self.parts).most_common(1)[0]
+            repeated_name, _ = Counter(self.parts).most_common(1)[0]
             raise DataError(
-                name, f"has two parts named {double!r}; save it again"
+                name, f"has two parts named {repeated_name!r}; save it again"
             )
         for part_info in parts:
             steps = part_info.filename.replace("\\", "/").split("/")

@@ -64,14 +64,14 @@ def read_files(
     Raises:
         DataError: A path does not exist, or its form is unknown.
     """
-    done = set()
+    read_paths = set()
     for path in map(Path, paths):
         for file in _files(path):
             # A file that is named twice, or through a link, is read once.
             real = file.resolve()
-            if real in done:
+            if real in read_paths:
                 continue
-            done.add(real)
+            read_paths.add(real)
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
             pictures, notes = _read_file(

@@ -153,7 +153,7 @@ def _choose_columns(
 ) -> dict[str, str]:
     # Reversed, here and below: of two candidates the first in the file, or the
     # more usual name, comes last and replaces the other.
-    plain = {
+    plain_name = {
         _plain_name(column_name): column_name
         for column_name in reversed(header)
     }
@@ -172,8 +172,8 @@ def _choose_columns(
     chosen: dict[str, str] = {}
     for key, usual_columns in _COLUMNS.items():
         for usual_column in reversed(usual_columns):
-            if usual_column in plain:
-                chosen[key] = plain[usual_column]
+            if usual_column in plain_name:
+                chosen[key] = plain_name[usual_column]
     chosen |= mapped
     if "text" not in chosen:
         raise NoTextColumnError(
@@ -198,16 +198,16 @@ def _field(key: str, column: str, name: str) -> str:
     Raises:
         DataError: The field is unknown.
     """
-    plain = _plain_name(key)
+    plain_name = _plain_name(key)
     fields = {
         column: field
         for field, usual_columns in reversed(_COLUMNS.items())
         for column in usual_columns
     }
     fields |= dict(zip(_COLUMNS, _COLUMNS, strict=True))
-    if plain in fields:
-        return fields[plain]
-    hint = _close(plain, [*fields])
+    if plain_name in fields:
+        return fields[plain_name]
+    hint = _close(plain_name, [*fields])
     reason = f"there is no field {key!r}{hint}; expected one of {', '.join(_COLUMNS)}"
     raise DataError(name, f"--map {key}={column}: {reason}")
 
@@ -241,8 +241,8 @@ def _occurrence(
         value_by_field["link"],
         value_by_field["caption"],
     )
-    usual = "figure" if caption else "informative"
-    same: dict[str, Any] = {
+    usual_role = "figure" if caption else "informative"
+    copied_values: dict[str, Any] = {
         attribute: value_by_field[key] for key, attribute in _SAME.items()
     }
     return Occurrence(
@@ -254,7 +254,7 @@ def _occurrence(
         text_from=chosen["text"],
         decorative=role == "decorative",
         declared=role == "decorative",
-        role=role or ("functional" if link else usual),
+        role=role or ("functional" if link else usual_role),
         link=link or None,
         language=language,
         is_long=chosen["text"] in ("long_description", "long"),
@@ -264,7 +264,7 @@ def _occurrence(
         ignore=frozenset(
             re.findall(r"[^\s,]+", value_by_field["lint_ignore"].upper())
         ),
-        **same,
+        **copied_values,
     )
 
 

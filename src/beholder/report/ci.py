@@ -89,8 +89,10 @@ def add_element(
         attributes: Its attributes.
     """
     # XML has no way to write control characters, so they are replaced.
-    plain = {key: for_xml(value) for key, value in attributes.items()}
-    element = ElementTree.SubElement(parent, tag, plain)
+    safe_attributes = {
+        key: for_xml(value) for key, value in attributes.items()
+    }
+    element = ElementTree.SubElement(parent, tag, safe_attributes)
     element.text = "\n".join(map(for_xml, lines))
     return element
 

@@ -140,8 +140,8 @@ def _describe_unit(unit: Unit) -> str:
         unit.detail.get("contradiction"),
     )
     opposite = f" (there: {instead})" if isinstance(instead, str) else ""
-    more = f" (and {n_under} more of it)" if n_under else ""
-    return f"{unit.text}{opposite}{more}"
+    parts_note = f" (and {n_under} more of it)" if n_under else ""
+    return f"{unit.text}{opposite}{parts_note}"
 
 
 def _place(unit: Unit, item: Item | None) -> str:

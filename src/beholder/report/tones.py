@@ -114,13 +114,13 @@ def in_words(units: Iterable[Unit]) -> list[str]:
     ):
         # A few texts name the finding; the rest is a number.
         texts = [unit.text for unit in group]
-        more = (
+        omitted = (
             f" and {len(texts) - _MOST_NAMED:,} more"
             if len(texts) > _MOST_NAMED
             else ""
         )
         lines.append(
-            f"{label(verdict)}: {'; '.join(texts[:_MOST_NAMED])}{more}"
+            f"{label(verdict)}: {'; '.join(texts[:_MOST_NAMED])}{omitted}"
         )
     return lines
 

@@ -67,7 +67,9 @@ class _No(Exception):
 def apply(text: str, edits: Iterable[Edit]) -> str:
     """Apply edits, which must not overlap, to a text."""
     for edit in sorted(edits, reverse=True):
-        text = text[: edit.start] + edit.new + text[edit.end :]
+        before = text[: edit.start]
+        after = text[edit.end :]
+        text = before + edit.new + after
     return text
 
 
@@ -219,7 +221,8 @@ def _edit_word(document: Document, word: Word, instead: str) -> _Replacement:
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
     return any(
-        m.start() < end and start < m.end() for m in _QUOTED.finditer(text)
+        match.start() < end and start < match.end()
+        for match in _QUOTED.finditer(text)
     )
 
 
@@ -344,8 +347,8 @@ def _lists(
         joint = text[members[-2][-1].end : members[-1][0].start]
         if len(remaining) == 2:
             joint = joint.replace(",", "")
-        new = ", ".join(head_texts) + joint + last_text
-        yield Edit(start, end, new, tuple(sorted(deleted.values())))
+        new_text = ", ".join(head_texts) + joint + last_text
+        yield Edit(start, end, new_text, tuple(sorted(deleted.values())))
 
 
 def _members(document: Document, first: Word) -> list[list[Word]]:
@@ -378,25 +381,28 @@ def _members(document: Document, first: Word) -> list[list[Word]]:
     return []
 
 
-def _replaced(document: Document, word: Word, new: str) -> _Replacement:
+def _replaced(document: Document, word: Word, new_text: str) -> _Replacement:
     # From one to several, or back, the noun would need another form.
     if word.pos == "NUM":
-        counts = (number(word.lower), number(new))
+        counts = (number(word.lower), number(new_text))
         if any(count is None or count < 2 for count in counts):
             raise _No("the noun would change between one and several")
-    new = new.capitalize() if word.text[0].isupper() else new
-    return _with_article(document, word, word.end, new, new)
+    if word.text[0].isupper():
+        new_text = new_text.capitalize()
+    return _with_article(document, word, word.end, new_text, new_text)
 
 
 def _with_article(
-    document: Document, word: Word, end: int, new: str, following: str
+    document: Document, word: Word, end: int, new_text: str, following: str
 ) -> _Replacement:
     """Return an edit that also adapts "a" or "an" before the word to the next word."""
     before = document.words[word.index - 1] if word.index else word
     if before.lower not in ("a", "an"):
-        return word.start, end, new
-    article = before.text[0] + ("n" if _AN.match(following) else "")
-    return before.start, end, f"{article} {new}"
+        return word.start, end, new_text
+    article = before.text[0]
+    if _AN.match(following):
+        article += "n"
+    return before.start, end, f"{article} {new_text}"
 
 
 def _edit_by_rule(text: str, rule: str, start: int, end: int) -> _Replacement:
@@ -409,7 +415,9 @@ def _edit_by_rule(text: str, rule: str, start: int, end: int) -> _Replacement:
     # An opening: the text begins with the next word, in upper case.
     if rule == "ALT104":
         later_text = re.sub(r"^[\s:]+", "", text[end:])
-        return start, len(text) - len(later_text[1:]), later_text[:1].upper()
+        new_text = later_text[:1].upper()
+        end = len(text) - len(later_text[1:])
+        return start, end, new_text
     return len(text[:start].rstrip()), end, ""
 
 

@@ -84,14 +84,14 @@ def revise(
     if revised.written.outside:
         say_outside(out.parent)
     if revised.comparison is not None:
-        plain = {
+        content = {
             "comparison": asdict(revised.comparison),
             "not_better": revised.n_worse,
         }
         table = differences(
             revised.comparison, str(source), str(revised.scores)
         )
-        tell_result(plain, [table], finish.as_json)
+        tell_result(content, [table], finish.as_json)
         if revised.n_worse:
             say(
                 f"{revised.n_worse} proposals score lower than their texts (not_better)"

@@ -115,15 +115,17 @@ def run_revise(
         comparison = compare(before, after)
         pairs = [_values(before, names), _values(after, names)]
     for row in rows:
-        old, new = (values.get(row["id"], {}) for values in pairs)
+        old_values, new_values = (
+            values.get(row["id"], {}) for values in pairs
+        )
         row["meta"]["scores"] = {
             name: {
-                "before": old[name],
-                "after": new[name],
-                "difference": new[name] - old[name],
+                "before": old_values[name],
+                "after": new_values[name],
+                "difference": new_values[name] - old_values[name],
             }
-            for name in old
-            if name in new
+            for name in old_values
+            if name in new_values
         }
         row["meta"]["not_better"] = _is_worse(row["meta"]["scores"], names)
     write_jsonl(config.out, rows)
@@ -141,9 +143,8 @@ def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
     for name in names:
         for text, values in store.values_by_id(name).items():
             item_values = values_by_id.setdefault(text, {})
-            item_values |= {
-                f"{name}.{value}": score for value, score in values.items()
-            }
+            for value, score in values.items():
+                item_values[f"{name}.{value}"] = score
     return values_by_id
 
 

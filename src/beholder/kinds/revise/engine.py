@@ -134,29 +134,36 @@ def _read_people(source: Path, folder: Path) -> Iterator[Item]:
             item.id.removesuffix(f"/{judgment.annotator}"), []
         ).append((item, judgment))
     for name, judged_copies in texts.items():
-        item = judged_copies[0][0]
-        by = [judgment for _, judgment in judged_copies]
-        marks = [
-            TextMark("mistake", item.candidate[a:b], (a, b))
-            for a, b in _agreed(item.candidate, "candidate", by)
-        ]
-        # Marks in a reference are what the text leaves out; annotators see the
-        # first reference.
-        for reference in item.references[:1]:
-            marks += [
-                _omission(reference[a:b], reference, a)
-                for a, b in _agreed(reference, "reference", by)
-            ]
-        for fact in by[0].facts:
-            if isinstance(fact, JudgedFact) and fact.agreed == "false":
-                # A fact may be a sentence of the text; then its place is
-                # known.
-                at = item.candidate.find(fact.text)
-                span = (at, at + len(fact.text)) if at >= 0 else None
-                marks.append(TextMark("mistake", fact.text, span))
+        item, _ = judged_copies[0]
+        judgments = [judgment for _, judgment in judged_copies]
+        marks = _marks_of_people(item, judgments)
         if marks:
             plain_item = replace(item, id=name, judgments={}, meta={})
             yield _with_marks(plain_item, marks, {}, source.parent, folder)
+
+
+def _marks_of_people(
+    item: Item, judgments: Sequence[_People]
+) -> list[TextMark]:
+    """Return the mistakes and omissions of a text on which most annotators agree."""
+    marks = []
+    for start, end in _agreed(item.candidate, "candidate", judgments):
+        words_of_mark = item.candidate[start:end]
+        marks.append(TextMark("mistake", words_of_mark, (start, end)))
+    # Marks in a reference are what the text leaves out; annotators see the
+    # first reference.
+    for reference in item.references[:1]:
+        for start, end in _agreed(reference, "reference", judgments):
+            marks.append(_omission(reference[start:end], reference, start))
+    for fact in judgments[0].facts:
+        if isinstance(fact, JudgedFact) and fact.agreed == "false":
+            # A fact may be a sentence of the text; then its place is known.
+            start = item.candidate.find(fact.text)
+            span = None
+            if start >= 0:
+                span = (start, start + len(fact.text))
+            marks.append(TextMark("mistake", fact.text, span))
+    return marks
 
 
 def _with_marks(
@@ -316,13 +323,12 @@ def _read_lint(source: Path) -> Iterator[Item]:
         }
         group = {"language": finding.language} if finding.language else {}
         meta = {"marks": list(map(asdict, marks)), "source": where}
-        label = (
-            finding.language
-            if names[f"{name} ({finding.language})"] == 1
-            else text
-        )
-        unique = name if names[name] == 1 else f"{name} ({label or text})"
-        yield Item(unique, text, group=group, meta=meta)
+        unique_name = name
+        if names[name] > 1:
+            unique_name = f"{name} ({finding.language})"
+            if not finding.language or names[unique_name] > 1:
+                unique_name = f"{name} ({text})"
+        yield Item(unique_name, text, group=group, meta=meta)
 
 
 _REFUSED = "refused"
@@ -412,7 +418,9 @@ class ReviseRow(RowAsker):
 
     def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
         """Return the length of the proposal and the number of marks that are left."""
-        return super().measure(parts[:1]) | {"left": float(len(parts) - 1)}
+        measures = super().measure(parts[:1])
+        n_left = len(parts) - 1
+        return measures | {"left": float(n_left)}
 
     def _row(
         self,
@@ -437,12 +445,12 @@ class ReviseRow(RowAsker):
         )
 
 
-def edits_between(old: str, new: str) -> Iterator[dict[str, Any]]:
+def edits_between(old_text: str, new_text: str) -> Iterator[dict[str, Any]]:
     """Yield the edits from one text to another by words, as ranges of the old text, in order."""
     # Tokens with their blanks, so that joined tokens are the text again.
     token_pattern = re.compile(r"\s+|\w+|[^\w\s]")
-    a = token_pattern.findall(old)
-    b = token_pattern.findall(new)
+    a = token_pattern.findall(old_text)
+    b = token_pattern.findall(new_text)
     starts = [0]
     for token in a:
         starts.append(starts[-1] + len(token))

@@ -12,7 +12,7 @@ from copy import copy
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 from beholder.base.files import open_regular, write_bytes
 from beholder.base.grouping import by_key
@@ -28,6 +28,7 @@ from beholder.kinds.revise.places import (
     find_attribute,
     find_attributes,
     replace_texts,
+    text_start,
 )
 from beholder.lint import html, packed
 from beholder.lint.sources import READERS
@@ -208,7 +209,7 @@ def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
     if form in (".csv", ".tsv"):
         yield from _cells(source, "\t" if form == ".tsv" else ",")
         return
-    at = len(BOM) * source.startswith(BOM)
+    at = text_start(source)
     is_lines = form != ".json"
     for number, text in enumerate(
         source[at:].split("\n") if is_lines else [source[at:]], 1
@@ -232,60 +233,88 @@ def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
         offset: Place of its first character in the file.
         row: Number of the row; None takes the first index of each path, from 1.
     """
+    texts: list[_JsonText] = []
+    ids: dict[_JsonPath, str] = {}
+    for text in _scan_json(source):
+        if text.path[-1:] == ("id",):
+            ids[text.path[:-1]] = text.value
+        if text.is_text:
+            texts.append(text)
+    # Only now, because an id may come after the texts of its object.
+    for text in texts:
+        first_index = next(
+            (step for step in text.path if isinstance(step, int)), -1
+        )
+        number = row or first_index + 1
+        keys = {"", f"row {number}", str(number)}
+        keys.add(ids.get(text.path[:-1], ""))
+        pointer = ""
+        for step in text.path[:-1]:
+            pointer = f"{pointer}/{step}"
+            keys.add(pointer)
+        names = [step for step in text.path if isinstance(step, str)]
+        yield FoundText(
+            keys=frozenset(keys),
+            field=names[-1] if names else "",
+            start=offset + text.start,
+            end=offset + text.end,
+            value=text.value,
+        )
+
+
+_JsonPath: TypeAlias = tuple[str | int | None, ...]
+"""Keys and indices from the outermost value to an inner one."""
+
+
+class _JsonText(NamedTuple):
+    """A text or other plain value of a JSON text, with its place."""
+
+    path: _JsonPath
+    start: int
+    end: int
+    value: str
+    is_text: bool
+
+
+def _scan_json(source: str) -> Iterator[_JsonText]:
+    """Yield the plain values of a valid JSON text, without keys."""
     # A scan of tokens, because a parser gives values without their places.
-    # Each level has its bracket and its current key or index; a string that
-    # stands where a key is due is the key.
-    levels: list[list[Any]] = []
-    texts: list[tuple[list[Any], int, int, str]] = []
-    ids: dict[tuple[Any, ...], str] = {}
+    # There is a step for each open list and object: its index, or its key,
+    # which is None where a key is due.
+    steps: list[str | int | None] = []
     for token in _JSON.finditer(source):
         symbol = token[0]
-        if symbol in "{[":
-            first_index = 0 if symbol == "[" else None
-            levels.append([symbol, first_index])
+        if symbol == "{":
+            steps.append(None)
+        elif symbol == "[":
+            steps.append(0)
         elif symbol in "}]":
-            levels.pop()
+            steps.pop()
         elif symbol == ",":
-            bracket, index = levels[-1]
-            levels[-1][1] = index + 1 if bracket == "[" else None
+            step = steps[-1]
+            steps[-1] = step + 1 if isinstance(step, int) else None
         elif symbol != ":":
-            value = json.loads(symbol) if symbol[0] == '"' else symbol
-            if levels and levels[-1] == ["{", None]:
-                levels[-1][1] = value
-                continue
-            path = [level[1] for level in levels]
-            if path[-1:] == ["id"]:
-                ids[tuple(path[:-1])] = value
-            if symbol[0] == '"':
-                texts.append((path, token.start(), token.end(), value))
-    # Keys after all values: an id may stand behind the texts of its object.
-    for path, start, end, value in texts:
-        number = row or next(
-            (key + 1 for key in path if isinstance(key, int)), 0
-        )
-        steps = list(map(str, path))
-        pointers = {f"/{'/'.join(steps[:n])}" for n in range(1, len(steps))}
-        keys = {"", f"row {number}", str(number), *pointers}
-        keys.add(ids.get(tuple(path[:-1]), ""))
-        name = next(
-            (str(key) for key in reversed(path) if isinstance(key, str)), ""
-        )
-        yield FoundText(
-            frozenset(keys), name, offset + start, offset + end, value
-        )
+            is_text = symbol.startswith('"')
+            value = json.loads(symbol) if is_text else symbol
+            if steps and steps[-1] is None:
+                steps[-1] = value
+            else:
+                yield _JsonText(tuple(steps), *token.span(), value, is_text)
 
 
-def _cells(source: str, usual: str) -> Iterator[FoundText]:
+def _cells(source: str, usual_separator: str) -> Iterator[FoundText]:
     """Yield the cells of a table below its header.
 
     Args:
         source: The table.
-        usual: Separator where the header has several equally often.
+        usual_separator: Separator where the header has several equally often.
     """
     # The separator is the sign that the header has most often. Cells are
     # matched one after the other, because a CSV reader gives no places.
     head = source.split("\n", 1)[0]
-    separator = re.escape(max((usual, ";", "\t", ","), key=head.count))
+    separator = re.escape(
+        max((usual_separator, ";", "\t", ","), key=head.count)
+    )
     cell = re.compile(
         rf"(\"(?:[^\"]|\"\")*\"|[^{separator}\r\n]*)({separator}|\r?\n|$)"
     )
@@ -293,27 +322,32 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
     row: list[tuple[int, int, str]] = []
     number = 0
     line = 1
-    at = len(BOM) * source.startswith(BOM)
+    at = text_start(source)
     while at < len(source):
         match = cell.match(source, at)
         if match is None:
             break
-        is_quoted = match[1][:1] == '"'
-        value = match[1][1:-1].replace('""', '"') if is_quoted else match[1]
+        value = match[1]
+        if value.startswith('"'):
+            value = value[1:-1].replace('""', '"')
         row.append((*match.span(1), value))
         at = match.end()
-        if match[2] in ("\n", "\r\n", ""):
-            values = [value for _, _, value in row]
-            if header:
-                keys = {f"row {line}", str(number)}
-                if "id" in header:
-                    keys.update(values[header.index("id") :][:1])
-                for name, (start, end, text) in zip(header, row, strict=False):
-                    yield FoundText(frozenset(keys), name, start, end, text)
-            header = header or values
-            line += source.count("\n", row[0][0], at)
-            number += 1
-            row = []
+        is_row_end = match[2] in ("\n", "\r\n", "")
+        if not is_row_end:
+            continue
+        values = [value for _, _, value in row]
+        if header:
+            id_by_name = dict(zip(header, values, strict=False))
+            keys = {f"row {line}", str(number)}
+            if "id" in id_by_name:
+                keys.add(id_by_name["id"])
+            for name, (start, end, text) in zip(header, row, strict=False):
+                yield FoundText(frozenset(keys), name, start, end, text)
+        else:
+            header = values
+        line += source.count("\n", row[0][0], at)
+        number += 1
+        row = []
 
 
 def _spliced_archive(
@@ -412,19 +446,19 @@ def _copied(
     with zipfile.ZipFile(out, "w") as copied:
         copied.comment = archive.comment
         for entry in sorted(entries, key=lambda entry: entry.header_offset):
-            new = copy(entry)
+            new_entry = copy(entry)
             if entry.filename in parts:
                 copied.writestr(
-                    new,
+                    new_entry,
                     parts[entry.filename],
                     compress_type=entry.compress_type,
                 )
-                new.external_attr = entry.external_attr
+                new_entry.external_attr = entry.external_attr
                 continue
-            new.header_offset = out.tell()
+            new_entry.header_offset = out.tell()
             out.write(data[entry.header_offset : ends[entry.header_offset]])
-            copied.filelist.append(new)
-            copied.NameToInfo[new.filename] = new
+            copied.filelist.append(new_entry)
+            copied.NameToInfo[new_entry.filename] = new_entry
             copied.start_dir = out.tell()
         # The directory lists the parts in the order of the old one, which need
         # not be that of their bytes.

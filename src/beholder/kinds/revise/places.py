@@ -160,8 +160,8 @@ def replace_texts(
                 name, "two rows have the same place; leave one of them"
             )
     # From the end, so that earlier places stay valid.
-    for start, end, new in reversed(places):
-        source = source[:start] + new + source[end:]
+    for start, end, new_text in reversed(places):
+        source = source[:start] + new_text + source[end:]
     return source
 
 
@@ -208,12 +208,7 @@ def find_attribute(source: str, where: SourcePlace) -> list[FoundText]:
     starts = _line_starts(source)
     if where.line is None or where.column is None or where.line > len(starts):
         return []
-    start = (
-        len(BOM) * source.startswith(BOM)
-        + starts[where.line - 1]
-        + where.column
-        - 1
-    )
+    start = text_start(source) + starts[where.line - 1] + where.column - 1
     image = _IMAGE.match(source, start)
     if image:
         value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
@@ -227,11 +222,17 @@ def find_attribute(source: str, where: SourcePlace) -> list[FoundText]:
     ][:1]
 
 
+def text_start(source: str) -> int:
+    """Return the place of the first character after a byte order mark."""
+    return len(BOM) if source.startswith(BOM) else 0
+
+
 @lru_cache(maxsize=2)
 def _line_starts(source: str) -> list[int]:
     """Return the place of the first character of each line, without a byte order mark."""
     text = source.removeprefix(BOM)
-    return [0, *(feed.end() for feed in re.finditer("\n", text))]
+    line_feeds = re.finditer("\n", text)
+    return [0, *(line_feed.end() for line_feed in line_feeds)]
 
 
 def find_attributes(source: str, at: int) -> list[FoundText]:
@@ -240,7 +241,9 @@ def find_attributes(source: str, at: int) -> list[FoundText]:
     while match := _ATTRIBUTE.match(source, at):
         at = match.end()
         if match[2]:
-            value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
+            value = match[2]
+            if value[0] in "\"'":
+                value = value[1:-1]
             attribute_texts.append(
                 FoundText(
                     frozenset(), match[1], *match.span(2), html.unescape(value)
