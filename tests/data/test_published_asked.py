@@ -288,7 +288,7 @@ def test_an_answer_that_is_neither_yes_nor_no_is_named(tmp_path: Path) -> None:
     assert "Maybe' is neither yes nor no" in str(error)
 
 
-def test_a_published_file_without_texts_says_where_it_goes(
+def test_a_published_file_without_texts_names_the_option_for_references(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "rows.jsonl"

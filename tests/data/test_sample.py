@@ -151,7 +151,7 @@ def test_ratings_and_numbers_must_be_there() -> None:
 @pytest.mark.parametrize(
     ("annotators", "overlap"), [(5, 2), (4, 3), (3, 1), (3, 3)]
 )
-def test_each_picture_goes_to_so_many_annotators_and_loads_are_even(
+def test_each_picture_goes_to_overlap_annotators_and_loads_are_even(
     annotators: int, overlap: int
 ) -> None:
     shares = assign(ITEMS, annotators, overlap)
@@ -197,7 +197,7 @@ def test_a_wrong_overlap_is_refused(overlap: int) -> None:
         assign(ITEMS, 3, overlap)
 
 
-def written(path: Path) -> list[Item]:
+def read_sample(path: Path) -> list[Item]:
     rows_drawn = list(read_items(path, textless=True))
     assert all(isinstance(item, Item) for item in rows_drawn)
     return [item for item in rows_drawn if isinstance(item, Item)]
@@ -232,14 +232,14 @@ def test_the_command_writes_rows_that_others_read_and_a_file_for_each_annotator(
         "annotator-3.jsonl: 12 pictures",
     ):
         assert line in message
-    rows_drawn = written(Path("out.jsonl"))
+    rows_drawn = read_sample(Path("out.jsonl"))
     assert rows_drawn[0].images[0].startswith("data/")
     assert Counter(i.group["category"] for i in rows_drawn) == {
         "random": 24,
         "nature": 6,
         "trade": 6,
     }
-    shares = [written(Path(f"out.annotator-{n}.jsonl")) for n in (1, 2, 3)]
+    shares = [read_sample(Path(f"out.annotator-{n}.jsonl")) for n in (1, 2, 3)]
     assert Counter(i.id for share in shares for i in share) == {
         i.id: 2 for i in rows_drawn
     }

@@ -52,7 +52,7 @@ def is_reported(case: Mapping[str, Any], folder: Path) -> bool:
 
 
 @pytest.fixture(scope="module")
-def counted(
+def count_hits(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[bool, Mapping[str, Counter[str]]]:
     """By half and rule: hits, misses, false alarms and passes."""

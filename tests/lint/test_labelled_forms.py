@@ -256,7 +256,9 @@ def cases_of(form: str) -> Sequence[tuple[Mapping[str, Any], Rows]]:
         ("epub", 367),
     ],
 )
-def test_a_label_holds_in_each_form(tmp_path: Path, form: str, n: int) -> None:
+def test_a_labelled_case_has_the_same_finding_in_each_form(
+    tmp_path: Path, form: str, n: int
+) -> None:
     name, make, _ = FORMS[form]
     terms = vocabulary(())
     counts = {True: Counter[str](), False: Counter[str]()}

@@ -224,7 +224,7 @@ def test_work_grows_with_the_page(form: str) -> None:
     assert count(600) < 5 * count(150)
 
 
-def test_what_markdown_searches_in_vain_is_bounded(
+def test_failed_searches_in_markdown_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     n_searched = 0

@@ -415,7 +415,7 @@ def test_a_folder_is_read_without_hidden_files_and_links(
     ]
 
 
-def test_what_is_not_read(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is not a file or folder"):
         lint([tmp_path / "missing.csv"])
     with pytest.raises(DataError, match="has no file of these forms"):

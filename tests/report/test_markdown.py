@@ -100,7 +100,7 @@ def test_a_text_stays_text_in_its_cell(text: str) -> None:
     assert "\x1b" not in shown_text
 
 
-def test_what_github_would_make_a_link_of_is_broken_up() -> None:
+def test_texts_that_github_would_link_are_broken_up() -> None:
     escaped = for_markdown(
         "@octocat #12 http://e.vil www.e.vil WWW.e.vil :smile:"
     )
@@ -109,7 +109,7 @@ def test_what_github_would_make_a_link_of_is_broken_up() -> None:
     )
 
 
-def test_intervals_stand_behind_values_and_groups_are_named_once() -> None:
+def test_intervals_follow_values_and_groups_are_named_once() -> None:
     columns = (Column("m", "metric", "text"), Column("x", "x", interval=True))
     rows = (
         {"m": "posh", "x": 0.5, "x_low": 0.25, "x_high": 0.75},
@@ -226,7 +226,7 @@ def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
     assert fallen[1][3].startswith("+")
 
 
-def test_what_fell_goes_by_the_direction_of_its_own_value(cli: Cli) -> None:
+def test_falls_follow_the_direction_of_each_value(cli: Cli) -> None:
     reference = "A red dog sleeps on a mat."
     for name, text in (
         ("a", "A red dog sleeps."),

@@ -46,7 +46,7 @@ def _stored_agreement(
     }  # fmt: skip
 
 
-def stored(folder: Path) -> AgreementResult:
+def read_agreement(folder: Path) -> AgreementResult:
     """The agreement that a run has."""
     agreement = results.read(folder)
     assert agreement is not None
@@ -73,11 +73,11 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_is_far_from_people_stands_first_with_the_distance(
+def test_items_far_from_people_come_first_with_their_distance(
     run: Path,
 ) -> None:
     with Store.read(run) as store:
-        page_data = people(store, stored(run))
+        page_data = people(store, read_agreement(run))
     (section,) = page_data.sections
     ((label, high, low),) = section.far
     assert label == "posh.f1"
@@ -93,7 +93,7 @@ def test_scatters_have_a_point_per_datum_and_the_curve_of_mean_labels(
     run: Path,
 ) -> None:
     with Store.read(run) as store:
-        (section,) = people(store, stored(run)).sections
+        (section,) = people(store, read_agreement(run)).sections
     plot, length = section.plots
     assert (plot.n, plot.n_shown, len(plot.points), len(plot.curve)) == (
         19,
@@ -124,7 +124,7 @@ def test_many_data_are_drawn_as_an_even_sample(run: Path) -> None:
         json.dumps(stored_agreement), encoding="utf-8"
     )
     with Store.read(run) as store:
-        (section,) = people(store, stored(run)).sections
+        (section,) = people(store, read_agreement(run)).sections
     assert (section.plots[0].n, section.plots[0].n_shown) == (many, 334)
 
 
@@ -139,7 +139,7 @@ def test_equal_scores_are_one_point_of_the_curve_and_whole_numbers_are_spread(
         json.dumps(stored_agreement), encoding="utf-8"
     )
     with Store.read(run) as store:
-        plot = people(store, stored(run)).sections[0].plots[0]
+        plot = people(store, read_agreement(run)).sections[0].plots[0]
     (low, above), (high, below) = plot.curve  # the means are 1.5 and 4
     y_of = {text: y for y, text in plot.y_ticks}
     assert above == pytest.approx((y_of["1"] + y_of["2"]) / 2, abs=0.1)
@@ -167,7 +167,9 @@ def test_the_page_begins_with_people_and_links_the_items(run: Path) -> None:
     assert 'href="#item-19"' in page
 
 
-def test_a_run_that_nobody_judged_has_no_such_part(tmp_path: Path) -> None:
+def test_a_run_without_human_labels_has_no_section_on_people(
+    tmp_path: Path,
+) -> None:
     page = write_report(lemon_run(tmp_path / "run")).read_text("utf-8")
     assert 'id="people"' not in page
     assert results.read(tmp_path / "run") is None
@@ -247,7 +249,7 @@ def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
         + "\n"
     )
     path.write_text(text, encoding="utf-8")
-    results.write(run, stored(run))
+    results.write(run, read_agreement(run))
     assert path.read_text("utf-8") == text
 
 
@@ -266,7 +268,7 @@ def test_agree_keeps_what_the_page_draws(tmp_path: Path) -> None:
         "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
     )
     beholder.agree(data, ["bleu"], out=tmp_path / "run", resamples=20)
-    scores_read = stored(tmp_path / "run").measures[0].data
+    scores_read = read_agreement(tmp_path / "run").measures[0].data
     assert scores_read.gold == tuple(float(n) for n in range(8))
     assert scores_read.scores[1] == tuple(
         float(n + 1) for n in range(8)

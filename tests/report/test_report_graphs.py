@@ -23,7 +23,7 @@ TEXT = (
 )
 
 
-def big(n: int) -> SceneGraph:
+def make_graph(n: int) -> SceneGraph:
     entities = tuple(
         Entity(
             i,
@@ -60,7 +60,7 @@ def boxes(svg: str) -> list[tuple[float, float, float, float]]:
 
 @pytest.mark.parametrize("n", [1, 2, 30, 60])
 def test_boxes_do_not_overlap(n: int) -> None:
-    entity_boxes = boxes(graph_svg(big(n)))
+    entity_boxes = boxes(graph_svg(make_graph(n)))
     assert len(entity_boxes) == n
     for (x, y, w, h), (x2, y2, w2, h2) in combinations(entity_boxes, 2):
         assert (
@@ -71,8 +71,8 @@ def test_boxes_do_not_overlap(n: int) -> None:
         )
 
 
-def test_words_of_arrows_stand_on_no_box_and_on_no_other_words() -> None:
-    entities = big(8).entities
+def test_words_of_arrows_overlap_no_box_and_no_other_words() -> None:
+    entities = make_graph(8).entities
     relations = tuple(
         Relation(
             i,
@@ -155,7 +155,7 @@ def test_a_box_has_room_for_its_longest_line_and_all_its_rows() -> None:
     )  # never narrower than three letters
 
 
-def test_a_single_box_stands_in_the_middle_of_its_picture() -> None:
+def test_a_single_box_is_in_the_middle_of_its_picture() -> None:
     ox = Entity(0, "ox", "ox", (Mention("ox", (0, 2), 0),))
     svg = graph_svg(SceneGraph("x", (ox,), (), ()))
     root = ElementTree.fromstring(svg)

@@ -28,7 +28,7 @@ def test_wider_unit_comes_first_whatever_the_order_of_units() -> None:
     assert pieces("abcd", [(7, (1, 2)), (3, (0, 4))])[1] == Piece("b", (3, 7))
 
 
-def test_what_lies_outside_the_text_or_is_empty_marks_nothing() -> None:
+def test_spans_outside_the_text_and_empty_spans_mark_nothing() -> None:
     assert pieces("abc", [(0, (2, 2)), (1, (5, 9)), (2, (-4, 0))]) == [
         Piece("abc")
     ]

@@ -126,7 +126,7 @@ def rename_columns(
                     not isinstance(other_fields.get(outer) or {}, Mapping)
                     and inner
                 ):
-                    reason = f"is no object, so --map {field}={column} cannot add to it"
+                    reason = f"is not an object, so --map {field}={column} cannot add to it"
                     yield (
                         number,
                         DataError(name, reason, line=number, field=outer),

@@ -36,7 +36,7 @@ def cleaning_rules(clean: str) -> str:
     """Return the identity of a cleaning for signatures; empty if nothing is removed.
 
     Raises:
-        ConfigError: There is no such cleaning.
+        ConfigError: The cleaning is unknown.
     """
     if clean == "none":
         return ""

@@ -301,12 +301,12 @@ def _has_list(row: Row, field: str, kind: type) -> bool:
 
 
 def _first(row: Row, field: str) -> Row:
-    """Return the first object of a list in a field; empty if the field is no such list."""
+    """Return the first object of a list in a field; empty without such a list."""
     return row[field][0] if _has_list(row, field, dict) else {}
 
 
 def _within(row: Row, field: str) -> Row:
-    """Return the object in a field; empty if the field is none."""
+    """Return the object in a field; empty if the field is not an object."""
     return row[field] if isinstance(row.get(field), Mapping) else {}
 
 

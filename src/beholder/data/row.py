@@ -450,7 +450,7 @@ def _as_json(value: Any) -> Any:
     if hasattr(value, "tolist"):  # of numpy
         return value.tolist()
     raise TypeError(
-        f"{type(value).__name__} is no text, number or list of them"
+        f"{type(value).__name__} is not a text, a number or a list of them"
     )
 
 

@@ -261,7 +261,7 @@ def _is_no_value(
 
 
 def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
-    """Return the nouns that may name the thing with a value; empty if there is none."""
+    """Return the nouns that may name the thing with a value; empty without one."""
     # Three places are tried: the noun phrase behind the value; for a material
     # or colour after a comma, the first noun phrase of the text; for a side, a
     # posture or "the door is red", the nearest noun before it.

@@ -27,7 +27,7 @@ def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no run, or one of an unknown kind or of a kind without a page,
+        RunError: The folder contains no run, or one of an unknown kind or of a kind without a page,
             or the file cannot be written.
     """
     kind = kind_of(run_folder)
@@ -49,7 +49,7 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     Raises:
         ConfigError: Runs of this kind have no figures.
         MissingExtraError: matplotlib is not installed.
-        RunError: The folder holds no run, or one of an unknown kind.
+        RunError: The folder contains no run, or one of an unknown kind.
     """
     kind = kind_of(run_folder)
     if not kind.figures:

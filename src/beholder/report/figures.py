@@ -44,7 +44,7 @@ def write_figures(
         The files, in the order they were written. Equal runs give equal files.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder contains no run.
     """
     from beholder.metrics.vcs.plots import (
         alignment_figure,

@@ -96,7 +96,7 @@ def load(store: Store) -> RunData:
     """Read a run.
 
     Raises:
-        RunError: The folder holds no run log, or a damaged one.
+        RunError: The folder has no run log, or a damaged one.
     """
     log = manifest.read(store.folder)
     n_items = log.data.n_items

@@ -86,7 +86,7 @@ def run_tables(folder: Path) -> list[Table]:
     Of a headline without a direction only the failed items are listed.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder contains no run.
     """
     with Store.read(folder) as store:
         run = load(store)

@@ -40,7 +40,7 @@ def write_steps(
     Raises:
         ConfigError: The run has no such item or metric, the item has no score, or the file has
             another ending.
-        RunError: The folder holds no run of scores.
+        RunError: The folder contains no run of scores.
     """
     # Checked before the run is opened: an ending that cannot be written is a
     # mistake in the command.

@@ -127,7 +127,7 @@ class _Stream(io.RawIOBase):
         return len(data)
 
 
-def written(path: Path, parts: Parts, *, streamed: bool) -> None:
+def write_archive(path: Path, parts: Parts, *, streamed: bool) -> None:
     out: Any = _Stream() if streamed else io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         file.comment = b"kept"
@@ -146,7 +146,7 @@ def written(path: Path, parts: Parts, *, streamed: bool) -> None:
     path.write_bytes(bytes(out.data) if streamed else out.getvalue())
 
 
-def taken_apart(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
+def split_archive(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
     """Name, local entry, and central record without the place, of each part; and what ends it."""
     end = data.rindex(b"PK\x05\x06")
     n, _, at = struct.unpack("<HLL", data[end + 10 : end + 20])
@@ -169,7 +169,7 @@ def taken_apart(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
     return entries, data[end + 20 :]
 
 
-def decided(path: Path, decision: str) -> tuple[Path, int]:
+def write_decisions(path: Path, decision: str) -> tuple[Path, int]:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     out = path.with_name("d.jsonl")
     out.write_text(
@@ -187,17 +187,17 @@ def test_only_the_texts_change_and_other_parts_stay_byte_for_byte(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     parts, changes, n = FORMS[name]
-    written(Path(name), parts, streamed=streamed)
+    write_archive(Path(name), parts, streamed=streamed)
     source, out = Path(name).read_bytes(), Path(f"new-{name}")
     revise(name, "p.jsonl")
-    refused, n_rows = decided(Path("p.jsonl"), "refuse")
+    refused, n_rows = write_decisions(Path("p.jsonl"), "refuse")
     assert (n_rows, write_accepted(refused, out)) == (n, 0)
     assert out.read_bytes() == source
-    accepted, _ = decided(Path("p.jsonl"), "accept")
+    accepted, _ = write_decisions(Path("p.jsonl"), "accept")
     assert write_accepted(accepted, out) == n
     (before, end), (after, new_end) = (
-        taken_apart(source),
-        taken_apart(out.read_bytes()),
+        split_archive(source),
+        split_archive(out.read_bytes()),
     )
     assert new_end == end
     assert (
@@ -239,9 +239,9 @@ def test_two_equal_places_are_refused_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     twice = inline('id="1" descr="Image of a cat"') * 2
     body = f"<w:document {SPACES}><w:p>{twice}</w:p></w:document>"
-    written(Path("a.docx"), {"word/document.xml": body}, streamed=False)
+    write_archive(Path("a.docx"), {"word/document.xml": body}, streamed=False)
     revise("a.docx", "p.jsonl")
-    accepted, _ = decided(Path("p.jsonl"), "accept")
+    accepted, _ = write_decisions(Path("p.jsonl"), "accept")
     with pytest.raises(DataError, match="occurs 2 times, expected once"):
         write_accepted(accepted, Path("b.docx"))
     assert not Path("b.docx").exists()
@@ -262,9 +262,9 @@ def test_hostile_documents_are_refused_when_texts_are_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     parts = FORMS["a.docx"][0]
-    written(Path("a.docx"), parts, streamed=False)
+    write_archive(Path("a.docx"), parts, streamed=False)
     revise("a.docx", "p.jsonl")
-    written(
+    write_archive(
         Path("a.docx"), {**parts, "word/footer1.xml": text}, streamed=False
     )
     from beholder.kinds.revise.engine import digest
@@ -280,7 +280,7 @@ def test_hostile_documents_are_refused_when_texts_are_written(
         )
     )  # as if the document had been so when it was read
     Path("p.jsonl").write_text(rows, "utf-8")
-    accepted, _ = decided(Path("p.jsonl"), "accept")
+    accepted, _ = write_decisions(Path("p.jsonl"), "accept")
     with pytest.raises(DataError, match=why):
         write_accepted(accepted, Path("b.docx"))
     assert not Path("b.docx").exists()

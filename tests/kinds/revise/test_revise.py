@@ -249,7 +249,7 @@ def test_edits_of_lint_rules_need_no_english(
         ("A sign reads “bread, milk and eggs”.", "milk", "", "quoted"),
     ],
 )
-def test_what_is_not_certain_is_refused_with_its_reason(
+def test_uncertain_edits_are_refused_with_their_reason(
     text: str, wrong: str, instead: str, why: str
 ) -> None:
     edits, refused = find_certain_edits(text, [mark(text, wrong, instead)])
@@ -306,7 +306,7 @@ def test_edits_give_the_new_text_and_back() -> None:
         assert text == b == back
 
 
-def proposed(
+def propose(
     answer: str, text: str, marks: list[dict[str, Any]]
 ) -> tuple[str, list[str]]:
     tools: Tools = OneJudge(LLMJudge(Scripted(lambda _: answer)))
@@ -326,7 +326,7 @@ OMISSION = {
 
 def test_a_model_words_what_is_not_certain() -> None:
     text = "A man sits. A dog barks."
-    assert proposed("A man in a hat sits. A dog barks.", text, [OMISSION]) == (
+    assert propose("A man in a hat sits. A dog barks.", text, [OMISSION]) == (
         "A man in a hat sits. A dog barks.",
         [],
     )
@@ -350,14 +350,16 @@ def test_an_answer_that_changes_more_leaves_the_certain_edits(
     answer: str, why: str
 ) -> None:
     text = "A man sits. A dog barks."
-    proposal, refused = proposed(answer, text, [OMISSION])
+    proposal, refused = propose(answer, text, [OMISSION])
     assert proposal == text
     assert len(refused) == 1
     assert "needs wording" in refused[0]
     assert why in refused[0]
 
 
-def decided(rows: list[dict[str, Any]], path: Path, decision: str) -> Path:
+def write_decisions(
+    rows: list[dict[str, Any]], path: Path, decision: str
+) -> Path:
     path.write_text(
         "".join(
             json.dumps({**row, "decision": decision}) + "\n" for row in rows
@@ -432,10 +434,13 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
         for line in Path("p.jsonl").read_text("utf-8").splitlines()
     ]
     out = Path(f"new-{name}")
-    assert write_accepted(decided(rows, Path("d.jsonl"), "refuse"), out) == 0
+    assert (
+        write_accepted(write_decisions(rows, Path("d.jsonl"), "refuse"), out)
+        == 0
+    )
     assert out.read_bytes() == source.encode()
     assert write_accepted(
-        decided(rows, Path("d.jsonl"), "accept"), out
+        write_decisions(rows, Path("d.jsonl"), "accept"), out
     ) == len(rows)
     expected = source
     for old, new in changes:
@@ -459,7 +464,7 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
         ("t.parquet", "", "cannot be written into .parquet files"),
     ],
 )
-def test_what_cannot_be_written_is_refused_and_nothing_is_written(
+def test_forms_that_cannot_be_written_are_refused_and_nothing_is_written(
     name: str,
     source: str,
     why: str,
@@ -480,7 +485,8 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_written(
         ]
     with pytest.raises(DataError, match=why):
         write_accepted(
-            decided(rows, Path("d.jsonl"), "accept"), Path(f"new-{name}")
+            write_decisions(rows, Path("d.jsonl"), "accept"),
+            Path(f"new-{name}"),
         )
     assert not Path(f"new-{name}").exists()
 
@@ -495,7 +501,7 @@ def test_the_source_is_never_written_and_a_changed_one_is_refused(
         json.loads(line)
         for line in Path("p.jsonl").read_text("utf-8").splitlines()
     ]
-    accepted = decided(rows, Path("d.jsonl"), "accept")
+    accepted = write_decisions(rows, Path("d.jsonl"), "accept")
     Path("link.jsonl").symlink_to("t.jsonl")
     for out in ("t.jsonl", "./t.jsonl", "link.jsonl"):
         with pytest.raises(ConfigError, match="would write over the source"):
@@ -548,7 +554,7 @@ def test_from_a_run_to_a_new_table(
     )  # the missing "red" is the same mark
     assert row["meta"]["scores"]["posh.precision"]["difference"] > 0
     assert row["meta"]["not_better"] is False
-    accepted = decided([row], Path("d.jsonl"), "accept")
+    accepted = write_decisions([row], Path("d.jsonl"), "accept")
     assert cli("revise", str(accepted), "--write", "new.csv").code == 0
     assert Path("new.csv").read_text() == table.replace("blue", "red")
     bare = cli("revise", "run")

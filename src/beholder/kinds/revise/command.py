@@ -96,9 +96,9 @@ def revise(
             say(
                 f"{revised.n_worse} proposals score lower than their texts (not_better)"
             )
-    failures = [
-        f"{name}: {why.message}" for name, _, why in revised.written.failures
-    ]
+    failures = []
+    for name, _, failure in revised.written.failures:
+        failures.append(f"{name}: {failure.message}")
     return close(
         config.run,
         progress,

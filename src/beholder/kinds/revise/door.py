@@ -113,11 +113,11 @@ def run_revise(
     kind.run(SCORES, scored, progress, given=items())
     with Store.read(config.source) as before, Store.read(scored.out) as after:
         comparison = compare(before, after)
-        pairs = [_values(before, names), _values(after, names)]
+        values_before = _values(before, names)
+        values_after = _values(after, names)
     for row in rows:
-        old_values, new_values = (
-            values.get(row["id"], {}) for values in pairs
-        )
+        old_values = values_before.get(row["id"], {})
+        new_values = values_after.get(row["id"], {})
         row["meta"]["scores"] = {
             name: {
                 "before": old_values[name],

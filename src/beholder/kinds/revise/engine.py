@@ -206,9 +206,11 @@ def _read_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
     manifest.check_kind(run, SCORES)
     root = manifest.data_folder(run) or Path()
     data = Path(manifest.read(run).data.source)
-    source = (
-        {"file": str(data), "digest": digest(data)} if data.is_file() else {}
-    )
+    source: dict[str, str] = {}
+    # Rows that were passed from Python have no file.
+    if data.is_file():
+        source["file"] = str(data)
+        source["digest"] = digest(data)
     with Store.read(run) as store:
         names = [asker.name for asker in store.askers()]
         if metric is not None and metric not in names:
