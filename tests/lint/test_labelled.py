@@ -52,7 +52,7 @@ def is_reported(case: Mapping[str, Any], folder: Path) -> bool:
 
 
 @pytest.fixture(scope="module")
-def count_hits(
+def counts_by_half(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[bool, Mapping[str, Counter[str]]]:
     """By half and rule: hits, misses, false alarms and passes."""
@@ -87,19 +87,20 @@ def unread() -> int:
 
 
 def test_cases_that_nobody_read_are_judged_right(
-    counted: Mapping[bool, Mapping[str, Counter[str]]],
+    counts_by_half: Mapping[bool, Mapping[str, Counter[str]]],
 ) -> None:
     assert unread() == 354
-    precision, recall = rates(list(counted[False].values()))
+    precision, recall = rates(list(counts_by_half[False].values()))
     assert precision >= 0.98
     assert recall >= 0.95
 
 
 def test_each_rule_has_at_most_one_miss_and_one_false_alarm(
-    counted: Mapping[bool, Mapping[str, Counter[str]]],
+    counts_by_half: Mapping[bool, Mapping[str, Counter[str]]],
 ) -> None:
     both = {
-        rule: counted[True][rule] + counted[False][rule] for rule in rules()
+        rule: counts_by_half[True][rule] + counts_by_half[False][rule]
+        for rule in rules()
     }
     assert not {
         rule for rule, n in both.items() if n["miss"] > 1 or n["false"] > 1

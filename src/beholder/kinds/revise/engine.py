@@ -181,25 +181,29 @@ def _with_marks(
 
 def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
     """Return the marks of one annotator, or the runs of words that most of several marked."""
-    spans_by_annotator = [
-        [(mark.start, mark.end) for mark in p.marks if mark.side == side]
-        for p in by
-    ]
+    spans_by_annotator: list[list[Span]] = []
+    for person in by:
+        marks = [mark for mark in person.marks if mark.side == side]
+        spans_by_annotator.append([(mark.start, mark.end) for mark in marks])
     if len(by) == 1:
         return sorted(spans_by_annotator[0])
 
     def is_agreed(word: Span) -> bool:
-        return 2 * sum(
-            any(a < word[1] and word[0] < b for a, b in spans)
-            for spans in spans_by_annotator
-        ) > len(by)
+        start, end = word
+        n_agreeing = 0
+        for spans in spans_by_annotator:
+            if any(a < end and start < b for a, b in spans):
+                n_agreeing += 1
+        return 2 * n_agreeing > len(by)
 
-    runs = [
-        list(run)
-        for is_marked, run in groupby(words(text), is_agreed)
-        if is_marked
-    ]
-    return [(run[0][0], run[-1][1]) for run in runs]
+    agreed_spans: list[Span] = []
+    for is_marked, run in groupby(words(text), is_agreed):
+        if is_marked:
+            run_words = list(run)
+            start, _ = run_words[0]
+            _, end = run_words[-1]
+            agreed_spans.append((start, end))
+    return agreed_spans
 
 
 def _read_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
