@@ -83,9 +83,9 @@ async def _values(item: Item) -> dict[str, float]:
     aligned = replace(plan, lexical_alignment=alignment, peers=alignment.peers)
     worded = WORDED.score_answers(aligned, grades).values
     wording = compare_words(evidence.candidate, evidence.references)
-    own_vector = evidence.candidate.whole.astype(np.float64)
+    own_vector = evidence.candidate.whole_text.astype(np.float64)
     reference_vectors = np.stack(
-        [text.whole for text in evidence.references]
+        [text.whole_text for text in evidence.references]
     ).astype(np.float64)
     centre = reference_vectors.mean(axis=0)
     recall = peer_adjusted_recall(

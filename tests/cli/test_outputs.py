@@ -96,7 +96,7 @@ def test_commands_that_keep_work_beside_their_file_refuse_a_fifo(
 
 def test_only_listed_modules_open_files_for_writing() -> None:
     writers = set()
-    for path in set(SOURCES.rglob("*.py")) - {SOURCES / "files.py"}:
+    for path in set(SOURCES.rglob("*.py")) - {SOURCES / "base" / "files.py"}:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, ast.Call) or not isinstance(
                 node.func, ast.Attribute

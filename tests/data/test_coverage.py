@@ -51,9 +51,9 @@ def write(
 
 
 def items(path: Path, **options: Any) -> list[Item]:
-    found = list(read_items(path, DataOptions(**options)))
-    assert all(isinstance(one, Item) for one in found), found
-    return found  # type: ignore[return-value]
+    items_read = list(read_items(path, DataOptions(**options)))
+    assert all(isinstance(item, Item) for item in items_read), items_read
+    return items_read  # type: ignore[return-value]
 
 
 def noted(path: Path, **options: Any) -> list[str]:
@@ -121,9 +121,9 @@ def test_the_id_of_a_picture_is_the_id_of_its_row(
         {"caption": "d"},
         {"id": "own", field: 73, "caption": "e"},
     ]
-    found = items(write(tmp_path, *rows))
-    assert [item.id for item in found] == ["73", "x", "75", "4", "own"]
-    assert [item.id_is_row_number for item in found] == [
+    items_read = items(write(tmp_path, *rows))
+    assert [item.id for item in items_read] == ["73", "x", "75", "4", "own"]
+    assert [item.id_is_row_number for item in items_read] == [
         False,
         False,
         False,
@@ -248,6 +248,6 @@ def test_a_missing_text_of_a_table_is_a_counted_failure(
     )
     columns = {"candidate": column} if column == "pred" else {}
     run = beholder.score(table, ["rouge"], map=columns, out=tmp_path / "run")
-    failed = [item.id for item, found in run.outcomes("rouge") if isinstance(found, beholder.ItemFailure)]  # fmt: skip
+    failed = [item.id for item, outcome in run.outcomes("rouge") if isinstance(outcome, beholder.ItemFailure)]  # fmt: skip
     assert failed == ["y"]
     assert run.summary["rouge"].failures == {"the candidate is empty": 1}

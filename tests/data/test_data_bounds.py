@@ -26,12 +26,12 @@ LINE = b'{"candidate": "' + b"x" * 100_000 + b'"}\n'
 def test_mutated_files_of_all_formats_make_no_traceback(
     tmp_path: Path,
 ) -> None:
-    found = Found()
+    errors = Found()
     for number in range(60):
-        read_all(hostile_file(random.Random(f"1 {number}"), tmp_path), found)
-    assert not found.tracebacks
-    assert found.read > 50
-    assert found.refused > 50
+        read_all(hostile_file(random.Random(f"1 {number}"), tmp_path), errors)
+    assert not errors.tracebacks
+    assert errors.read > 50
+    assert errors.refused > 50
 
 
 @pytest.mark.parametrize("ending", [".gz", ".xz"])

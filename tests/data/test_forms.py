@@ -30,9 +30,9 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _items(path: Path, **options: Any) -> list[Item]:
-    found = list(read_items(path, DataOptions(**options)))
-    assert all(isinstance(one, Item) for one in found), found
-    return [one for one in found if isinstance(one, Item)]
+    rows_read = list(read_items(path, DataOptions(**options)))
+    assert all(isinstance(row_read, Item) for row_read in rows_read), rows_read
+    return [row_read for row_read in rows_read if isinstance(row_read, Item)]
 
 
 def test_columns_are_mapped_and_the_others_kept(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_an_empty_cell_of_the_mapped_column_is_an_empty_text(
     assert (first.candidate, second.candidate) == ("", "b")
 
 
-def test_a_column_that_is_nowhere_is_told_with_those_there_are(
+def test_an_unknown_mapped_column_is_reported_with_the_existing_ones(
     tmp_path: Path,
 ) -> None:
     path = _write(tmp_path / "d.csv", "text,gold\na,b\n")
@@ -108,14 +108,17 @@ def test_values_inside_a_field_are_mapped(tmp_path: Path) -> None:
     assert second.group == {"system": "m2"}
 
 
-def test_a_value_is_not_mapped_into_what_holds_none(tmp_path: Path) -> None:
+def test_a_value_cannot_be_mapped_into_a_field_that_is_no_object(
+    tmp_path: Path,
+) -> None:
     path = _write(tmp_path / "d.csv", "candidate,judgments,score\na,good,3\n")
     (error,) = read_items(
         path, DataOptions(map={"judgments.overall": "score"})
     )
     assert isinstance(error, DataError)
-    assert "judgments: is no object, so --map judgments.overall=score" in str(
-        error
+    assert (
+        "judgments: is not an object, so --map judgments.overall=score"
+        in str(error)
     )
 
 
@@ -145,7 +148,7 @@ def test_aliases_are_mapped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mapped", "said"),
+    ("mapped", "message"),
     [
         (
             {"image": "a", "images": "b"},
@@ -156,11 +159,11 @@ def test_aliases_are_mapped(tmp_path: Path) -> None:
         ({"candidate": ""}, "name a column"),
     ],
 )
-def test_mappings_that_cannot_be_meant(
-    tmp_path: Path, mapped: dict[str, str], said: str
+def test_mappings_that_are_not_valid_are_refused(
+    tmp_path: Path, mapped: dict[str, str], message: str
 ) -> None:
     path = _write(tmp_path / "d.csv", "text\na\n")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         list(read_items(path, DataOptions(map=mapped)))
 
 
@@ -190,7 +193,7 @@ def test_references_in_two_forms_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["caption;ref\na, b;c\n", "caption\tref\na, b\tc\n"]
 )
-def test_spreadsheets_that_separate_otherwise(
+def test_tables_with_other_separators_are_read(
     tmp_path: Path, text: str
 ) -> None:
     (item,) = _items(_write(tmp_path / "d.csv", text))
@@ -204,7 +207,7 @@ def test_a_comma_in_the_header_wins_over_a_semicolon_in_quotes(
     assert (item.candidate, item.meta) == ("a", {"x;y": "1"})
 
 
-def test_a_json_array_that_is_called_jsonl_is_told(tmp_path: Path) -> None:
+def test_a_json_array_named_jsonl_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"one JSON value over several lines.* call it \.json"
     ):
@@ -241,9 +244,9 @@ def test_coco_results_find_their_references(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (second.candidate, second.references) == ("dogs", ("a dog",))
     (item,) = (
-        one
-        for one in read_items(path)
-        if isinstance(one, Item) and one.candidate == "cats"
+        row_read
+        for row_read in read_items(path)
+        if isinstance(row_read, Item) and row_read.candidate == "cats"
     )
     assert item.references == ()
 
@@ -263,10 +266,10 @@ def test_coco_annotations_alone_are_pictures_with_references(
     assert second.references == ("a cat", "one cat")
 
 
-def test_a_broken_coco_file_is_told(tmp_path: Path) -> None:
+def test_a_broken_coco_file_is_refused(tmp_path: Path) -> None:
     broken = {**COCO, "annotations": [{"image_id": 9, "caption": "a"}]}
     with pytest.raises(
-        DataError, match=r"no file of COCO captions \(KeyError: 9\)"
+        DataError, match=r"not a file of COCO captions \(KeyError: 9\)"
     ):
         list(read_items(_write(tmp_path / "c.json", json.dumps(broken))))
 
@@ -288,7 +291,7 @@ def test_references_of_another_data_set_are_found_by_id(
 
 
 @pytest.mark.parametrize(
-    ("own", "references"),
+    ("own_fields", "references"),
     [
         ({"references": ["own", "mine"]}, ("own", "mine", "two")),
         ({"reference": "own"}, ("own", "two")),
@@ -300,18 +303,19 @@ def test_references_of_another_data_set_are_found_by_id(
     ],
 )
 def test_a_row_keeps_its_own_references_by_any_name(
-    tmp_path: Path, own: dict[str, Any], references: tuple[str, ...]
+    tmp_path: Path, own_fields: dict[str, Any], references: tuple[str, ...]
 ) -> None:
     gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
     path = _write(
-        tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own})
+        tmp_path / "d.jsonl",
+        json.dumps({"id": "x", "caption": "a", **own_fields}),
     )
     (item,) = _items(path, references_from=gold)
     assert (item.references, item.meta) == (references, {})
 
 
 @pytest.mark.parametrize(
-    ("own", "reason"),
+    ("own_fields", "reason"),
     [
         (
             {"ref": "a", "refs": "b"},
@@ -325,11 +329,12 @@ def test_a_row_keeps_its_own_references_by_any_name(
     ],
 )
 def test_a_row_whose_own_references_are_wrong_is_refused(
-    tmp_path: Path, own: dict[str, Any], reason: str
+    tmp_path: Path, own_fields: dict[str, Any], reason: str
 ) -> None:
     gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
     path = _write(
-        tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own})
+        tmp_path / "d.jsonl",
+        json.dumps({"id": "x", "caption": "a", **own_fields}),
     )
     (error,) = read_items(path, DataOptions(references_from=gold))
     assert isinstance(error, DataError)
@@ -418,7 +423,7 @@ def test_character_references_are_decoded_after_markup() -> None:
         ("1\n{0}\nNOTE that\n\nSTYLE\n", ["NOTE that STYLE"]),
     ],
 )  # fmt: skip
-def test_text_of_srt_goes_on_behind_an_empty_line(
+def test_text_of_srt_continues_after_an_empty_line(
     text: str, texts: list[str]
 ) -> None:
     times = ("00:00:01,000 --> 00:00:02,000", "00:00:03,000 --> 00:00:04,000")
@@ -500,7 +505,9 @@ def test_iiif_manifests_give_a_row_per_canvas(tmp_path: Path) -> None:
     assert (item.candidate, item.images) == ("A dog", ("https://x.org/1.jpg",))
 
 
-def test_a_language_may_hold_a_text_alone(tmp_path: Path) -> None:
+def test_a_language_map_may_have_a_text_instead_of_a_list(
+    tmp_path: Path,
+) -> None:
     manifest = {
         **V3,
         "items": [{"id": "c", "label": {"en": "A dog"}, "items": []}],
@@ -516,16 +523,24 @@ def test_a_folder_of_pictures_with_texts_beside_them(tmp_path: Path) -> None:
     _write(tmp_path / "b.txt", "\ufeffA dog. \n")
     _write(tmp_path / "below/a.txt", "A cat.")
     _write(tmp_path / "z.txt", "of no picture")
-    found = list(read_items(tmp_path))
-    assert [one.candidate for one in found if isinstance(one, Item)] == [
+    rows_read = list(read_items(tmp_path))
+    assert [
+        row_read.candidate
+        for row_read in rows_read
+        if isinstance(row_read, Item)
+    ] == [
         "A dog.",
         "A cat.",
     ]
-    assert [one.images for one in found if isinstance(one, Item)] == [
+    assert [
+        row_read.images for row_read in rows_read if isinstance(row_read, Item)
+    ] == [
         ("b.jpg",),
         ("below/a.png",),
     ]
-    (error,) = (one for one in found if isinstance(one, DataError))
+    (error,) = (
+        row_read for row_read in rows_read if isinstance(row_read, DataError)
+    )
     assert "candidate: is missing" in str(error)
 
 
@@ -540,7 +555,7 @@ def test_a_text_beside_a_picture_is_bounded(tmp_path: Path) -> None:
     assert second.reason == "b.txt is longer than 16 MiB"
 
 
-def test_a_folder_of_something_else_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_pictures_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"no run in it .run\.json., and no pictures either"
     ):
@@ -568,7 +583,7 @@ def test_values_of_tables_that_json_does_not_know_become_texts(
         )
 
 
-def test_labels_of_other_rows_are_none(tmp_path: Path) -> None:
+def test_labels_that_only_other_rows_have_are_missing(tmp_path: Path) -> None:
     rows = [
         {"candidate": "A dog.", "references": ["A dog."], "group": {name: "a"}}
         for name in ("system", "model")
@@ -645,14 +660,14 @@ def test_numbered_references_of_one_number_are_refused(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_arguments_of_another_kind_are_told(
+def test_arguments_of_a_wrong_type_are_reported(
     data: Any, metrics: Any, options: Any, reason: str
 ) -> None:
     with pytest.raises(ConfigError, match=reason):
         beholder.score(data, metrics, **options)
 
 
-def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
+def test_an_error_of_all_rows_is_reported_once(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.csv", "text,gt\n" + "a,b\n" * 30)
     with pytest.raises(DataError) as caught:
         beholder.score(path, ["length"], out=tmp_path / "run")
@@ -664,7 +679,7 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_good", "n_bad", "told"),
+    ("n_good", "n_bad", "message"),
     [
         (
             194,
@@ -676,14 +691,14 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
         (0, 3, "(all 3 rows are like this)"),
     ],
 )
-def test_a_fault_of_some_rows_is_told_with_their_number(
-    n_good: int, n_bad: int, told: str
+def test_an_error_of_some_rows_is_reported_with_their_number(
+    n_good: int, n_bad: int, message: str
 ) -> None:
     rows: list[Any] = [{"candidate": "a"}] * n_good + [{"text": "a"}] * n_bad
     with pytest.raises(DataError) as caught:
         beholder.score(rows, ["length"])
     text = str(caught.value)
-    assert told in text
+    assert message in text
     assert ("skip them with --skip-bad-rows" in text) == bool(n_good)
 
 

@@ -24,7 +24,7 @@ def _good(rows: list[Frame | DataError]) -> list[Frame]:
     return [row for row in rows if isinstance(row, Frame)]
 
 
-def test_a_csv_gives_frames_with_what_else_it_holds_as_labels(
+def test_other_columns_of_a_csv_become_labels_of_frames(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "index.csv"
@@ -153,14 +153,16 @@ def test_written_sequences_come_back_equal(tmp_path: Path) -> None:
     assert list(read_storylines(tmp_path / "s.jsonl")) == sequences
 
 
-def _photo(path: Path, taken: str | None) -> None:
+def _photo(path: Path, date: str | None) -> None:
     exif = Image.Exif()
-    if taken is not None:
-        exif.get_ifd(0x8769)[0x9003] = taken
+    if date is not None:
+        exif.get_ifd(0x8769)[0x9003] = date
     Image.new("L", (2, 2)).save(path, exif=exif)
 
 
-def test_exif_dates_stand_in_where_no_picture_is_dated(tmp_path: Path) -> None:
+def test_exif_dates_are_used_where_no_picture_has_a_date(
+    tmp_path: Path,
+) -> None:
     _photo(tmp_path / "a.jpg", "2015:06:01 12:00:00")
     _photo(
         tmp_path / "b.jpg", "0000:00:00 00:00:00"

@@ -46,7 +46,7 @@ def write(
         ]
         path.write_text("\n".join((head, *rows)) + "\n", encoding="utf-8")
     else:
-        rows = [json.dumps({"id": one.id, "candidate": one.candidate, "references": list(one.references), "judgments": dict(one.judgments)}) for one in judged(cells)]  # fmt: skip
+        rows = [json.dumps({"id": item.id, "candidate": item.candidate, "references": list(item.references), "judgments": dict(item.judgments)}) for item in judged(cells)]  # fmt: skip
         path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
@@ -169,8 +169,8 @@ def test_marks_and_objects_are_no_columns() -> None:
             judgments={"mistakes": [[0, 1]], "winner": {"model": "a"}},
         )
     ]
-    read, columns = read_labels(items, "f")
-    assert (read, columns) == (items, {})
+    items_read, columns = read_labels(items, "f")
+    assert (items_read, columns) == (items, {})
 
 
 def test_counts_show_codes() -> None:
@@ -210,8 +210,8 @@ def test_decimal_commas_belong_to_semicolons(
 def test_agree_reads_every_file_so(
     tmp_path: Path, name: str, cell: str
 ) -> None:
-    found = load(str(write(tmp_path, [5, 3, cell, 5, 3, 1], name)))
-    assert [item.judgments.get("overall") for item in found.items] == [
+    labelled = load(str(write(tmp_path, [5, 3, cell, 5, 3, 1], name)))
+    assert [item.judgments.get("overall") for item in labelled.items] == [
         5,
         3,
         None,
@@ -219,8 +219,8 @@ def test_agree_reads_every_file_so(
         3,
         1,
     ]
-    (measure,) = found.measures((), "spearman")
-    assert [list(measure.labels(item)) for item in found.items] == [
+    (measure,) = labelled.measures((), "spearman")
+    assert [list(measure.labels(item)) for item in labelled.items] == [
         [5],
         [3],
         [],
@@ -228,7 +228,9 @@ def test_agree_reads_every_file_so(
         [3],
         [1],
     ]
-    assert any("overall: 5 answers on 5 texts" in note for note in found.notes)
+    assert any(
+        "overall: 5 answers on 5 texts" in note for note in labelled.notes
+    )
 
 
 def test_a_wrong_answer_refuses_the_file_or_is_left_out(
@@ -239,9 +241,9 @@ def test_a_wrong_answer_refuses_the_file_or_is_left_out(
         DataError, match=r"labels.jsonl:2: judgments.overall: .*'good'"
     ):
         load(str(path))
-    found = load(str(path), rows=DataOptions(skip_bad_rows=True))
-    assert overall(found.items) == [5, None, 1, 5, 3, 1]
-    assert [one.line for one in found.bad_rows] == [2]
+    labelled = load(str(path), rows=DataOptions(skip_bad_rows=True))
+    assert overall(labelled.items) == [5, None, 1, 5, 3, 1]
+    assert [error.line for error in labelled.bad_rows] == [2]
 
 
 def test_wrong_answers_of_labels_that_are_not_used_do_not_matter(
@@ -307,15 +309,18 @@ def test_raters_with_gaps_have_the_coefficient_that_needs_no_full_table() -> (
     items, _ = read_labels(
         judged([[1, 2, None], [3, 3, "N/A"], [4, 4, ""], [5, None, None]]), "f"
     )
-    found = of_ratings(items, "overall")
-    assert (found.n_items, found.n_left_out) == (3, 1)
-    values = {one.name: one for one in found.coefficients}
+    reliability = of_ratings(items, "overall")
+    assert (reliability.n_items, reliability.n_left_out) == (3, 1)
+    values = {
+        coefficient.name: coefficient
+        for coefficient in reliability.coefficients
+    }
     alpha = values.pop("Krippendorff alpha (interval)").value
     assert alpha == pytest.approx(1 - 5 * 2 / 82)
-    assert all(one.value is None for one in values.values())
+    assert all(coefficient.value is None for coefficient in values.values())
     assert all(
-        "take Krippendorff alpha" in (one.reason or "")
-        for one in values.values()
+        "take Krippendorff alpha" in (coefficient.reason or "")
+        for coefficient in values.values()
     )
 
 

@@ -268,8 +268,8 @@ def test_varieties_are_groups_of_their_own_and_english_ones_english(
     assert run.to_pandas()["group.language"].tolist() == languages
     good = [
         item.id
-        for item, one in run.outcomes("vcs")
-        if isinstance(one, beholder.ItemScore)
+        for item, outcome in run.outcomes("vcs")
+        if isinstance(outcome, beholder.ItemScore)
     ]
     assert good == ["en-GB", "en-US"]
 
@@ -349,15 +349,15 @@ def test_an_item_of_python_is_read_as_a_row_is(
     tmp_path: Path, place: str
 ) -> None:
     if place in ("group", "meta"):
-        given: list[Any] = [
+        rows: list[Any] = [
             Item("1", "A dog.", ("A dog.",), **PLACES[place]("English"))
         ]
     else:
-        given = [
+        rows = [
             {"id": "1", "candidate": "A dog.", "references": ["A dog."]}
             | PLACES[place]("eng")
         ]
-    run = beholder.score(given, ["length"], out=tmp_path / "run")
+    run = beholder.score(rows, ["length"], out=tmp_path / "run")
     assert run.to_pandas()["group.language"].tolist() == ["en"]
 
 
@@ -365,14 +365,14 @@ def test_an_item_of_python_is_read_as_a_row_is(
 def test_every_reader_of_rows_sees_the_language(
     tmp_path: Path, place: str
 ) -> None:
-    said = PLACES[place]
+    fields = PLACES[place]
     ours = {
         "id": "1",
         "candidate": "Ein Hund.",
         "references": ["Ein Hund läuft."],
     }
     path = write(
-        tmp_path, ours | said("German") | {"judgments": {"overall": 3}}
+        tmp_path, ours | fields("German") | {"judgments": {"overall": 3}}
     )
 
     # Metrics refuse, score and audit read by the same reader, and reports break down by groups.
@@ -389,7 +389,7 @@ def test_every_reader_of_rows_sees_the_language(
 
     # rank
     (reviews,) = read_reviews(
-        write(tmp_path, {"id": "1", "texts": ["a", "b"], **said("German")})
+        write(tmp_path, {"id": "1", "texts": ["a", "b"], **fields("German")})
     )
     assert not isinstance(reviews, DataError)
     assert reviews.language == "de"
@@ -397,13 +397,13 @@ def test_every_reader_of_rows_sees_the_language(
     # narrate
     frames = ["a", "b"]
     (line,) = read_storylines(
-        write(tmp_path, {"id": "1", "frames": frames, **said("German")})
+        write(tmp_path, {"id": "1", "frames": frames, **fields("German")})
     )
     assert not isinstance(line, DataError)
     assert line.group["language"] == "de"
     if place in ("field", "other name", "column"):
         (frame,) = read_frames(
-            write(tmp_path, {"image": "a.jpg", **said("German")})
+            write(tmp_path, {"image": "a.jpg", **fields("German")})
         )
         assert not isinstance(frame, DataError)
         assert dict(frame.labels) == {"language": "de"}
@@ -412,10 +412,10 @@ def test_every_reader_of_rows_sees_the_language(
     english = "A brown dog runs along the beach with a red ball in its mouth."
     page = write(
         tmp_path,
-        {"image": "a.jpg", "alt": english, **said("German")},
+        {"image": "a.jpg", "alt": english, **fields("German")},
         name="alt.jsonl",
     )
-    rules = [one.rule for one in lint([page]).findings]
+    rules = [finding.rule for finding in lint([page]).findings]
     assert "ALT205" in rules, rules
 
 

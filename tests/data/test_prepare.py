@@ -63,10 +63,10 @@ def test_cleaned_texts_are_scored_and_signed(
 def test_marks_of_transcripts_are_removed_for_all_metrics(
     name: str, marked: str, words: str, tmp_path: Path
 ) -> None:
-    other = f"{words} {words.split()[0]}"
-    item = Item("0", marked, (other, f"<noise> {other}"))
+    variant = f"{words} {words.split()[0]}"
+    item = Item("0", marked, (variant, f"<noise> {variant}"))
     run = beholder.score([item], [name], out=tmp_path / "run", clean="speech")
-    plain = metric(name).score([Item("0", words, (other, other))])[0]
+    plain = metric(name).score([Item("0", words, (variant, variant))])[0]
     assert isinstance(plain, ItemScore)
     values = run.summary[name].values
     assert {key: values[key].mean for key in plain.values} == pytest.approx(
@@ -116,7 +116,7 @@ def test_decomposed_letters_are_those_of_the_composed_text(
 
 
 @pytest.mark.parametrize(
-    ("text", "other"),
+    ("text", "variant"),
     [
         ("the dog’s owner doesn’t smile", "the dog's owner doesn't smile"),
         (
@@ -128,12 +128,12 @@ def test_decomposed_letters_are_those_of_the_composed_text(
     ],
 )
 def test_characters_of_typesetters_are_those_of_keyboards(
-    text: str, other: str
+    text: str, variant: str
 ) -> None:
     for name in ("rouge", "meteor", "vcs", "accord"):
         scored = metric(name)
         headline = scored.values[0].name
-        expected = scored.score_text(other, other).values[headline]
-        assert scored.score_text(text, other).values[
+        expected = scored.score_text(variant, variant).values[headline]
+        assert scored.score_text(text, variant).values[
             headline
         ] == pytest.approx(expected)

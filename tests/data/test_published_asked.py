@@ -15,7 +15,7 @@ from beholder.options import DataOptions
 from beholder.records import Item
 
 
-def read(
+def read_rows(
     tmp_path: Path, rows: list[Any], **options: Any
 ) -> list[Item | DataError]:
     path = tmp_path / "rows.jsonl"
@@ -23,8 +23,8 @@ def read(
     return list(read_items(path, DataOptions(**options), textless=True))
 
 
-def one(tmp_path: Path, row: dict[str, Any]) -> Item:
-    (item,) = read(tmp_path, [row])
+def read_item(tmp_path: Path, row: dict[str, Any]) -> Item:
+    (item,) = read_rows(tmp_path, [row])
     assert isinstance(item, Item), item
     return item
 
@@ -46,18 +46,18 @@ QUESTION = {
     ],
 )
 def test_captionqa(tmp_path: Path, row: dict[str, Any]) -> None:
-    item = one(tmp_path, row)
-    (asked,) = questions_of(item)
+    item = read_item(tmp_path, row)
+    (question,) = questions_of(item)
     assert item.id == "nat_1"
-    assert (asked.question, asked.answer) == (
+    assert (question.question, question.answer) == (
         "Where does the cat sit?",
         "on grass",
     )
-    assert asked.options == ("on grass", "on a chair")
-    assert asked.category == ("Spatial", "Location")
+    assert question.options == ("on grass", "on a chair")
+    assert question.category == ("Spatial", "Location")
 
 
-ASKED = [
+QUESTIONS = [
     {"question": "What moves?", "answer": "a tram", "category": "background"}
 ]
 
@@ -65,15 +65,19 @@ ASKED = [
 @pytest.mark.parametrize(
     "row",
     [
-        {"v_1": ASKED},
-        {"video_name": "v_1", "caption": "A tram passes.", "qa_list": ASKED},
+        {"v_1": QUESTIONS},
+        {
+            "video_name": "v_1",
+            "caption": "A tram passes.",
+            "qa_list": QUESTIONS,
+        },
     ],
 )
 def test_vdc(tmp_path: Path, row: dict[str, Any]) -> None:
-    item = one(tmp_path, row)
-    (asked,) = questions_of(item)
+    item = read_item(tmp_path, row)
+    (question,) = questions_of(item)
     assert item.id == "v_1"
-    assert (asked.question, asked.answer, asked.options) == (
+    assert (question.question, question.answer, question.options) == (
         "What moves?",
         "a tram",
         (),
@@ -82,7 +86,9 @@ def test_vdc(tmp_path: Path, row: dict[str, Any]) -> None:
 
 def test_vcapsbench(tmp_path: Path) -> None:
     qa = ["color*Is the car red?*Yes", "count*Are there two dogs?*no."]
-    first, second = questions_of(one(tmp_path, {"video_id": "7", "qa": qa}))
+    first, second = questions_of(
+        read_item(tmp_path, {"video_id": "7", "qa": qa})
+    )
     assert (first.question, first.answer, first.category) == (
         "Is the car red?",
         "yes",
@@ -96,7 +102,7 @@ def test_capricorn(tmp_path: Path) -> None:
         "main_sbj_evts": ["<man 1> closes a window."],
         "bg_desc": ["It is night."],
     }
-    item = one(
+    item = read_item(
         tmp_path, {"video_id": "9", "duration": 120.5, "events": events}
     )
     assert [(c.text, c.dimension, c.subjects) for c in criteria_of(item)] == [
@@ -128,9 +134,9 @@ def test_capability(
         "annotation": annotation,
         "task": task,
     }
-    found = criteria_of(one(tmp_path, row))
-    assert [c.text for c in found] == criteria
-    assert {c.dimension for c in found} == {task}
+    criteria_read = criteria_of(read_item(tmp_path, row))
+    assert [c.text for c in criteria_read] == criteria
+    assert {c.dimension for c in criteria_read} == {task}
 
 
 def test_dream(tmp_path: Path) -> None:
@@ -144,7 +150,7 @@ def test_dream(tmp_path: Path) -> None:
         "dataset": "DREAM_Live-action",
         "idx": 3,
     }
-    item = one(tmp_path, row)
+    item = read_item(tmp_path, row)
     assert (item.id, item.references) == ("3", ("A dog runs. It jumps.",))
     assert [c.text for c in criteria_of(item)] == [
         "A dog runs.",
@@ -160,7 +166,7 @@ def test_carebench(tmp_path: Path) -> None:
         "events": ["A boy runs."],
         "objects": ["a boy in red"],
     }
-    item = one(tmp_path, row)
+    item = read_item(tmp_path, row)
     assert item.references == ("A boy in red runs.",)
     assert item.candidate == ""
     assert [c.dimension for c in criteria_of(item)] == ["event", "object"]
@@ -172,23 +178,27 @@ def test_tuna(tmp_path: Path) -> None:
         "index": "t1",
         "events": [{"event": "A pan.", "visual_elements": elements}],
     }
-    item = one(
+    item = read_item(
         tmp_path, {**row, "visual_characteristic": "High-Dynamic,Multi-Scene"}
     )
-    (found,) = criteria_of(item)
-    assert (found.text, found.dimension, found.weight) == (
+    (criteria_read,) = criteria_of(item)
+    assert (
+        criteria_read.text,
+        criteria_read.dimension,
+        criteria_read.weight,
+    ) == (
         "The camera pans.",
         "camera",
         2.0,
     )
-    assert found.event == "A pan."
+    assert criteria_read.event == "A pan."
     assert item.group == {"High-Dynamic": "yes", "Multi-Scene": "yes"}
 
 
 def test_what_is_not_of_the_form_is_reported_with_its_row(
     tmp_path: Path,
 ) -> None:
-    (error,) = read(
+    (error,) = read_rows(
         tmp_path, [{"video_id": "7", "qa": ["Is the car red? Yes"]}]
     )
     assert isinstance(error, DataError)
@@ -209,11 +219,11 @@ def test_questions_in_rows_of_their_own_add_up(tmp_path: Path) -> None:
     questions.write_text(
         "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
     )
-    (item,) = read(
+    (item,) = read_rows(
         tmp_path, [{"id": "n", "caption": "A cat."}], references_from=questions
     )
     assert isinstance(item, Item)
-    assert [asked.answer for asked in questions_of(item)] == [
+    assert [question.answer for question in questions_of(item)] == [
         "on grass",
         "grey",
     ]
@@ -239,7 +249,7 @@ def test_captions_by_id_get_the_subset_of_their_film_and_keep_their_system(
         "A dog sits.",
         {"dataset": "DREAM/videvo"},
     )
-    (item,) = read(
+    (item,) = read_rows(
         tmp_path,
         [{"id": "3", "caption": "A.", "group": {"system": "m"}}],
         references_from=films,
@@ -260,10 +270,10 @@ def test_captions_by_id_get_the_subset_of_their_film_and_keep_their_system(
 
 def test_a_column_of_criteria_can_be_mapped(tmp_path: Path) -> None:
     row = {"caption": "A dog sits.", "points": ["A dog sits."]}
-    (item,) = read(tmp_path, [row], map={"criteria": "points"})
+    (item,) = read_rows(tmp_path, [row], map={"criteria": "points"})
     assert isinstance(item, Item), item
     assert criteria_of(item)[0].text == "A dog sits."
-    (item,) = read(tmp_path, [row])
+    (item,) = read_rows(tmp_path, [row])
     assert isinstance(item, Item), item
     with pytest.raises(
         ItemError, match=r"--map criteria=COLUMN.*there are: points"
@@ -272,17 +282,17 @@ def test_a_column_of_criteria_can_be_mapped(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_is_neither_yes_nor_no_is_named(tmp_path: Path) -> None:
-    (error,) = read(
+    (error,) = read_rows(
         tmp_path, [{"video_id": "7", "qa": ["color*Is the car red?*Maybe"]}]
     )
     assert "Maybe' is neither yes nor no" in str(error)
 
 
-def test_a_published_file_without_texts_says_where_it_goes(
+def test_a_published_file_without_texts_names_the_option_for_references(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps({"v_1": ASKED}) + "\n", "utf-8")
+    path.write_text(json.dumps({"v_1": QUESTIONS}) + "\n", "utf-8")
     (error,) = read_items(path)
     assert "--references-from" in str(error)
 
@@ -295,7 +305,7 @@ def test_captions_of_a_model_find_the_criteria_of_their_film(
     annotations.write_text(
         json.dumps({"video_id": "9", "events": events}) + "\n", "utf-8"
     )
-    (item,) = read(
+    (item,) = read_rows(
         tmp_path,
         [{"video_id": "9", "caption": "A man opens it."}],
         references_from=annotations,

@@ -146,7 +146,7 @@ def test_links_below_media_root_must_not_lead_out_of_it(
         assert from_row(
             {**row, "images": str(root / name)}, media_root=tmp_path
         )
-    with pytest.raises(RowError, match="is no path"):
+    with pytest.raises(RowError, match="is not a path"):
         from_row({**row, "images": str(root / "a\0")}, media_root=root)
     assert from_row({**row, "images": str(root / "good.png")}, media_root=root)
     assert from_row(
@@ -323,10 +323,10 @@ def test_wrong_csv_is_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "d.csv"
     path.write_text(text)
     try:
-        found = _messages(path)
+        messages = _messages(path)
     except DataError as error:
-        found = [str(error)]
-    assert message in found[0]
+        messages = [str(error)]
+    assert message in messages[0]
 
 
 def test_parquet_is_read_with_row_numbers(tmp_path: Path) -> None:
@@ -378,11 +378,11 @@ class HubRows:
 
 def _hub(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """A stand-in for the package datasets; gives what it was asked for."""
-    asked = []
+    requests = []
 
     def load_dataset(name: str, *, split: str, streaming: bool) -> HubRows:
         assert streaming
-        asked.append((name, split))
+        requests.append((name, split))
         if split == "none":
             raise ValueError("Bad split: none. Available splits: ['test']")
         rows: list[dict[str, object]] = [
@@ -405,18 +405,18 @@ def _hub(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     module.__spec__ = importlib.machinery.ModuleSpec("datasets", loader=None)
     module.load_dataset = load_dataset  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "datasets", module)
-    return asked
+    return requests
 
 
 def test_a_set_of_the_hub_is_read_by_the_same_names_without_its_pictures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = _hub(monkeypatch)
+    requests = _hub(monkeypatch)
     good, bad = read_items("hf:org/name")
     assert good == Item("1", "a", ("r",), meta={"extra": None})
     assert str(bad).startswith("hf:org/name:2: references")
     list(read_items("hf:org/name@train"))
-    assert asked == [("org/name", "test"), ("org/name", "train")]
+    assert requests == [("org/name", "test"), ("org/name", "train")]
 
 
 def test_a_set_that_the_hub_has_not_is_named_with_the_reason(
@@ -449,7 +449,7 @@ def test_no_bytes_make_a_traceback(data: bytes) -> None:
 
 
 def test_records_of_several_files_share_what_is_taken() -> None:
-    taken: dict[str, int] = {}
+    row_numbers: dict[str, int] = {}
 
     def build(row: object, number: str) -> str:
         return f"{row}-{number}"
@@ -457,15 +457,19 @@ def test_records_of_several_files_share_what_is_taken() -> None:
     def letter(record: str) -> str:
         return record[0]
 
-    def read(name: str, *rows: object) -> list[object]:
-        found = records(
-            enumerate(rows, 7), build, name=name, key=letter, taken=taken
+    def read_records(name: str, *rows: object) -> list[object]:
+        rows_read = records(
+            enumerate(rows, 7),
+            build,
+            name=name,
+            key=letter,
+            row_numbers=row_numbers,
         )
-        return list(found)
+        return list(rows_read)
 
     wrong = DataError("a", "is no JSON", line=8)
-    assert read("a", "x", wrong, "y") == ["x-7", wrong, "y-9"]
-    again, new = read("b", "y", "z")
+    assert read_records("a", "x", wrong, "y") == ["x-7", wrong, "y-9"]
+    again, new = read_records("b", "y", "z")
     assert isinstance(again, DataError)
     assert str(again) == "b:7: id: 'y' is taken by row 9; ids must differ"
     assert new == "z-8"
@@ -489,7 +493,7 @@ def test_a_row_without_text_is_an_item_where_texts_are_to_be_made(
         ("1", "", ("p.png",)), ("2", "x", ()), ("3", "", ()),
     ]  # fmt: skip
     # Where texts are expected, no such field is a wrong row, and null is a text that is empty.
-    missing, given, null = read_items(path)
+    missing, filled, null = read_items(path)
     assert isinstance(missing, DataError)
-    assert given == items[1]
+    assert filled == items[1]
     assert null == items[2]

@@ -32,7 +32,7 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def read(
+def read_rows(
     folder: Path, *rows: object, **options: Any
 ) -> list[Reviews | DataError]:
     path = folder / "r.jsonl"
@@ -43,13 +43,13 @@ def read(
 
 
 def test_our_own_form_is_read_and_written_back(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, OURS)
-    assert isinstance(found, Reviews)
-    assert found.texts == ("猫です。", "犬です。", "鳥です。")
-    assert found.ranks == {"anna": (1.0, 2.0, 3.0), "ben": (2.0, None, 1.5)}
-    assert found.prompt_ranks == (3.0, 2.0, 1.0)
-    assert reviews_row(found) == OURS
-    assert read(tmp_path, reviews_row(found)) == [found]
+    (reviews,) = read_rows(tmp_path, OURS)
+    assert isinstance(reviews, Reviews)
+    assert reviews.texts == ("猫です。", "犬です。", "鳥です。")
+    assert reviews.ranks == {"anna": (1.0, 2.0, 3.0), "ben": (2.0, None, 1.5)}
+    assert reviews.prompt_ranks == (3.0, 2.0, 1.0)
+    assert reviews_row(reviews) == OURS
+    assert read_rows(tmp_path, reviews_row(reviews)) == [reviews]
 
 
 def test_the_published_form_is_read_from_parquet_files_of_a_folder(
@@ -70,16 +70,20 @@ def test_the_published_form_is_read_from_parquet_files_of_a_folder(
 
 
 def test_ranks_without_names_get_numbers(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, {"texts": ["a", "b"], "ranks": [[1, 2], [2, 1]]})
-    assert isinstance(found, Reviews)
-    assert found.ranks == {"1": (1.0, 2.0), "2": (2.0, 1.0)}
-    assert found.id == "1"
+    (reviews,) = read_rows(
+        tmp_path, {"texts": ["a", "b"], "ranks": [[1, 2], [2, 1]]}
+    )
+    assert isinstance(reviews, Reviews)
+    assert reviews.ranks == {"1": (1.0, 2.0), "2": (2.0, 1.0)}
+    assert reviews.id == "1"
 
 
 def test_one_reference_may_be_a_text(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, {"texts": ["a", "b"], "references": "A dog."})
-    assert isinstance(found, Reviews)
-    assert found.references == ("A dog.",)
+    (reviews,) = read_rows(
+        tmp_path, {"texts": ["a", "b"], "references": "A dog."}
+    )
+    assert isinstance(reviews, Reviews)
+    assert reviews.references == ("A dog.",)
 
 
 def _without(name: str) -> dict[str, Any]:
@@ -122,7 +126,7 @@ def _without(name: str) -> dict[str, Any]:
 def test_a_wrong_row_is_an_error_that_names_the_field(
     tmp_path: Path, row: object, message: str
 ) -> None:
-    bad, good = read(tmp_path, row, OURS)
+    bad, good = read_rows(tmp_path, row, OURS)
     assert isinstance(bad, DataError)
     assert "r.jsonl:1: " in str(bad)
     assert message in str(bad)
@@ -130,12 +134,12 @@ def test_a_wrong_row_is_an_error_that_names_the_field(
 
 
 def test_ids_may_repeat_between_languages_only(tmp_path: Path) -> None:
-    first, other, again = read(
+    first, second, again = read_rows(
         tmp_path, OURS, {**OURS, "language": "en"}, OURS
     )
     assert isinstance(first, Reviews)
-    assert isinstance(other, Reviews)
-    assert first.source == other.source == "img/1.jpg"
+    assert isinstance(second, Reviews)
+    assert first.source == second.source == "img/1.jpg"
     assert isinstance(again, DataError)
     assert str(again).endswith(
         "r.jsonl:3: id: '1 (ja)' is taken by row 1; ids must differ"
@@ -152,17 +156,17 @@ def test_pictures_in_the_table_are_written_as_files(
     tmp_path: Path, wrapped: bool
 ) -> None:
     data = b"\xff\xd8 not looked at"
-    held = {"bytes": data, "path": "x.jpg"} if wrapped else data
+    picture = {"bytes": data, "path": "x.jpg"} if wrapped else data
     pq.write_table(
-        pa.Table.from_pylist([{**PUBLISHED, "image": held}]),
+        pa.Table.from_pylist([{**PUBLISHED, "image": picture}]),
         tmp_path / "t.parquet",
     )
-    (found,) = read_reviews(
+    (reviews,) = read_reviews(
         tmp_path / "t.parquet", unpack=tmp_path / "pictures"
     )
-    assert isinstance(found, Reviews)
-    assert found.image is not None
-    assert (tmp_path / "pictures" / found.image).read_bytes() == data
+    assert isinstance(reviews, Reviews)
+    assert reviews.image is not None
+    assert (tmp_path / "pictures" / reviews.image).read_bytes() == data
     (without,) = read_reviews(tmp_path / "t.parquet")
     assert isinstance(without, Reviews)
     assert without.image is None

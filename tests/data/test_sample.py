@@ -25,7 +25,9 @@ def row(i: int, system: str = "a") -> Item:
     """Picture i: its category goes round, its rating changes with every round."""
     category = CATEGORIES[i % 4]
     rating = {"name": category, "rating": RATINGS[i // 4 % 3]}
-    found = {"several": [rating, rating], "none": []}.get(category, [rating])
+    ratings_by_category = {"several": [rating, rating], "none": []}.get(
+        category, [rating]
+    )
     group = {"system": system, "category": category}
     return Item(
         f"{i}/{system}",
@@ -33,7 +35,7 @@ def row(i: int, system: str = "a") -> Item:
         (),
         (f"{i}.jpg",),
         group=group,
-        meta={"categories": found},
+        meta={"categories": ratings_by_category},
     )
 
 
@@ -49,14 +51,14 @@ def pictures(items: list[Item], category: str | None = None) -> set[str]:
 def test_a_random_set_has_so_many_pictures_with_all_their_rows_in_the_order_of_the_data() -> (
     None
 ):
-    found = draw(ITEMS, SampleDesign(n=20))
-    assert len(pictures(found)) == 20
-    assert len(found) == 40
-    assert {i.group["category"] for i in found} == {"random"}
-    assert {i.meta["category"] for i in found} <= set(CATEGORIES)
+    rows_drawn = draw(ITEMS, SampleDesign(n=20))
+    assert len(pictures(rows_drawn)) == 20
+    assert len(rows_drawn) == 40
+    assert {i.group["category"] for i in rows_drawn} == {"random"}
+    assert {i.meta["category"] for i in rows_drawn} <= set(CATEGORIES)
     ids = [i.id for i in ITEMS]
-    assert [ids.index(i.id) for i in found] == sorted(
-        ids.index(i.id) for i in found
+    assert [ids.index(i.id) for i in rows_drawn] == sorted(
+        ids.index(i.id) for i in rows_drawn
     )
 
 
@@ -78,18 +80,18 @@ def test_every_picture_has_the_same_chance() -> None:
 
 
 def test_categories_beside_a_random_set_share_no_picture_with_it() -> None:
-    found = draw(ITEMS, SampleDesign(n=20, per_category=10))
-    assert Counter(i.group["category"] for i in found) == {
+    rows_drawn = draw(ITEMS, SampleDesign(n=20, per_category=10))
+    assert Counter(i.group["category"] for i in rows_drawn) == {
         "random": 40,
         "nature": 20,
         "trade": 20,
     }
-    assert len(pictures(found)) == 40
+    assert len(pictures(rows_drawn)) == 40
     for name in ("nature", "trade"):
-        drawn = pictures(found, name)
+        pictures_drawn = pictures(rows_drawn, name)
         assert all(
             CATEGORIES[int(picture.partition(".")[0]) % 4] == name
-            for picture in drawn
+            for picture in pictures_drawn
         )
 
 
@@ -102,9 +104,9 @@ def test_only_pictures_of_one_category_rated_high_enough() -> None:
     assert pictures(medium) == {
         f"{i}.jpg" for i in range(120) if i % 4 < 2 and i // 4 % 3 < 2
     }
-    drawn = draw(ITEMS, SampleDesign(rated="High", per_category=4))
-    assert pictures(drawn) < pictures(high)
-    assert Counter(i.group["category"] for i in drawn) == {
+    pictures_drawn = draw(ITEMS, SampleDesign(rated="High", per_category=4))
+    assert pictures(pictures_drawn) < pictures(high)
+    assert Counter(i.group["category"] for i in pictures_drawn) == {
         "nature": 8,
         "trade": 8,
     }
@@ -149,13 +151,15 @@ def test_ratings_and_numbers_must_be_there() -> None:
 @pytest.mark.parametrize(
     ("annotators", "overlap"), [(5, 2), (4, 3), (3, 1), (3, 3)]
 )
-def test_each_picture_goes_to_so_many_annotators_and_loads_are_even(
+def test_each_picture_goes_to_overlap_annotators_and_loads_are_even(
     annotators: int, overlap: int
 ) -> None:
     shares = assign(ITEMS, annotators, overlap)
-    seen = Counter(picture for share in shares for picture in pictures(share))
-    assert set(seen.values()) == {overlap}
-    assert len(seen) == 120
+    counts = Counter(
+        picture for share in shares for picture in pictures(share)
+    )
+    assert set(counts.values()) == {overlap}
+    assert len(counts) == 120
     loads = [len(pictures(share)) for share in shares]
     assert max(loads) - min(loads) <= 1
     assert all(
@@ -193,10 +197,10 @@ def test_a_wrong_overlap_is_refused(overlap: int) -> None:
         assign(ITEMS, 3, overlap)
 
 
-def written(path: Path) -> list[Item]:
-    found = list(read_items(path, textless=True))
-    assert all(isinstance(item, Item) for item in found)
-    return [item for item in found if isinstance(item, Item)]
+def read_sample(path: Path) -> list[Item]:
+    rows_drawn = list(read_items(path, textless=True))
+    assert all(isinstance(item, Item) for item in rows_drawn)
+    return [item for item in rows_drawn if isinstance(item, Item)]
 
 
 def test_the_command_writes_rows_that_others_read_and_a_file_for_each_annotator(
@@ -220,24 +224,24 @@ def test_the_command_writes_rows_that_others_read_and_a_file_for_each_annotator(
     )
     command = "sample data/in.jsonl --n 12 --per-category 3 --rated High --annotators 3 --overlap 2"
     assert app([*command.split(), "-o", "out.jsonl"]) == 0
-    said = capsys.readouterr().err
-    assert "18 pictures, 36 rows: out.jsonl" in said
+    message = capsys.readouterr().err
+    assert "18 pictures, 36 rows: out.jsonl" in message
     for line in (
         "random: 12 pictures",
         "nature: 3 pictures",
         "annotator-3.jsonl: 12 pictures",
     ):
-        assert line in said
-    found = written(Path("out.jsonl"))
-    assert found[0].images[0].startswith("data/")
-    assert Counter(i.group["category"] for i in found) == {
+        assert line in message
+    rows_drawn = read_sample(Path("out.jsonl"))
+    assert rows_drawn[0].images[0].startswith("data/")
+    assert Counter(i.group["category"] for i in rows_drawn) == {
         "random": 24,
         "nature": 6,
         "trade": 6,
     }
-    shares = [written(Path(f"out.annotator-{n}.jsonl")) for n in (1, 2, 3)]
+    shares = [read_sample(Path(f"out.annotator-{n}.jsonl")) for n in (1, 2, 3)]
     assert Counter(i.id for share in shares for i in share) == {
-        i.id: 2 for i in found
+        i.id: 2 for i in rows_drawn
     }
     before = Path("out.jsonl").read_bytes()
     assert app([*command.split(), "-o", "out.jsonl"]) == 0
@@ -261,8 +265,8 @@ def test_pictures_outside_the_folder_of_the_sample_are_announced_with_the_option
     assert (
         app(["sample", "in.jsonl", "--n", "2", "-o", "below/study.jsonl"]) == 0
     )
-    assert "lie outside below" in (said := capsys.readouterr().err)
-    assert "--media-root FOLDER" in said
+    assert "lie outside below" in (message := capsys.readouterr().err)
+    assert "--media-root FOLDER" in message
     assert any(
         not isinstance(row, Item) for row in read_items("below/study.jsonl")
     )
@@ -296,5 +300,5 @@ def test_an_overlap_without_annotators_is_refused(tmp_path: Path) -> None:
 def test_a_set_drawn_before_is_no_category() -> None:
     before = draw(ITEMS, SampleDesign(n=20))
     rest = [i for i in ITEMS if i.images[0] not in pictures(before)]
-    found = draw([*before, *rest], SampleDesign(per_category=5))
-    assert {i.group["category"] for i in found} == {"nature", "trade"}
+    rows_drawn = draw([*before, *rest], SampleDesign(per_category=5))
+    assert {i.group["category"] for i in rows_drawn} == {"nature", "trade"}

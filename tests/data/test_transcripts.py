@@ -101,9 +101,9 @@ def test_a_picture_outside_the_folder_is_refused_as_in_other_rows(
 ) -> None:
     rows = [{**PLACES["data"][0], "image": "../../secret.jpg"}]
     (tmp_path / "hi.json").write_text(json.dumps(rows), encoding="utf-8")
-    (found,) = read_items(tmp_path / "hi.json", textless=True)
-    assert isinstance(found, DataError)
-    assert found.field == "images[0]"
+    (error,) = read_items(tmp_path / "hi.json", textless=True)
+    assert isinstance(error, DataError)
+    assert error.field == "images[0]"
 
 
 def test_other_rows_with_some_of_the_names_stay_as_they_are(

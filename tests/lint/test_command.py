@@ -65,7 +65,7 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
     ("arguments", "message"),
     [
         ([], "name a file or folder"),
-        (["none.csv"], "none.csv: is no file or folder"),
+        (["none.csv"], "none.csv: is not a file or folder"),
         (
             ["alts.csv", "--select", "ALT999"],
             "there is no rule 'ALT999'; did you mean ALT",
@@ -78,7 +78,10 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
             ["alts.csv", "--format", "json", "--format", "html"],
             "add -o FOLDER",
         ),
-        (["alts.csv", "--baseline", "alts.csv"], "alts.csv: is no baseline"),
+        (
+            ["alts.csv", "--baseline", "alts.csv"],
+            "alts.csv: is not a baseline",
+        ),
         (["alts.csv", "--map", "text=nothing"], "it has image, alt, caption"),
         (
             ["alts.csv", "--map", "text=captoin"],
@@ -144,14 +147,16 @@ def test_json_is_equal_for_equal_input(cli: Cli) -> None:
     assert first.out == cli("lint", "alts.csv", "--format", "json").out
     value = json.loads(first.out)
     assert value["counts"] == {"error": 2, "warning": 1, "note": 0}
-    (image_of,) = [one for one in value["findings"] if one["rule"] == "ALT104"]
+    (image_of,) = [
+        finding for finding in value["findings"] if finding["rule"] == "ALT104"
+    ]
     assert (image_of["line"], image_of["span"]) == (4, [0, 8])
 
 
 def test_a_report_in_a_file_ends_with_a_line_on_stderr(cli: Cli) -> None:
     done = cli("lint", "alts.csv", "--format", "json", "-o", "found.json")
-    said = "4 pictures in 1 file: 2 errors, 1 warning, 0 notes; written to found.json\n"
-    assert (done.code, done.out, done.err) == (1, "", said)
+    summary = "4 pictures in 1 file: 2 errors, 1 warning, 0 notes; written to found.json\n"
+    assert (done.code, done.out, done.err) == (1, "", summary)
 
 
 def test_all_formats_into_a_folder(cli: Cli) -> None:
@@ -159,14 +164,14 @@ def test_all_formats_into_a_folder(cli: Cli) -> None:
     done = cli(
         "lint",
         "alts.csv",
-        *(part for one in formats for part in ("--format", one)),
+        *(part for form in formats for part in ("--format", form)),
         "-o",
         "out",
     )
-    said = (
+    summary = (
         "4 pictures in 1 file: 2 errors, 1 warning, 0 notes; written to out\n"
     )
-    assert (done.code, done.out, done.err) == (1, "", said)
+    assert (done.code, done.out, done.err) == (1, "", summary)
     names = {
         "lint.json",
         "lint.sarif",
@@ -179,7 +184,7 @@ def test_all_formats_into_a_folder(cli: Cli) -> None:
     log = json.loads(Path("out/lint.sarif").read_text())
     (run,) = log["runs"]
     assert log["version"] == "2.1.0"
-    assert [one["ruleId"] for one in run["results"]] == [
+    assert [result["ruleId"] for result in run["results"]] == [
         "ALT001",
         "ALT101",
         "ALT104",
@@ -192,8 +197,8 @@ def test_all_formats_into_a_folder(cli: Cli) -> None:
         "endLine": 4,
         "endColumn": 2,
     }
-    known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
-    assert {one["ruleId"] for one in run["results"]} <= known
+    rule_ids = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert {result["ruleId"] for result in run["results"]} <= rule_ids
     (suite,) = ElementTree.fromstring(Path("out/lint.junit.xml").read_text())
     assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
     assert "| ALT101 | file-name | 1 |" in Path("out/lint.md").read_text()
@@ -327,7 +332,8 @@ def test_rates_have_intervals_over_pages(cli: Cli) -> None:
         Path(f"site/{k}.html").write_text(rows)
     value = json.loads(cli("lint", "site", "--format", "json").out)
     rates = {
-        (one["rule"], one["by"], one["value"]): one for one in value["rates"]
+        (rate["rule"], rate["by"], rate["value"]): rate
+        for rate in value["rates"]
     }
     whole = rates["ALT001", "all", ""]
     assert (whole["n"], whole["found"], whole["rate"]) == (40, 10, 0.25)
@@ -343,9 +349,9 @@ def test_score_without_references_names_the_command_that_serves(
 ) -> None:
     Path("alts.csv").write_text("image,alt\na.jpg,A red door\n", "utf-8")
     assert "beholder lint checks" in cli("score", "alts.csv").err
-    named = cli("score", "alts.csv", "-m", "rouge", "-o", "run", "--no-report")
+    done = cli("score", "alts.csv", "-m", "rouge", "-o", "run", "--no-report")
     assert "beholder lint checks texts alone" in " ".join(
-        (named.out + named.err).split()
+        (done.out + done.err).split()
     )
     Path("alts.csv").write_text("File,Alt Text\na.jpg,A red door\n", "utf-8")
     assert "beholder lint checks" in cli("score", "alts.csv").err

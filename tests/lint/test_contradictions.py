@@ -60,13 +60,17 @@ A vase with a sign “red vase” | A blue vase
 Two birds on a wire | Plate 3, birds"""
 
 
-def found(tmp_path: Path, text: str, caption: str) -> list[str]:
+def find_contradictions(tmp_path: Path, text: str, caption: str) -> list[str]:
     path = tmp_path / "a.jsonl"
     path.write_text(
         json.dumps({"image": "a.jpg", "alt": text, "caption": caption})
     )
-    hits = [one for one in lint([path]).findings if one.rule == "ALT206"]
-    return [text[slice(*one.span)] for one in hits if one.span]
+    hits = [
+        finding
+        for finding in lint([path]).findings
+        if finding.rule == "ALT206"
+    ]
+    return [text[slice(*finding.span)] for finding in hits if finding.span]
 
 
 @pytest.mark.parametrize("pair", EXCLUDED.splitlines())
@@ -74,7 +78,7 @@ def test_values_of_one_thing_exclude_each_other(
     tmp_path: Path, pair: str
 ) -> None:
     text, caption, word = pair.split(" | ")
-    assert found(tmp_path, text, caption) == [word]
+    assert find_contradictions(tmp_path, text, caption) == [word]
 
 
 @pytest.mark.parametrize("pair", COMPATIBLE.splitlines())
@@ -82,7 +86,7 @@ def test_values_of_other_things_and_other_times_do_not(
     tmp_path: Path, pair: str
 ) -> None:
     text, caption = pair.split(" | ")
-    assert found(tmp_path, text, caption) == []
+    assert find_contradictions(tmp_path, text, caption) == []
 
 
 def test_no_parser_is_loaded(tmp_path: Path) -> None:

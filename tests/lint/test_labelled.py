@@ -36,7 +36,7 @@ LATER = ("ALT205", "ALT206", "ALT207")
 DIGEST = "d24f2b37d044b733ac80fbaf1ddb28913288c80150ef434e6b62d6b48fddb801"
 
 
-def found(case: Mapping[str, Any], folder: Path) -> bool:
+def is_reported(case: Mapping[str, Any], folder: Path) -> bool:
     if case.get("html"):
         path, text = folder / "page.html", case["html"]
     else:
@@ -52,7 +52,7 @@ def found(case: Mapping[str, Any], folder: Path) -> bool:
 
 
 @pytest.fixture(scope="module")
-def counted(
+def counts_by_half(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[bool, Mapping[str, Counter[str]]]:
     """By half and rule: hits, misses, false alarms and passes."""
@@ -70,7 +70,7 @@ def counted(
     for line in CASES:
         case = json.loads(line)
         counts[is_read(case)][case["rule"]][
-            names[case["expected"], found(case, folder)]
+            names[case["expected"], is_reported(case, folder)]
         ] += 1
     return counts
 
@@ -87,19 +87,20 @@ def unread() -> int:
 
 
 def test_cases_that_nobody_read_are_judged_right(
-    counted: Mapping[bool, Mapping[str, Counter[str]]],
+    counts_by_half: Mapping[bool, Mapping[str, Counter[str]]],
 ) -> None:
     assert unread() == 354
-    precision, recall = rates(list(counted[False].values()))
+    precision, recall = rates(list(counts_by_half[False].values()))
     assert precision >= 0.98
     assert recall >= 0.95
 
 
 def test_each_rule_has_at_most_one_miss_and_one_false_alarm(
-    counted: Mapping[bool, Mapping[str, Counter[str]]],
+    counts_by_half: Mapping[bool, Mapping[str, Counter[str]]],
 ) -> None:
     both = {
-        rule: counted[True][rule] + counted[False][rule] for rule in rules()
+        rule: counts_by_half[True][rule] + counts_by_half[False][rule]
+        for rule in rules()
     }
     assert not {
         rule for rule, n in both.items() if n["miss"] > 1 or n["false"] > 1
@@ -118,7 +119,9 @@ def test_later_cases_of_dates_contradictions_and_languages(
         .splitlines()
     )
     for case in map(json.loads, lines):
-        counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
+        counts[
+            case["rule"], case["expected"], is_reported(case, tmp_path)
+        ] += 1
     assert counts.total() == 60
     assert not {key for key in counts if key[1] != key[2]}
 
@@ -139,7 +142,9 @@ def test_120_cases_that_are_judged_as_measured(
         Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
     )
     for case in map(json.loads, lines):
-        counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
+        counts[
+            case["rule"], case["expected"], is_reported(case, tmp_path)
+        ] += 1
     assert counts.total() == 120
     assert {
         rule: counts[rule, True, True] + counts[rule, False, False]

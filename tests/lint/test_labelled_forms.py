@@ -78,8 +78,8 @@ def manifest(path: Path, rows: Rows) -> None:
                 "body": body,
             }
             if way:
-                said = body | {"accessibility": "alternativeText"}
-                says = {"motivation": "describing", "body": said}
+                text_body = body | {"accessibility": "alternativeText"}
+                says = {"motivation": "describing", "body": text_body}
             canvas["annotations"] = [
                 {"type": "AnnotationPage", "items": [says]}
             ]
@@ -92,14 +92,21 @@ def old_manifest(path: Path, rows: Rows) -> None:
     canvases = []
     for row in rows:
 
-        def told(text: str, language: str = row["language"]) -> object:
+        def language_value(
+            text: str, language: str = row["language"]
+        ) -> object:
             return (
                 {"@value": text, "@language": language} if language else text
             )
 
         image = f"https://x.org/iiif/{row['image']}/full/full/0/default.jpg"
         pairs = (
-            [{"label": "Alternative text", "value": told(row["alt"])}]
+            [
+                {
+                    "label": "Alternative text",
+                    "value": language_value(row["alt"]),
+                }
+            ]
             if row["alt"]
             else []
         )
@@ -112,7 +119,7 @@ def old_manifest(path: Path, rows: Rows) -> None:
         canvases.append(
             {
                 "@type": "sc:Canvas",
-                "label": told(row.get("caption", "")),
+                "label": language_value(row.get("caption", "")),
                 "images": [{"@type": "oa:Annotation", "resource": resource}],
                 "metadata": pairs,
             }
@@ -124,11 +131,15 @@ def old_manifest(path: Path, rows: Rows) -> None:
 
 
 def relations(rows: Rows) -> str:
-    made = "".join(
+    relationships = "".join(
         f'<Relationship Id="rId{number}" Type="image" Target={quoteattr(row["image"])}/>'
         for number, row in enumerate(rows, 1)
     )
-    return RELATIONS.partition("<Relationship ")[0] + made + "</Relationships>"
+    return (
+        RELATIONS.partition("<Relationship ")[0]
+        + relationships
+        + "</Relationships>"
+    )
 
 
 def write(path: Path, parts: Mapping[str, str]) -> None:
@@ -141,8 +152,10 @@ def word(path: Path, rows: Rows) -> None:
     style = '<w:pPr><w:pStyle w:val="Caption"/></w:pPr>'
     body = ""
     for number, row in enumerate(rows, 1):
-        said = f'id="{number}" descr={quoteattr(row["alt"] or "")}'
-        body += f"<w:p>{inline(said).replace('rId1', f'rId{number}')}</w:p>"
+        attributes = f'id="{number}" descr={quoteattr(row["alt"] or "")}'
+        body += (
+            f"<w:p>{inline(attributes).replace('rId1', f'rId{number}')}</w:p>"
+        )
         caption = f"<w:r><w:t>{escape(row.get('caption', ''))}</w:t></w:r>"
         body += (
             f"<w:p>{style}{caption}</w:p>" if row.get("caption") else "<w:p/>"
@@ -163,8 +176,8 @@ def word(path: Path, rows: Rows) -> None:
 def slides(path: Path, rows: Rows) -> None:
     parts = {}
     for number, row in enumerate(rows, 1):
-        said = f"<p:cNvPr id='2' name='Picture' descr={quoteattr(row['alt'] or '')}/>"
-        pic = f"<p:pic><p:nvPicPr>{said}</p:nvPicPr><p:blipFill><a:blip r:embed='rId1'/></p:blipFill></p:pic>"
+        properties = f"<p:cNvPr id='2' name='Picture' descr={quoteattr(row['alt'] or '')}/>"
+        pic = f"<p:pic><p:nvPicPr>{properties}</p:nvPicPr><p:blipFill><a:blip r:embed='rId1'/></p:blipFill></p:pic>"
         parts[f"ppt/slides/slide{number}.xml"] = (
             f"<p:sld {SPACES}>{pic}</p:sld>"
         )
@@ -210,7 +223,7 @@ FORMS: dict[str, tuple[str, Callable[[Path, Rows], None], frozenset[str]]] = {
 
 def cases_of(form: str) -> Sequence[tuple[Mapping[str, Any], Rows]]:
     """Cases whose fields the form can have; slides have no language here."""
-    found = []
+    cases = []
     for case in map(json.loads, CASES):
         if not case.get("rows"):
             continue
@@ -229,8 +242,8 @@ def cases_of(form: str) -> Sequence[tuple[Mapping[str, Any], Rows]]:
         ):
             continue  # no XML
         if form.startswith("iiif") or len(languages) == 1:
-            found.append((case, rows))
-    return found
+            cases.append((case, rows))
+    return cases
 
 
 @pytest.mark.parametrize(
@@ -243,7 +256,9 @@ def cases_of(form: str) -> Sequence[tuple[Mapping[str, Any], Rows]]:
         ("epub", 367),
     ],
 )
-def test_a_label_holds_in_each_form(tmp_path: Path, form: str, n: int) -> None:
+def test_a_labelled_case_has_the_same_finding_in_each_form(
+    tmp_path: Path, form: str, n: int
+) -> None:
     name, make, _ = FORMS[form]
     terms = vocabulary(())
     counts = {True: Counter[str](), False: Counter[str]()}
@@ -279,7 +294,8 @@ def test_a_page_in_a_book_has_the_findings_of_the_page(tmp_path: Path) -> None:
         )
         setting = LintSetting(case["profile"] or "web", terms=vocabulary(()))
         hit = case["rule"] in {
-            one.rule for one in lint([tmp_path / "a.epub"], setting).findings
+            finding.rule
+            for finding in lint([tmp_path / "a.epub"], setting).findings
         }
         kind = (
             ("hit" if hit else "miss")

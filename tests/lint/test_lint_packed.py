@@ -98,8 +98,11 @@ def test_text_boxes_are_no_pictures_and_what_old_programs_show_counts_once(
         + f"{both}"
         f"<w:r>{old.format('old')}</w:r></w:p>"
     )
-    found = [(one.raw, one.text_from) for one in word(tmp_path, body)]
-    assert found == [
+    texts = [
+        (occurrence.raw, occurrence.text_from)
+        for occurrence in word(tmp_path, body)
+    ]
+    assert texts == [
         (None, "descr"),
         ("new", "descr"),
         ("old", "alt"),
@@ -143,12 +146,16 @@ def test_slides_in_their_order(tmp_path: Path) -> None:
         ),
         "ppt/slideLayouts/slideLayout1.xml": slide(pic),
     }
-    found = list(
+    texts = list(
         packed.pictures(archive(tmp_path / "a.pptx", parts), "a.pptx")
     )
     assert [
-        (one.locator.removeprefix("ppt/slides/"), one.raw, one.picture)
-        for one in found
+        (
+            occurrence.locator.removeprefix("ppt/slides/"),
+            occurrence.raw,
+            occurrence.picture,
+        )
+        for occurrence in texts
     ] == [
         ("slide1.xml#3", None, "ppt/media/dog.jpg"),
         ("slide1.xml#5", "A dog", "ppt/media/dog.jpg"),
@@ -156,7 +163,7 @@ def test_slides_in_their_order(tmp_path: Path) -> None:
         ("slide10.xml#7", None, ""),
     ]
     report = lint([tmp_path / "a.pptx"], layouts=True)
-    assert [one.locator for one in report.occurrences[4:]] == [
+    assert [occurrence.locator for occurrence in report.occurrences[4:]] == [
         "ppt/slideLayouts/slideLayout1.xml#7"
     ]
 
@@ -230,7 +237,7 @@ def test_hostile_archives_are_refused(
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(b"\xd0\xcf\x11\xe0 an old Word document")
-    with pytest.raises(DataError, match=r"no readable \.docx file"):
+    with pytest.raises(DataError, match=r"not a readable \.docx file"):
         list(packed.pictures(tmp_path / "a.docx", "a.docx"))
 
 
@@ -243,7 +250,7 @@ def test_damaged_data_are_refused(tmp_path: Path) -> None:
     start = data.index(b"word/document.xml") + len("word/document.xml")
     data[start : start + 8] = b"\xff" * 8  # no block of deflate begins so
     file.write_bytes(data)
-    with pytest.raises(DataError, match=r"no readable \.docx file"):
+    with pytest.raises(DataError, match=r"not a readable \.docx file"):
         list(packed.pictures(file, "a.docx"))
 
 
@@ -258,16 +265,16 @@ def test_a_part_that_is_nothing_but_a_text_is_read(
     name: str, part: str, root: str, tmp_path: Path
 ) -> None:
     parts = {part: f'<{root} {SPACES} id="1" descr="A dog"/>'}
-    (found,) = packed.pictures(archive(tmp_path / name, parts), name)
-    assert found.raw == "A dog"
+    (occurrence,) = packed.pictures(archive(tmp_path / name, parts), name)
+    assert occurrence.raw == "A dog"
 
 
 def test_pages_of_a_book_are_decoded_as_they_declare(tmp_path: Path) -> None:
     page = '<?xml version="1.0" encoding="UTF-16"?><html><img src="a.png" alt="\u732b"/></html>'
     with zipfile.ZipFile(tmp_path / "a.epub", "w") as file:
         file.writestr("a.xhtml", page.encode("utf-16"))
-    (found,) = packed.pictures(tmp_path / "a.epub", "a.epub")
-    assert found.raw == "\u732b"
+    (occurrence,) = packed.pictures(tmp_path / "a.epub", "a.epub")
+    assert occurrence.raw == "\u732b"
 
 
 def test_a_text_of_blanks_is_missing_in_documents(tmp_path: Path) -> None:
@@ -294,8 +301,8 @@ def test_pictures_of_two_documents_are_equal_if_their_bytes_are(
             "ppt/media/image1.png": "other bytes" if name == "c" else "bytes",
         }
         archive(tmp_path / f"{name}.pptx", parts)
-    found = lint([tmp_path]).findings
-    assert [(one.rule, one.file) for one in found] == [
+    findings = lint([tmp_path]).findings
+    assert [(finding.rule, finding.file) for finding in findings] == [
         ("ALT402", "a.pptx"),
         ("ALT402", "b.pptx"),
     ]
@@ -310,8 +317,10 @@ def test_captions_of_other_languages_of_word(tmp_path: Path) -> None:
         "word/document.xml": f"<w:document {SPACES}><w:body>{body}</w:body></w:document>",
         "word/styles.xml": f"<w:styles {SPACES}>{style}</w:styles>",
     }
-    (one,) = packed.pictures(archive(tmp_path / "a.docx", parts), "a.docx")
-    assert one.caption == "Minka"
+    (occurrence,) = packed.pictures(
+        archive(tmp_path / "a.docx", parts), "a.docx"
+    )
+    assert occurrence.caption == "Minka"
 
 
 @pytest.mark.parametrize("inner", ["", DECORATIVE])
@@ -320,5 +329,5 @@ def test_a_linked_picture_without_text_is_an_empty_link(
 ) -> None:
     link = '<a:hlinkClick r:id="rId2"/>'
     word(tmp_path, "<w:p>" + inline('id="1"', link + inner) + "</w:p>")
-    found = lint([tmp_path / "a.docx"], LintSetting("documents")).findings
-    assert (found[0].rule, found[0].severity) == ("ALT003", "error")
+    findings = lint([tmp_path / "a.docx"], LintSetting("documents")).findings
+    assert (findings[0].rule, findings[0].severity) == ("ALT003", "error")

@@ -22,7 +22,7 @@ CASES = [
 ]
 
 
-def found(path: Path, profile: Profile = "web") -> list[LintFinding]:
+def find(path: Path, profile: Profile = "web") -> list[LintFinding]:
     return lint([path], LintSetting(profile, terms=vocabulary(()))).findings
 
 
@@ -38,9 +38,9 @@ def test_a_case(
 ) -> None:
     page = tmp_path / "page.html"
     page.write_text(source, encoding="utf-8")
-    assert (f"ALT{rule}" in {one.rule for one in found(page, profile)}) == (
-        sign == "+"
-    )
+    assert (
+        f"ALT{rule}" in {finding.rule for finding in find(page, profile)}
+    ) == (sign == "+")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,9 @@ def test_limits_in_characters(
     ] + "."
     path = table(tmp_path, "image,alt", f'a.jpg,"{text}"')
     levels = [
-        one.severity for one in found(path, profile) if one.rule == "ALT105"
+        finding.severity
+        for finding in find(path, profile)
+        if finding.rule == "ALT105"
     ]
     assert levels == ([] if severity is None else [severity])
 
@@ -75,7 +77,9 @@ def test_limits_of_museums_in_words(
 ) -> None:
     path = table(tmp_path, "image,alt", "a.jpg," + " ".join(["stone"] * n))
     levels = [
-        one.severity for one in found(path, "museum") if one.rule == "ALT105"
+        finding.severity
+        for finding in find(path, "museum")
+        if finding.rule == "ALT105"
     ]
     assert levels == ([] if severity is None else [severity])
 
@@ -89,7 +93,9 @@ def test_a_text_cut_at_the_limit_of_a_field(tmp_path: Path) -> None:
         f'a.jpg,"{start}the rid"',
         f'b.jpg,"{start}ridges."',
     )
-    assert [one.line for one in found(path) if one.rule == "ALT113"] == [2]
+    assert [
+        finding.line for finding in find(path) if finding.rule == "ALT113"
+    ] == [2]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +159,7 @@ def test_dates_of_the_record(
     tmp_path: Path, text: str, date: str, hit: bool
 ) -> None:
     path = table(tmp_path, "image,alt,date", f"a.jpg,{text},{date}")
-    assert ("ALT207" in {one.rule for one in found(path)}) == hit
+    assert ("ALT207" in {finding.rule for finding in find(path)}) == hit
 
 
 @pytest.mark.parametrize(
@@ -164,21 +170,25 @@ def test_boilerplate(tmp_path: Path, n_same: int, n: int, hit: bool) -> None:
         f"{k}.jpg,Black and white photograph showing house {k} of a row"
         for k in range(n_same)
     ]
-    other = [
+    other_rows = [
         f"{k}.jpg,w{k} x{k} y{k} z{k} v{k} stone" for k in range(n_same, n)
     ]
-    path = table(tmp_path, "image,alt", *same, *other)
-    assert ("ALT404" in {one.rule for one in found(path)}) == hit
+    path = table(tmp_path, "image,alt", *same, *other_rows)
+    assert ("ALT404" in {finding.rule for finding in find(path)}) == hit
 
 
 @pytest.mark.parametrize(("n_named", "hit"), [(30, True), (10, False)])
 def test_race_is_named_for_some_people_only(
     tmp_path: Path, n_named: int, hit: bool
 ) -> None:
-    named = [f"{k}.jpg,A Black woman reads book {k}" for k in range(n_named)]
+    naming_rows = [
+        f"{k}.jpg,A Black woman reads book {k}" for k in range(n_named)
+    ]
     plain = [f"{k}.jpg,A woman reads letter {k}" for k in range(n_named, 40)]
-    path = table(tmp_path, "image,alt", *named, *plain)
-    assert ("ALT403" in {one.rule for one in found(path, "museum")}) == hit
+    path = table(tmp_path, "image,alt", *naming_rows, *plain)
+    assert (
+        "ALT403" in {finding.rule for finding in find(path, "museum")}
+    ) == hit
 
 
 @pytest.mark.parametrize(
@@ -219,7 +229,9 @@ def test_race_is_named_for_one_label_only(
         ]
         path.write_text("\n".join(map(json.dumps, lines)))
     messages = [
-        one.message for one in found(path, "museum") if one.rule == "ALT403"
+        finding.message
+        for finding in find(path, "museum")
+        if finding.rule == "ALT403"
     ]
     assert len(messages) == hit
     if n_white == (6, 60):
@@ -230,7 +242,7 @@ def test_race_is_named_for_one_label_only(
 
 
 @pytest.mark.parametrize(
-    ("field", "named", "plain"),
+    ("field", "naming_rows", "plain"),
     [
         (
             "race",
@@ -243,14 +255,16 @@ def test_race_is_named_for_one_label_only(
     ],
 )
 def test_each_attribute_has_its_own_markers(
-    tmp_path: Path, field: str, named: str, plain: str
+    tmp_path: Path, field: str, naming_rows: str, plain: str
 ) -> None:
     rows = [
-        f"{k}.jpg,{named if k < 20 else plain},{'x' if k < 20 else 'y'}"
+        f"{k}.jpg,{naming_rows if k < 20 else plain},{'x' if k < 20 else 'y'}"
         for k in range(40)
     ]
     path = table(tmp_path, f"image,alt,group.{field}", *rows)
-    (finding,) = [one for one in found(path, "museum") if one.rule == "ALT403"]
+    (finding,) = [
+        finding for finding in find(path, "museum") if finding.rule == "ALT403"
+    ]
     # Two mentions of one person count once, so that each text has one.
     assert (
         f'{field} is named for 20 of 20 people labelled "x" and 0 of 20'
@@ -280,18 +294,20 @@ VOCABULARY = (
 def test_terms_of_a_vocabulary_file_and_their_forms(
     tmp_path: Path, terms: str, text: str, hit: str | None, mark: str
 ) -> None:
-    own = tmp_path / "terms.tsv"
-    own.write_text(
+    vocabulary_file = tmp_path / "terms.tsv"
+    vocabulary_file.write_text(
         f"{mark}{VOCABULARY}Z1\t{terms}\ten\tdated\tW\twobble\t\t\n",
         encoding="utf-8",
     )
     path = table(tmp_path, "image,alt", f"a.jpg,{text}")
-    report = lint([path], LintSetting("web", terms=vocabulary((str(own),))))
+    report = lint(
+        [path], LintSetting("web", terms=vocabulary((str(vocabulary_file),)))
+    )
     assert not report.bad
     spans = [
-        one.text[slice(*one.span)]
-        for one in report.findings
-        if one.rule == "ALT301" and one.span
+        finding.text[slice(*finding.span)]
+        for finding in report.findings
+        if finding.rule == "ALT301" and finding.span
     ]
     assert spans == ([] if hit is None else [hit])
 
@@ -300,12 +316,14 @@ def test_terms_of_a_vocabulary_file_and_their_forms(
 def test_a_vocabulary_needs_terms_or_forms(
     tmp_path: Path, column: str
 ) -> None:
-    own = tmp_path / "terms.tsv"
-    own.write_text(f"id\t{column}\nZ1\tzorble\n")
-    assert [term.form for term in vocabulary(("none", str(own)))] == ["zorble"]
-    own.write_text("id\tword\nZ1\tzorble\n")
+    vocabulary_file = tmp_path / "terms.tsv"
+    vocabulary_file.write_text(f"id\t{column}\nZ1\tzorble\n")
+    assert [
+        term.form for term in vocabulary(("none", str(vocabulary_file)))
+    ] == ["zorble"]
+    vocabulary_file.write_text("id\tword\nZ1\tzorble\n")
     with pytest.raises(DataError, match="no column 'term' or 'forms'"):
-        vocabulary((str(own),))
+        vocabulary((str(vocabulary_file),))
 
 
 def test_one_text_on_many_pictures_is_reported_at_each_place(
@@ -313,18 +331,18 @@ def test_one_text_on_many_pictures_is_reported_at_each_place(
 ) -> None:
     rows = [f"{k}.jpg,Product photo" for k in range(12)]
     places = [
-        one
-        for one in found(table(tmp_path, "image,alt", *rows))
-        if one.rule == "ALT401"
+        finding
+        for finding in find(table(tmp_path, "image,alt", *rows))
+        if finding.rule == "ALT401"
     ]
-    assert [one.line for one in places] == list(range(2, 14))
+    assert [finding.line for finding in places] == list(range(2, 14))
     assert "12 different pictures" in places[0].message
 
 
 def test_the_covering_finding_is_shown_alone(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text('<a href="/"><img src="dog.jpg" alt="dog.jpg"></a>')
-    assert {one.rule for one in found(page)} == {"ALT101"}
+    assert {finding.rule for finding in find(page)} == {"ALT101"}
 
 
 def test_every_rule_says_what_to_do() -> None:
@@ -334,7 +352,9 @@ def test_every_rule_says_what_to_do() -> None:
         for rule in rules().values()
     )
     assert all(
-        other in rules() for rule in rules().values() for other in rule.covers
+        covered_rule in rules()
+        for rule in rules().values()
+        for covered_rule in rule.covers
     )
 
 
@@ -362,7 +382,9 @@ def test_a_year_in_the_caption_is_no_other_number(tmp_path: Path) -> None:
             for a, c in rows
         )
     )
-    assert [one.line for one in found(path) if one.rule == "ALT206"] == [2]
+    assert [
+        finding.line for finding in find(path) if finding.rule == "ALT206"
+    ] == [2]
 
 
 def test_a_rule_that_is_left_out_still_covers(tmp_path: Path) -> None:

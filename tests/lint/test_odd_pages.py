@@ -77,15 +77,17 @@ def test_odd_addresses_are_read(
     write_page(tmp_path / name, address)
     report = lint([tmp_path])
     assert report.bad == []
-    assert "Image of a dog" in [one.text for one in report.occurrences]
-    assert "ALT104" in [one.rule for one in report.findings]
+    assert "Image of a dog" in [
+        occurrence.text for occurrence in report.occurrences
+    ]
+    assert "ALT104" in [finding.rule for finding in report.findings]
 
 
 def test_a_base_that_is_not_valid_has_no_effect() -> None:
-    (one,) = html.pictures(
+    (occurrence,) = html.pictures(
         '<base href="http://["><img src="b.png">', "site/page.html"
     )
-    assert one.picture == "site/b.png"
+    assert occurrence.picture == "site/b.png"
 
 
 def test_addresses_that_are_not_valid_stay_as_they_are() -> None:
@@ -113,12 +115,12 @@ def cli(
 def test_a_file_that_a_reader_fails_on_is_named_and_the_rest_is_read(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, raised: Exception
 ) -> None:
-    def read(source: str, name: str) -> Iterator[Occurrence]:
+    def fail_on_odd(source: str, name: str) -> Iterator[Occurrence]:
         if "odd" in source:
             raise raised
         yield from html.pictures(source, name)
 
-    monkeypatch.setitem(sources.READERS, ".html", read)
+    monkeypatch.setitem(sources.READERS, ".html", fail_on_odd)
     Path("f").mkdir()
     for number, text in enumerate(("Image of a dog", "odd", "Photo of a cat")):
         Path(f"f/{number}.html").write_text(
@@ -138,8 +140,8 @@ def test_a_picture_that_a_rule_fails_on_is_named(
 ) -> None:
     from beholder.lint import rules
 
-    def fail(one: Occurrence, setting: object) -> None:
-        if "cat" in one.text:
+    def fail(occurrence: Occurrence, setting: object) -> None:
+        if "cat" in occurrence.text:
             raise ValueError("odd")
 
     monkeypatch.setitem(rules.CHECKS, "ALT109", fail)
@@ -147,7 +149,9 @@ def test_a_picture_that_a_rule_fails_on_is_named(
         '<img src=a alt="Image of a dog"><img src=b alt="A cat">'
     )
     report = lint([tmp_path])
-    assert [one.text for one in report.findings] == ["Image of a dog"]
+    assert [occurrence.text for occurrence in report.findings] == [
+        "Image of a dog"
+    ]
     assert "a.html: cannot be read (ValueError: odd)" in str(report.bad[0])
 
 
@@ -209,18 +213,18 @@ GROWING: dict[
 
 @pytest.mark.parametrize("form", GROWING)
 def test_work_grows_with_the_page(form: str) -> None:
-    read, make = GROWING[form]
+    read_pages, make = GROWING[form]
 
     def count(n: int) -> int:
         page = make(n)
-        return count_calls(lambda: list(read(page, "page")))
+        return count_calls(lambda: list(read_pages(page, "page")))
 
     count(10)  # fills caches of patterns
     # linear work is 4 times as much, quadratic work about 16 times
     assert count(600) < 5 * count(150)
 
 
-def test_what_markdown_searches_in_vain_is_bounded(
+def test_failed_searches_in_markdown_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     n_searched = 0
@@ -240,7 +244,8 @@ def test_what_markdown_searches_in_vain_is_bounded(
 def test_pictures_in_quotes_have_their_lines() -> None:
     source = "> ![a\n> b](x.png) and\n> ![a\n>   b](y.png)\n\n![c](z.png)\n"
     places = [
-        (one.line, one.column) for one in markdown.pictures(source, "a.md")
+        (occurrence.line, occurrence.column)
+        for occurrence in markdown.pictures(source, "a.md")
     ]
     assert places == [(1, 3), (3, 3), (6, 1)]
 
@@ -284,8 +289,8 @@ def test_a_paragraph_or_group_is_read_once(
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(*parts[form])
     occurrences = list(packed.pictures(file, f"a.{form}"))
-    assert [one.text for one in occurrences] == ["A cat"] * 30
-    assert {one.caption for one in occurrences} == {
+    assert [occurrence.text for occurrence in occurrences] == ["A cat"] * 30
+    assert {occurrence.caption for occurrence in occurrences} == {
         "Minka" if form == "docx" else ""
     }
     assert len(scanned) == 1

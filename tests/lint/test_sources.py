@@ -11,7 +11,7 @@ from beholder.errors import DataError
 from beholder.lint import Occurrence, lint
 
 
-def read(path: Path, **options: object) -> list[Occurrence]:
+def read_occurrences(path: Path, **options: object) -> list[Occurrence]:
     return lint([path], **options).occurrences  # type: ignore[arg-type]
 
 
@@ -30,13 +30,13 @@ def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
         "a.csv",
         'File;Alt Text;Caption\na.jpg;"A dog; asleep\non a bed";Rex\n',
     )
-    (one,) = read(path)
-    assert (one.text, one.picture, one.caption) == (
+    (occurrence,) = read_occurrences(path)
+    assert (occurrence.text, occurrence.picture, occurrence.caption) == (
         "A dog; asleep on a bed",
         "a.jpg",
         "Rex",
     )
-    assert one.line == 2
+    assert occurrence.line == 2
     assert lint([path]).notes == [
         f"{path}: read `Alt Text` as text, `File` as picture"
     ]
@@ -48,7 +48,7 @@ def test_a_row_after_a_cell_of_two_lines_has_its_own_line(
     path = write(
         tmp_path, "a.csv", 'image,alt\na.jpg,"A dog\non a bed"\nb.jpg,\n'
     )
-    assert [one.line for one in read(path)] == [2, 4]
+    assert [occurrence.line for occurrence in read_occurrences(path)] == [2, 4]
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,11 @@ def test_separators_in_quoted_names_separate_nothing(
     tmp_path: Path, name: str, table: str
 ) -> None:
     (tmp_path / name).write_bytes(table.encode())
-    (one,) = read(tmp_path / name)
-    assert (one.text, one.picture) == ("A dog", "a.jpg")
-    assert one.line == table.count("\n")  # the only row is the last line
+    (occurrence,) = read_occurrences(tmp_path / name)
+    assert (occurrence.text, occurrence.picture) == ("A dog", "a.jpg")
+    assert occurrence.line == table.count(
+        "\n"
+    )  # the only row is the last line
 
 
 def test_rows_that_are_not_valid_are_named_by_their_first_line(
@@ -84,8 +86,8 @@ def test_rows_that_are_not_valid_are_named_by_their_first_line(
         'image,alt\na.jpg,"A\ndog",x\n\nb.jpg\nc.jpg,A cat\n',
     )
     report = lint([path])
-    assert [one.line for one in report.bad] == [2, 5]
-    assert [one.line for one in report.occurrences] == [6]
+    assert [error.line for error in report.bad] == [2, 5]
+    assert [occurrence.line for occurrence in report.occurrences] == [6]
 
 
 def test_a_json_value_over_several_lines_is_not_jsonl(tmp_path: Path) -> None:
@@ -101,8 +103,10 @@ def test_a_table_without_texts_names_its_columns(tmp_path: Path) -> None:
         DataError, match=r"it has n, words: name one with --map text=COLUMN"
     ):
         lint([write(tmp_path, "a.csv", "n,words\n1,A dog\n")])
-    (one,) = read(tmp_path / "a.csv", columns={"text": "words"})
-    assert one.text == "A dog"
+    (occurrence,) = read_occurrences(
+        tmp_path / "a.csv", columns={"text": "words"}
+    )
+    assert occurrence.text == "A dog"
 
 
 def test_documented_names_can_be_mapped(tmp_path: Path) -> None:
@@ -134,15 +138,28 @@ def test_documented_names_can_be_mapped(tmp_path: Path) -> None:
     )
     columns = {name: f"c{at}" for at, name in enumerate(names)}
     table = f"alt,{','.join(columns.values())}\nA dog,{','.join(cells)}\n"
-    (one,) = read(write(tmp_path, "a.csv", table), columns=columns)
-    assert (one.caption, one.page, one.nearby, one.link, one.role) == cells[:5]
-    assert (one.language, one.date, one.work_title, one.medium) == (
+    (occurrence,) = read_occurrences(
+        write(tmp_path, "a.csv", table), columns=columns
+    )
+    assert (
+        occurrence.caption,
+        occurrence.page,
+        occurrence.nearby,
+        occurrence.link,
+        occurrence.role,
+    ) == cells[:5]
+    assert (
+        occurrence.language,
+        occurrence.date,
+        occurrence.work_title,
+        occurrence.medium,
+    ) == (
         "en",
         "1928",
         "Dogs",
         True,
     )
-    assert (one.long, one.own_words, one.ignore) == (
+    assert (occurrence.long, occurrence.own_words, occurrence.ignore) == (
         "long",
         frozenset({"deaf"}),
         frozenset({"ALT104"}),
@@ -163,12 +180,16 @@ def test_rows_of_jsonl_with_context(tmp_path: Path) -> None:
     report = lint(
         [write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))]
     )
-    assert [one.text for one in report.occurrences] == ["A dog", "A cat", ""]
+    assert [occurrence.text for occurrence in report.occurrences] == [
+        "A dog",
+        "A cat",
+        "",
+    ]
     assert report.occurrences[0].caption == "Rex"
-    assert [str(one).partition(":2: ")[2] for one in report.bad] == [
+    assert [str(error).partition(":2: ")[2] for error in report.bad] == [
         "alt: expected a text, got 7"
     ]
-    assert "ALT001" not in {one.rule for one in report.findings}
+    assert "ALT001" not in {finding.rule for finding in report.findings}
 
 
 def test_places_of_pictures_in_markdown(tmp_path: Path) -> None:
@@ -176,10 +197,15 @@ def test_places_of_pictures_in_markdown(tmp_path: Path) -> None:
         "---\na: 1\n---\n`![a](x)` \\![a](y) ![a](1.png)\n![a](2.png) <img src=3.png alt=b>\n\n"
         "<div>\n  <img src=4.png alt=c>\n</div>\n\n> - ![Tom &amp; *Ann*](5.png)\n"
     )
-    found = read(write(tmp_path, "a.md", source))
+    occurrences = read_occurrences(write(tmp_path, "a.md", source))
     assert [
-        (Path(one.picture).name, one.line, one.column, one.text)
-        for one in found
+        (
+            Path(occurrence.picture).name,
+            occurrence.line,
+            occurrence.column,
+            occurrence.text,
+        )
+        for occurrence in occurrences
     ] == [
         ("1.png", 4, 20, "a"),
         ("2.png", 5, 1, "a"),
@@ -194,15 +220,16 @@ def test_coco_captions(tmp_path: Path) -> None:
         "images": [{"id": 3, "file_name": "x.jpg"}],
         "annotations": [{"image_id": 3, "caption": "A dog on a bed"}],
     }
-    (one,) = read(write(tmp_path, "coco.json", value))
-    assert (one.picture, one.text) == ("x.jpg", "A dog on a bed")
+    (occurrence,) = read_occurrences(write(tmp_path, "coco.json", value))
+    assert (occurrence.picture, occurrence.text) == ("x.jpg", "A dog on a bed")
 
 
 def test_places_in_html(tmp_path: Path) -> None:
     source = "<html>\n<!-- <img> -->\n<p>Hi\n  <img\n src='a.jpg'>\n<script>'<img>'</script><img src=b alt>\n"
-    found = read(write(tmp_path, "a.html", source))
+    occurrences = read_occurrences(write(tmp_path, "a.html", source))
     assert [
-        (one.line, one.column, Path(one.picture).name) for one in found
+        (occurrence.line, occurrence.column, Path(occurrence.picture).name)
+        for occurrence in occurrences
     ] == [
         (4, 3, "a.jpg"),
         (6, 25, "b"),
@@ -215,8 +242,8 @@ def test_lazy_pictures_pixels_and_templates(tmp_path: Path) -> None:
         '<noscript><img src="real-300x200.jpg" alt="A red door"></noscript>'
         '<img width=1 height=1 src="count.gif"><template><img src="t.jpg"></template>'
     )
-    (one,) = read(write(tmp_path, "a.html", source))
-    assert one.identity == str(tmp_path / "real.jpg")
+    (occurrence,) = read_occurrences(write(tmp_path, "a.html", source))
+    assert occurrence.identity == str(tmp_path / "real.jpg")
 
 
 def test_a_suppressed_line(tmp_path: Path) -> None:
@@ -251,26 +278,31 @@ def test_hostile_pages_are_read_or_refused(
 def test_external_entities_are_not_read(tmp_path: Path) -> None:
     secret = write(tmp_path, "secret.txt", "hidden words")
     source = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]><html><img src=a alt="&e;">'
-    (one,) = read(write(tmp_path, "a.html", source))
-    assert "hidden" not in one.text
+    (occurrence,) = read_occurrences(write(tmp_path, "a.html", source))
+    assert "hidden" not in occurrence.text
 
 
 def test_a_tag_of_very_many_attributes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a tag of over 10,000 words"):
         lint([write(tmp_path, "a.html", "<img " + "a=b  " * 10_001 + ">")])
-    assert read(write(tmp_path, "b.html", "<img " + "a=b  " * 9_000 + ">"))
+    assert read_occurrences(
+        write(tmp_path, "b.html", "<img " + "a=b  " * 9_000 + ">")
+    )
 
 
 def test_markdown(tmp_path: Path) -> None:
     source = '---\nalt: "A red door"\n---\n\nText ![](x.jpg)\n![A dog][d]\n\n<img src="y.jpg">\n\n[d]: d.jpg\n'
-    found = read(write(tmp_path, "a.md", source))
-    assert [(one.line, one.text, Path(one.picture).name) for one in found] == [
+    occurrences = read_occurrences(write(tmp_path, "a.md", source))
+    assert [
+        (occurrence.line, occurrence.text, Path(occurrence.picture).name)
+        for occurrence in occurrences
+    ] == [
         (2, "A red door", ""),
         (5, "", "x.jpg"),
         (6, "A dog", "d.jpg"),
         (8, "", "y.jpg"),
     ]
-    assert found[1].decorative
+    assert occurrences[1].decorative
 
 
 def canvas(**more: object) -> dict[str, object]:
@@ -337,30 +369,32 @@ def test_manifests(
         "label": {"en": ["Vases"]},
         "items": [canvas(**more)],
     }
-    found = read(write(tmp_path, "m.json", manifest))
-    assert [one.text for one in found] == texts
-    assert {one.text_from for one in found} == {source}
-    assert found[0].identity == "x.org/i"
-    assert found[0].caption == "Front"
+    occurrences = read_occurrences(write(tmp_path, "m.json", manifest))
+    assert [occurrence.text for occurrence in occurrences] == texts
+    assert {occurrence.text_from for occurrence in occurrences} == {source}
+    assert occurrences[0].identity == "x.org/i"
+    assert occurrences[0].caption == "Front"
 
 
 def test_a_manifest_of_version_2(tmp_path: Path) -> None:
-    shown = {
+    image_annotation = {
         "@type": "oa:Annotation",
         "resource": {"@id": "a.jpg", "@type": "dctypes:Image"},
     }
     page = {
         "@type": "sc:Canvas",
         "label": "f. 1",
-        "images": [shown],
+        "images": [image_annotation],
         "description": "A page with a letter",
     }
     manifest = {
         "@type": "sc:Manifest",
         "sequences": [{"canvases": [page, {**page, "description": None}]}],
     }
-    found = read(write(tmp_path, "m.json", manifest))
-    assert [(one.text, one.locator) for one in found] == [
+    occurrences = read_occurrences(write(tmp_path, "m.json", manifest))
+    assert [
+        (occurrence.text, occurrence.locator) for occurrence in occurrences
+    ] == [
         ("A page with a letter", "/sequences/0/canvases/0"),
         ("", "/sequences/0/canvases/1"),
     ]
@@ -381,12 +415,12 @@ def test_a_folder_is_read_without_hidden_files_and_links(
     ]
 
 
-def test_what_is_not_read(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is no file or folder"):
+def test_paths_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is not a file or folder"):
         lint([tmp_path / "missing.csv"])
     with pytest.raises(DataError, match="has no file of these forms"):
         lint([tmp_path])
-    with pytest.raises(DataError, match="has no known form"):
+    with pytest.raises(DataError, match="has an unknown form"):
         lint([write(tmp_path, "a.pdf", "x")])
 
 
@@ -399,13 +433,16 @@ def test_the_file_of_a_iiif_picture_is_its_identifier(tmp_path: Path) -> None:
         "type": "AnnotationPage",
         "items": [{"type": "Annotation", "body": body}],
     }
-    told = {"label": {"en": ["Alt text"]}, "value": {"de": ["altstadt_03"]}}
+    metadata = {
+        "label": {"en": ["Alt text"]},
+        "value": {"de": ["altstadt_03"]},
+    }
     manifest = {
         "type": "Manifest",
-        "items": [canvas(items=[page], metadata=[told])],
+        "items": [canvas(items=[page], metadata=[metadata])],
     }
     report = lint([write(tmp_path, "m.json", manifest)])
-    assert [one.rule for one in report.findings] == ["ALT101"]
+    assert [finding.rule for finding in report.findings] == ["ALT101"]
 
 
 def test_annotations_that_are_only_an_address_are_named(
@@ -413,8 +450,11 @@ def test_annotations_that_are_only_an_address_are_named(
 ) -> None:
     notes = [{"type": "AnnotationPage", "id": "https://x.org/notes.json"}]
     manifest = {"type": "Manifest", "items": [canvas(annotations=notes)]}
-    (one,) = lint([write(tmp_path, "m.json", manifest)]).findings
-    assert (one.rule, "annotations elsewhere are not read" in one.message) == (
+    (finding,) = lint([write(tmp_path, "m.json", manifest)]).findings
+    assert (
+        finding.rule,
+        "annotations elsewhere are not read" in finding.message,
+    ) == (
         "ALT001",
         True,
     )

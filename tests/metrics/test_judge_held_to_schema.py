@@ -228,9 +228,9 @@ def test_an_option_of_the_data_that_says_so_takes_the_place_of_silence(
         (item_score,) = built.score(
             [item], tools=OneJudge(LLMJudge(Scripted(reply)))
         )
-        assert item_score.units[0].verdict == state.replace(" ", "_"), (
+        assert item_score.units[0].verdict == state.replace(" ", "_"), (  # type: ignore[union-attr]
             item_score
-        )  # type: ignore[union-attr]
+        )
         if rules == "captionqa":  # two options besides the one that says so
             expected = 1.0 if state == "right" else 1 / 2 + 0.05
             assert item_score.values["captionqa"] == expected  # type: ignore[union-attr]

@@ -82,17 +82,15 @@ def _captions(data: str = "data/img") -> Path:
     return config.run
 
 
-def test_captions_stand_beside_their_picture_and_failures_have_reasons() -> (
-    None
-):
+def test_captions_are_beside_their_picture_and_failures_have_reasons() -> None:
     Path("data/img/zz.jpg").write_bytes(b"x")
     page = Page(write_made(_captions()))
     assert page.ids("article") == ["row-0", "row-1", "row-2", "row-3"]
-    made = [
+    rows = [
         json.loads(line)
         for line in Path("c.jsonl").read_text("utf-8").splitlines()
     ]
-    for row in made:
+    for row in rows:
         assert row["candidate"] in page.text
     thumbs = [
         a for tag, a in page.tags if tag == "div" and a.get("role") == "img"
@@ -105,7 +103,7 @@ def test_captions_stand_beside_their_picture_and_failures_have_reasons() -> (
     assert "2 failed" in page.text
 
 
-def test_categories_are_counted_and_an_empty_answer_is_none() -> None:
+def test_categories_are_counted_and_an_empty_answer_has_no_category() -> None:
     config = RowsConfig(
         "data/img",
         Path("c.jsonl"),
@@ -142,7 +140,7 @@ def test_translations_show_both_sides_and_reviews_their_kinds() -> None:
     assert "3 pictures 2 languages" in page.text
 
 
-def test_the_page_has_no_script_asks_for_nothing_and_escapes_data() -> None:
+def test_the_page_has_no_script_sends_no_request_and_escapes_data() -> None:
     rows = [
         {
             "id": EVIL,

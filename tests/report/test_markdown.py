@@ -64,7 +64,7 @@ class Reader(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def read(text: str) -> Reader:
+def render(text: str) -> Reader:
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     return Reader(reader.render(text))
 
@@ -87,38 +87,40 @@ PLAIN = {
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_text_stays_text_in_its_cell(text: str) -> None:
     columns = (Column("a", text, "text"), Column("n", "n"))
-    found = read(
+    page = render(
         markdown(Table("t", text, columns, ({"a": text, "n": 0.5},), (text,)))
     )
-    assert found.tags <= PLAIN
-    assert [len(row) for row in found.rows] == [2, 2]
-    seen = found.rows[1][0].replace("\u2060", "")
+    assert page.tags <= PLAIN
+    assert [len(row) for row in page.rows] == [2, 2]
+    shown_text = page.rows[1][0].replace("\u2060", "")
     if not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", text):
-        assert seen.split() == text.split()
-    assert found.rows[1][1] == "0.500"
-    assert "\u202e" not in seen
-    assert "\x1b" not in seen
+        assert shown_text.split() == text.split()
+    assert page.rows[1][1] == "0.500"
+    assert "\u202e" not in shown_text
+    assert "\x1b" not in shown_text
 
 
-def test_what_github_would_make_a_link_of_is_broken_up() -> None:
-    told = for_markdown(
+def test_texts_that_github_would_link_are_broken_up() -> None:
+    escaped = for_markdown(
         "@octocat #12 http://e.vil www.e.vil WWW.e.vil :smile:"
     )
-    assert not re.search(r"@\w|#\d+ |://|www\.|:smile:", told, re.IGNORECASE)
+    assert not re.search(
+        r"@\w|#\d+ |://|www\.|:smile:", escaped, re.IGNORECASE
+    )
 
 
-def test_intervals_stand_behind_values_and_groups_are_named_once() -> None:
+def test_intervals_follow_values_and_groups_are_named_once() -> None:
     columns = (Column("m", "metric", "text"), Column("x", "x", interval=True))
     rows = (
         {"m": "posh", "x": 0.5, "x_low": 0.25, "x_high": 0.75},
         {"m": "posh", "x": None},
     )
-    found = read(
+    page = render(
         markdown(
             Table("t", "", columns, rows, by="m", heads={"posh": "2 scored"})
         )
     )
-    assert found.rows == [
+    assert page.rows == [
         ["metric", "x"],
         ["posh (2 scored)", "0.500 [0.250 to 0.750]"],
         ["", "–"],
@@ -168,14 +170,14 @@ def test_a_run_is_summed_up_with_its_gates_and_worst_items(cli: Cli) -> None:
     done = cli(*command, "--markdown", "-")
     assert done.code == 1
     assert done.out.startswith("## run: ❌ not passed\n\n- chrf.chrf is 0.")
-    found = read(done.out)
-    assert found.tags <= PLAIN
-    by_gate = [row[1:] for row in found.rows if row[0] == "chrf.chrf"]
+    page = render(done.out)
+    assert page.tags <= PLAIN
+    by_gate = [row[1:] for row in page.rows if row[0] == "chrf.chrf"]
     mean = by_gate[0][0]
     assert by_gate == [[mean, "0.900", "missed"], [mean, "0.100", "passed"]]
-    names = [row[0] for row in found.rows]
+    names = [row[0] for row in page.rows]
     assert names[-3:] == ["empty", "bad|<b>", "good"]
-    assert found.rows[-3][2] == "failed: the candidate is empty"
+    assert page.rows[-3][2] == "failed: the candidate is empty"
     filed = cli(*command, "--markdown", "out.md")
     assert Path("out.md").read_text() == done.out
     assert "chrf" in filed.out
@@ -211,9 +213,9 @@ def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
     )
     done = cli("compare", "a", "b", "--markdown", "-")
     assert done.code == 0, done.err
-    found = read(done.out)
-    assert found.tags <= PLAIN
-    fallen = [row for row in found.rows if row[0] in ("good", "bad|<b>")]
+    page = render(done.out)
+    assert page.tags <= PLAIN
+    fallen = [row for row in page.rows if row[0] in ("good", "bad|<b>")]
     assert [row[0] for row in fallen] == [
         "good",
         "good",
@@ -224,7 +226,7 @@ def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
     assert fallen[1][3].startswith("+")
 
 
-def test_what_fell_goes_by_the_direction_of_its_own_value(cli: Cli) -> None:
+def test_falls_follow_the_direction_of_each_value(cli: Cli) -> None:
     reference = "A red dog sleeps on a mat."
     for name, text in (
         ("a", "A red dog sleeps."),
@@ -234,13 +236,13 @@ def test_what_fell_goes_by_the_direction_of_its_own_value(cli: Cli) -> None:
         Path(f"{name}.jsonl").write_text(json.dumps(row))
         cli("score", f"{name}.jsonl", "-m", "posh", "-o", name, "--no-report")
     with Store.read(Path("a")) as a, Store.read(Path("b")) as b:
-        found = compare(a, b)
+        comparison = compare(a, b)
         rates = tuple(
-            one
-            for one in found.differences
-            if one.value == "contradicted_rate"
+            difference
+            for difference in comparison.differences
+            if difference.value == "contradicted_rate"
         )
-        only = replace(found, differences=rates)
+        only = replace(comparison, differences=rates)
         (table,) = moved_tables(
             a, b, only
         )  # f1, its first value, is better when it is higher
@@ -261,7 +263,7 @@ def test_an_agreement_is_summed_up(cli: Cli) -> None:
         "-",
     )
     assert done.code == 0, done.err
-    assert read(done.out).rows[0][:3] == ["metric", "value", "agreement"]
+    assert render(done.out).rows[0][:3] == ["metric", "value", "agreement"]
     refused = cli(
         "score",
         "d.jsonl",

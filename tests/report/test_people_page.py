@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("few_resamples")
 N = 20
 
 
-def _kept(
+def _stored_agreement(
     ids: list[str], gold: list[float], scores: list[float | None]
 ) -> dict[str, Any]:
     row = {"metric": "posh", "value": "f1", "agreement": 0.5, "low": 0.1, "high": 0.8, "n": len(ids),
@@ -46,11 +46,11 @@ def _kept(
     }  # fmt: skip
 
 
-def stored(folder: Path) -> AgreementResult:
+def read_agreement(folder: Path) -> AgreementResult:
     """The agreement that a run has."""
-    found = results.read(folder)
-    assert found is not None
-    return found
+    agreement = results.read(folder)
+    assert agreement is not None
+    return agreement
 
 
 @pytest.fixture
@@ -64,32 +64,36 @@ def run(tmp_path: Path) -> Path:
     gold = [float(n) for n in range(N)]
     outcomes = [None if s is None else ItemScore({"f1": s}) for s in scores]
     folder = write_run(tmp_path / "run", items, {"posh": outcomes})
-    kept = _kept([item.id for item in items], gold, scores)
-    (folder / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    stored_agreement = _stored_agreement(
+        [item.id for item in items], gold, scores
+    )
+    (folder / results.FILE_NAME).write_text(
+        json.dumps(stored_agreement), encoding="utf-8"
+    )
     return folder
 
 
-def test_what_is_far_from_people_stands_first_with_the_distance(
+def test_items_far_from_people_come_first_with_their_distance(
     run: Path,
 ) -> None:
     with Store.read(run) as store:
-        found = people(store, stored(run))
-    (section,) = found.sections
+        page_data = people(store, read_agreement(run))
+    (section,) = page_data.sections
     ((label, high, low),) = section.far
     assert label == "posh.f1"
     # of 19 ranks the first item is 1st by people and 19th by score: (19 - 1) / 18 of the data
     assert (high[0].id, high[0].share, high[0].text) == ("i0", 1.0, "text 0")
     assert (low[0].id, low[0].share, low[0].label) == ("i19", -1.0, 19.0)
-    assert all(one.share > 0 for one in high)
-    assert all(one.share < 0 for one in low)
-    assert found.positions[:1] == [0]
+    assert all(example.share > 0 for example in high)
+    assert all(example.share < 0 for example in low)
+    assert page_data.positions[:1] == [0]
 
 
 def test_scatters_have_a_point_per_datum_and_the_curve_of_mean_labels(
     run: Path,
 ) -> None:
     with Store.read(run) as store:
-        (section,) = people(store, stored(run)).sections
+        (section,) = people(store, read_agreement(run)).sections
     plot, length = section.plots
     assert (plot.n, plot.n_shown, len(plot.points), len(plot.curve)) == (
         19,
@@ -111,27 +115,31 @@ def test_scatters_have_a_point_per_datum_and_the_curve_of_mean_labels(
 
 
 def test_many_data_are_drawn_as_an_even_sample(run: Path) -> None:
-    kept = json.loads((run / results.FILE_NAME).read_text("utf-8"))
-    data = kept["measures"][0]["data"]
+    stored_agreement = json.loads((run / results.FILE_NAME).read_text("utf-8"))
+    data = stored_agreement["measures"][0]["data"]
     many = 1001
     data |= {"first": [f"i{n % N}" for n in range(many)], "second": [""] * many,
              "gold": [float(n) for n in range(many)], "scores": [[float(n) for n in range(many)]] * 2}  # fmt: skip
-    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    (run / results.FILE_NAME).write_text(
+        json.dumps(stored_agreement), encoding="utf-8"
+    )
     with Store.read(run) as store:
-        (section,) = people(store, stored(run)).sections
+        (section,) = people(store, read_agreement(run)).sections
     assert (section.plots[0].n, section.plots[0].n_shown) == (many, 334)
 
 
 def test_equal_scores_are_one_point_of_the_curve_and_whole_numbers_are_spread(
     run: Path,
 ) -> None:
-    kept = json.loads((run / results.FILE_NAME).read_text("utf-8"))
-    data = kept["measures"][0]["data"]
+    stored_agreement = json.loads((run / results.FILE_NAME).read_text("utf-8"))
+    data = stored_agreement["measures"][0]["data"]
     data["scores"][0] = [0.25] * 12 + [0.75] * 8
     data["gold"] = [1.0, 2.0] * 6 + [4.0] * 8
-    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    (run / results.FILE_NAME).write_text(
+        json.dumps(stored_agreement), encoding="utf-8"
+    )
     with Store.read(run) as store:
-        plot = people(store, stored(run)).sections[0].plots[0]
+        plot = people(store, read_agreement(run)).sections[0].plots[0]
     (low, above), (high, below) = plot.curve  # the means are 1.5 and 4
     y_of = {text: y for y, text in plot.y_ticks}
     assert above == pytest.approx((y_of["1"] + y_of["2"]) / 2, abs=0.1)
@@ -159,7 +167,9 @@ def test_the_page_begins_with_people_and_links_the_items(run: Path) -> None:
     assert 'href="#item-19"' in page
 
 
-def test_a_run_that_nobody_judged_has_no_such_part(tmp_path: Path) -> None:
+def test_a_run_without_human_labels_has_no_section_on_people(
+    tmp_path: Path,
+) -> None:
     page = write_report(lemon_run(tmp_path / "run")).read_text("utf-8")
     assert 'id="people"' not in page
     assert results.read(tmp_path / "run") is None
@@ -197,9 +207,9 @@ def test_a_wrong_field_is_named_with_its_path(
 
 def test_scores_that_do_not_fit_the_labels_are_named(run: Path) -> None:
     path = run / results.FILE_NAME
-    kept = json.loads(path.read_text("utf-8"))
-    kept["measures"][0]["data"]["scores"][1].pop()
-    path.write_text(json.dumps(kept), encoding="utf-8")
+    stored_agreement = json.loads(path.read_text("utf-8"))
+    stored_agreement["measures"][0]["data"]["scores"][1].pop()
+    path.write_text(json.dumps(stored_agreement), encoding="utf-8")
     with pytest.raises(
         RunError, match=r"data\.scores\[1\] has 19 entries, expected 20"
     ):
@@ -208,8 +218,8 @@ def test_scores_that_do_not_fit_the_labels_are_named(run: Path) -> None:
 
 def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
     path = run / results.FILE_NAME
-    kept = json.loads(path.read_text("utf-8"))
-    measure = kept["measures"][0]
+    stored_agreement = json.loads(path.read_text("utf-8"))
+    measure = stored_agreement["measures"][0]
     for row in measure[
         "metrics"
     ]:  # the order of the fields is that of the file
@@ -220,8 +230,8 @@ def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
             "cluster": None,
         }
     order = ("name", "metrics", "differences", "paired", "data")
-    kept["measures"] = [{name: measure[name] for name in order}]
-    kept["extra"] = {"posh": {"model_spearman": None}}
+    stored_agreement["measures"] = [{name: measure[name] for name in order}]
+    stored_agreement["extra"] = {"posh": {"model_spearman": None}}
     names = (
         "format",
         "set",
@@ -232,11 +242,14 @@ def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
         "extra",
     )
     text = (
-        json.dumps({name: kept[name] for name in names}, ensure_ascii=False)
+        json.dumps(
+            {name: stored_agreement[name] for name in names},
+            ensure_ascii=False,
+        )
         + "\n"
     )
     path.write_text(text, encoding="utf-8")
-    results.write(run, stored(run))
+    results.write(run, read_agreement(run))
     assert path.read_text("utf-8") == text
 
 
@@ -255,23 +268,28 @@ def test_agree_keeps_what_the_page_draws(tmp_path: Path) -> None:
         "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
     )
     beholder.agree(data, ["bleu"], out=tmp_path / "run", resamples=20)
-    found = stored(tmp_path / "run").measures[0].data
-    assert found.gold == tuple(float(n) for n in range(8))
-    assert found.scores[1] == tuple(
+    scores_read = read_agreement(tmp_path / "run").measures[0].data
+    assert scores_read.gold == tuple(float(n) for n in range(8))
+    assert scores_read.scores[1] == tuple(
         float(n + 1) for n in range(8)
     )  # the length in words
-    assert found.first == tuple(str(n) for n in range(8))
+    assert scores_read.first == tuple(str(n) for n in range(8))
     assert 'id="people"' in write_report(tmp_path / "run").read_text("utf-8")
 
 
 def test_hostile_names_of_sets_and_texts_stay_texts(run: Path) -> None:
-    kept = json.loads((run / results.FILE_NAME).read_text("utf-8"))
+    stored_agreement = json.loads((run / results.FILE_NAME).read_text("utf-8"))
     evil = "".join(PAYLOADS)
-    kept |= {"set": evil, "signatures": {"posh": evil}}
-    kept["measures"][0]["name"] = evil
-    kept["measures"][0]["metrics"][0] |= {"metric": evil, "reason": evil}
-    kept["measures"][0]["data"]["first"][0] = evil
-    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    stored_agreement |= {"set": evil, "signatures": {"posh": evil}}
+    stored_agreement["measures"][0]["name"] = evil
+    stored_agreement["measures"][0]["metrics"][0] |= {
+        "metric": evil,
+        "reason": evil,
+    }
+    stored_agreement["measures"][0]["data"]["first"][0] = evil
+    (run / results.FILE_NAME).write_text(
+        json.dumps(stored_agreement), encoding="utf-8"
+    )
     page = write_report(run).read_text("utf-8")
     assert page.count("<script") == 2  # the data and our own
     assert "<img" not in page
@@ -287,9 +305,9 @@ def test_the_score_page_shows_pictures_where_they_are(tmp_path: Path) -> None:
     )
     page = write_report(run, media_root=tmp_path).read_text("utf-8")
     data = json.loads(page.split('id="data">', 1)[1].split("</script>", 1)[0])
-    shown = [item["pictures"] for item in data["items"]]
-    assert [len(pictures) for pictures in shown] == [1, 0, 0, 0]
-    assert shown[0][0].startswith("data:image/jpeg;base64,")
+    pictures_by_item = [item["pictures"] for item in data["items"]]
+    assert [len(pictures) for pictures in pictures_by_item] == [1, 0, 0, 0]
+    assert pictures_by_item[0][0].startswith("data:image/jpeg;base64,")
     assert data["items"][0]["n_images"] == 2
     assert str(tmp_path) not in page
     assert "data:image/jpeg" not in write_report(run).read_text(
@@ -315,9 +333,13 @@ def test_two_runs_as_a_page_name_what_moved_most(tmp_path: Path) -> None:
     ]
     a = write_run(tmp_path / "a", items, {"posh": first})
     b = write_run(tmp_path / "b", items[::-1], {"posh": second[::-1]})
-    with Store.read(a) as one, Store.read(b) as other:
+    with Store.read(a) as store_a, Store.read(b) as store_b:
         write_comparison(
-            one, other, compare(one, other), tmp_path / "c.html", tmp_path
+            store_a,
+            store_b,
+            compare(store_a, store_b),
+            tmp_path / "c.html",
+            tmp_path,
         )
     page = (tmp_path / "c.html").read_text("utf-8")
     moved = re.findall(r"<h3><bdi>(i\d+)</bdi> <b>(\S+)</b>", page)

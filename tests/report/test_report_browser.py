@@ -170,7 +170,7 @@ def test_keys_move_between_marks_with_one_tab_stop_a_text(page: Page) -> None:
     )
 
 
-def test_page_asks_for_nothing_and_fits_a_telephone(
+def test_page_sends_no_request_and_fits_a_phone(
     page: Page, tmp_path: Path
 ) -> None:
     page.requests.clear()

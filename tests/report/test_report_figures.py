@@ -40,7 +40,7 @@ def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(
 
 
 def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
-    one, two = (
+    first, second = (
         write_figures(
             lemon_run(tmp_path / name),
             tmp_path / f"{name}-figures",
@@ -48,8 +48,8 @@ def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
         )
         for name in ("one", "two")
     )
-    assert [path.read_bytes() for path in one] == [
-        path.read_bytes() for path in two
+    assert [path.read_bytes() for path in first] == [
+        path.read_bytes() for path in second
     ]
 
 
@@ -122,13 +122,13 @@ def test_a_distribution_counts_every_score_and_shows_mean_and_median(
     scores = [ItemScore({"$x^{ <f1>": score}) for score in (0.0, 0.1, 0.8)]
     run = write_run(tmp_path / "run", items, {"posh": scores})
     [file] = write_figures(run, tmp_path / "figures")
-    drawn = ElementTree.parse(file).getroot()
-    assert drawn.get("aria-label") == (
+    svg = ElementTree.parse(file).getroot()
+    assert svg.get("aria-label") == (
         "Histogram of $x^{ <f1> over 3 items: mean 0.300, median 0.100"
     )
     bars = [
         text.text or ""
-        for text in drawn.iter("{http://www.w3.org/2000/svg}title")
+        for text in svg.iter("{http://www.w3.org/2000/svg}title")
     ]
     assert sum(int(bar.split()[-2]) for bar in bars) == 3
 

@@ -23,7 +23,7 @@ TEXT = (
 )
 
 
-def big(n: int) -> SceneGraph:
+def make_graph(n: int) -> SceneGraph:
     entities = tuple(
         Entity(
             i,
@@ -60,9 +60,9 @@ def boxes(svg: str) -> list[tuple[float, float, float, float]]:
 
 @pytest.mark.parametrize("n", [1, 2, 30, 60])
 def test_boxes_do_not_overlap(n: int) -> None:
-    drawn = boxes(graph_svg(big(n)))
-    assert len(drawn) == n
-    for (x, y, w, h), (x2, y2, w2, h2) in combinations(drawn, 2):
+    entity_boxes = boxes(graph_svg(make_graph(n)))
+    assert len(entity_boxes) == n
+    for (x, y, w, h), (x2, y2, w2, h2) in combinations(entity_boxes, 2):
         assert (
             x + w <= x2 + 1
             or x2 + w2 <= x + 1
@@ -71,8 +71,8 @@ def test_boxes_do_not_overlap(n: int) -> None:
         )
 
 
-def test_words_of_arrows_stand_on_no_box_and_on_no_other_words() -> None:
-    entities = big(8).entities
+def test_words_of_arrows_overlap_no_box_and_no_other_words() -> None:
+    entities = make_graph(8).entities
     relations = tuple(
         Relation(
             i,
@@ -102,8 +102,10 @@ def test_words_of_arrows_stand_on_no_box_and_on_no_other_words() -> None:
         if t.get("class") == "r"
     ]
     assert len(words) == 16
-    drawn = boxes(svg)
-    for (x, y, w, h), (x2, y2, w2, h2) in combinations(drawn + words, 2):
+    entity_boxes = boxes(svg)
+    for (x, y, w, h), (x2, y2, w2, h2) in combinations(
+        entity_boxes + words, 2
+    ):
         assert (
             x + w <= x2 + 1
             or x2 + w2 <= x + 1
@@ -153,7 +155,7 @@ def test_a_box_has_room_for_its_longest_line_and_all_its_rows() -> None:
     )  # never narrower than three letters
 
 
-def test_a_single_box_stands_in_the_middle_of_its_picture() -> None:
+def test_a_single_box_is_in_the_middle_of_its_picture() -> None:
     ox = Entity(0, "ox", "ox", (Mention("ox", (0, 2), 0),))
     svg = graph_svg(SceneGraph("x", (ox,), (), ()))
     root = ElementTree.fromstring(svg)
@@ -186,8 +188,8 @@ def test_denied_facts_are_struck_through_and_the_picture_has_a_frame_of_its_own(
     )
     root = ElementTree.fromstring(graph_svg(SceneGraph("x", entities, (), ())))
     space = "{http://www.w3.org/2000/svg}"
-    told = {t.text: t.get("class") for t in root.iter(f"{space}text")}
-    assert told == {"image": "n", "dogs": "n no"}
+    class_by_text = {t.text: t.get("class") for t in root.iter(f"{space}text")}
+    assert class_by_text == {"image": "n", "dogs": "n no"}
     framed = [g for g in root.iter(f"{space}g") if g.get("class") == "p"]
     assert [t.text for g in framed for t in g.iter(f"{space}text")] == [
         "image"

@@ -118,8 +118,12 @@ def test_no_payload_runs_or_reaches_out_in_a_browser(
                     "for (const d of document.querySelectorAll('details')) d.open = true;"
                 )
         page.evaluate("new Promise(done => setTimeout(done, 300))")
-        shown = page.evaluate("document.querySelector('#item h3').textContent")
-        assert any(payload[:12].strip("\x00") in shown for payload in PAYLOADS)
+        heading = page.evaluate(
+            "document.querySelector('#item h3').textContent"
+        )
+        assert any(
+            payload[:12].strip("\x00") in heading for payload in PAYLOADS
+        )
         assert page.evaluate("document.documentElement.dataset.owned") is None
         outside = [
             url

@@ -67,7 +67,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_report(run).read_text(encoding="utf-8")
 
 
-def test_report_lies_in_the_run_unless_told_otherwise(tmp_path: Path) -> None:
+def test_report_is_written_into_the_run_folder_by_default(
+    tmp_path: Path,
+) -> None:
     run = lemon_run(tmp_path / "run")
     assert write_report(run) == run / "report.html"
     elsewhere = tmp_path / "new folder" / "page.html"
@@ -75,7 +77,9 @@ def test_report_lies_in_the_run_unless_told_otherwise(tmp_path: Path) -> None:
     assert elsewhere.read_bytes() == (run / "report.html").read_bytes()
 
 
-def test_equal_runs_give_equal_pages_wherever_they_lie(tmp_path: Path) -> None:
+def test_equal_runs_in_different_folders_give_equal_pages(
+    tmp_path: Path,
+) -> None:
     first = write_report(lemon_run(tmp_path / "one")).read_bytes()
     assert write_report(lemon_run(tmp_path / "two")).read_bytes() == first
     assert write_report(tmp_path / "one").read_bytes() == first
@@ -238,7 +242,7 @@ def test_a_unit_that_is_not_sure_has_its_words_and_is_not_counted(
     assert (verdict["name"], verdict["count"]) == ("unstated", 1)
 
 
-def test_title_is_the_name_of_the_file_and_its_path_stands_below(
+def test_title_is_the_name_of_the_file_with_its_path_below(
     tmp_path: Path,
 ) -> None:
     run = write_run(

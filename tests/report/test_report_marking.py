@@ -12,10 +12,10 @@ from beholder.report.marking import Piece, heights, mark, pieces
 
 def test_nested_and_crossing_spans_are_cut_at_every_border() -> None:
     # "a tall man holds": 0..6 "a tall", 0..10 "a tall man", 7..16 "man holds"
-    found = pieces(
+    text_pieces = pieces(
         "a tall man holds", [(0, (0, 10)), (1, (2, 6)), (2, (7, 16))]
     )
-    assert found == [
+    assert text_pieces == [
         Piece("a ", (0,)),
         Piece("tall", (0, 1)),
         Piece(" ", (0,)),
@@ -28,7 +28,7 @@ def test_wider_unit_comes_first_whatever_the_order_of_units() -> None:
     assert pieces("abcd", [(7, (1, 2)), (3, (0, 4))])[1] == Piece("b", (3, 7))
 
 
-def test_what_lies_outside_the_text_or_is_empty_marks_nothing() -> None:
+def test_spans_outside_the_text_and_empty_spans_mark_nothing() -> None:
     assert pieces("abc", [(0, (2, 2)), (1, (5, 9)), (2, (-4, 0))]) == [
         Piece("abc")
     ]
@@ -43,10 +43,10 @@ def test_what_lies_outside_the_text_or_is_empty_marks_nothing() -> None:
 def test_pieces_join_to_the_text_and_cover_as_each_character_says(
     text: str, spans: list[tuple[int, int]]
 ) -> None:
-    found = pieces(text, list(enumerate(spans)))
-    assert "".join(piece.text for piece in found) == text
+    text_pieces = pieces(text, list(enumerate(spans)))
+    assert "".join(piece.text for piece in text_pieces) == text
     at = 0
-    for piece in found:
+    for piece in text_pieces:
         for place in range(at, at + len(piece.text)):
             covering = {
                 key
@@ -58,8 +58,8 @@ def test_pieces_join_to_the_text_and_cover_as_each_character_says(
 
 
 def test_a_line_goes_below_the_lines_of_all_marks_inside() -> None:
-    found = pieces("abcdef", [(0, (0, 6)), (1, (0, 3)), (2, (1, 2))])
-    assert heights(found) == {0: 2, 1: 1, 2: 0}
+    text_pieces = pieces("abcdef", [(0, (0, 6)), (1, (0, 3)), (2, (1, 2))])
+    assert heights(text_pieces) == {0: 2, 1: 1, 2: 0}
 
 
 def test_units_of_a_reference_are_marked_in_that_reference_only() -> None:

@@ -39,7 +39,7 @@ def test_ticks_are_round_and_enclose_the_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "expected"),
+    ("highest", "expected"),
     [
         (1, [0, 1]),
         (3, [0, 1, 2, 3]),
@@ -49,9 +49,9 @@ def test_ticks_are_round_and_enclose_the_range() -> None:
     ],
 )
 def test_counts_have_whole_ticks_that_reach_the_highest_bar(
-    most: int, expected: list[int]
+    highest: int, expected: list[int]
 ) -> None:
-    assert count_ticks(most) == expected
+    assert count_ticks(highest) == expected
 
 
 def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> (

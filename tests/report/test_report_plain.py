@@ -12,17 +12,17 @@ from rich.table import Table
 from beholder.report.study_tables import as_html, as_text
 
 
-@pytest.mark.parametrize("made", [as_text, as_html])
+@pytest.mark.parametrize("make_report", [as_text, as_html])
 def test_in_a_notebook_a_table_is_given_back_and_not_shown_as_well(
-    made: Callable[[list[Table]], str], monkeypatch: pytest.MonkeyPatch
+    make_report: Callable[[list[Table]], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[object] = []
+    displayed: list[object] = []
     display = ModuleType("IPython.display")
-    display.display = shown.append  # type: ignore[attr-defined]
+    display.display = displayed.append  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     table = Table("value", "mean")
     table.add_row("accord", "0.674")
-    assert "0.674" in made([table])
-    assert shown == []
+    assert "0.674" in make_report([table])
+    assert displayed == []

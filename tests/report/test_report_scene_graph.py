@@ -49,9 +49,9 @@ def page(
 ) -> Iterator[Page]:
     if EXECUTABLE is None:
         pytest.skip("needs Chromium")
-    with browser(tmp_path_factory.mktemp("profile")) as made:
-        made.open(report.as_uri() + "#item-0")
-        yield made
+    with browser(tmp_path_factory.mktemp("profile")) as page_browser:
+        page_browser.open(report.as_uri() + "#item-0")
+        yield page_browser
 
 
 def test_both_graphs_are_drawn_and_the_second_reference_waits(
@@ -105,6 +105,6 @@ def test_findings_count_once_per_item_and_by_group() -> None:
     )
     right = Unit("attribute", "old", "candidate", (), 0.9, "match")
     scores = [(i, (wrong, wrong, right)) for i in range(3)]
-    (found,) = frequent(scores, {"system": ["x", "y", "x"]})
-    assert found.rows == [("red car", 3, [2, 1])]
-    assert list(found.groups) == ["x", "y"]
+    (table,) = frequent(scores, {"system": ["x", "y", "x"]})
+    assert table.rows == [("red car", 3, [2, 1])]
+    assert list(table.groups) == ["x", "y"]

@@ -42,7 +42,7 @@ SCORE = ItemScore(
 )
 
 
-def printed(
+def print_score(
     item: Item, score: ItemScore, *, terminal: bool = False, width: int = 80
 ) -> str:
     out = io.StringIO()
@@ -55,7 +55,7 @@ def printed(
 
 
 def test_show_prints_texts_values_and_notable_units_in_plain_text() -> None:
-    text = printed(ITEM, SCORE)
+    text = print_score(ITEM, SCORE)
     assert "A red cat sits." in text
     assert "A black cat sits on a mat." in text
     rows = [line.split() for line in text.splitlines()]
@@ -76,7 +76,7 @@ def test_show_prints_texts_values_and_notable_units_in_plain_text() -> None:
 
 
 def test_show_colours_the_most_specific_unit_on_a_terminal() -> None:
-    text = printed(ITEM, SCORE, terminal=True)
+    text = print_score(ITEM, SCORE, terminal=True)
     red, cyan = "\x1b[1;31m", "\x1b[36m"
     assert f"A {red}red\x1b[0m{cyan} cat\x1b[0m sits." in text
 
@@ -91,7 +91,7 @@ def test_show_reads_no_markup_and_lets_no_escape_sequence_through() -> None:
         0.5,
         "mis\x1b[31mtake",
     )
-    text = printed(item, ItemScore({"[i]f1": 0.5}, (unit,), "\x1b[2Jsig"))
+    text = print_score(item, ItemScore({"[i]f1": 0.5}, (unit,), "\x1b[2Jsig"))
     assert "[bold]x[/bold] ␛[2J␇ [/nonsense]" in text
     assert "[i]f1" in text
     assert "\x1b" not in text
@@ -100,7 +100,7 @@ def test_show_reads_no_markup_and_lets_no_escape_sequence_through() -> None:
 def test_show_puts_texts_side_by_side_where_there_is_room() -> None:
     line = next(
         line
-        for line in printed(ITEM, SCORE, width=140).splitlines()
+        for line in print_score(ITEM, SCORE, width=140).splitlines()
         if "red cat" in line
     )
     assert "black cat" in line
@@ -111,7 +111,7 @@ def test_show_lists_twenty_units_and_counts_the_rest() -> None:
         Unit("entity", f"u{i}", "candidate", (), None, "mistake")
         for i in range(25)
     )
-    text = printed(ITEM, ItemScore({"f1": 0.0}, units))
+    text = print_score(ITEM, ItemScore({"f1": 0.0}, units))
     assert "u19" in text
     assert "u20" not in text
     assert "and 5 more" in text

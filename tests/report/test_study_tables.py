@@ -62,7 +62,7 @@ TABLE = Table(
 )  # fmt: skip
 
 
-def printed(table: Table, width: int) -> list[str]:
+def print_table(table: Table, width: int) -> list[str]:
     out = io.StringIO()
     Console(file=out, width=width).print(TerminalTable(table))
     return out.getvalue().splitlines()
@@ -72,7 +72,7 @@ def printed(table: Table, width: int) -> list[str]:
 def test_names_are_whole_at_any_width_and_every_cell_is_there(
     width: int,
 ) -> None:
-    lines = printed(TABLE, width)
+    lines = print_table(TABLE, width)
     for name in NAMES:
         row = [line for line in lines if line.startswith(name)]
         cells = " ".join(line.removeprefix(name) for line in row).split()
@@ -83,8 +83,8 @@ def test_names_are_whole_at_any_width_and_every_cell_is_there(
     assert "second" in lines
 
 
-def test_columns_stand_beside_each_other_where_they_fit() -> None:
-    lines = printed(TABLE, 200)
+def test_columns_are_side_by_side_where_they_fit() -> None:
+    lines = print_table(TABLE, 200)
     assert sum(line.startswith(NAMES[0]) for line in lines) == 1
     assert lines[1].split() == [
         "metric",
@@ -96,7 +96,7 @@ def test_columns_stand_beside_each_other_where_they_fit() -> None:
         "p",
         "n",
     ]
-    assert all(len(line) <= 80 for line in printed(TABLE, 80))
+    assert all(len(line) <= 80 for line in print_table(TABLE, 80))
 
 
 def test_a_value_and_its_interval_stay_together() -> None:
@@ -104,7 +104,7 @@ def test_a_value_and_its_interval_stay_together() -> None:
     table = Table("t", "", (metric, n, agreement), TABLE.rows[:1])
     heads = [
         line.split()
-        for line in printed(table, len(NAMES[0]) + 28)
+        for line in print_table(table, len(NAMES[0]) + 28)
         if "metric" in line
     ]
     assert heads == [
@@ -113,8 +113,8 @@ def test_a_value_and_its_interval_stay_together() -> None:
     ]
 
 
-def test_a_column_that_says_nothing_is_left_out() -> None:
-    assert "note" not in printed(TABLE, 200)[1].split()
+def test_a_column_without_information_is_left_out() -> None:
+    assert "note" not in print_table(TABLE, 200)[1].split()
 
 
 LONG = (
@@ -123,12 +123,12 @@ LONG = (
 
 
 @pytest.mark.parametrize(("by", "indent"), [("set", "  "), ("", "")])
-def test_names_that_leave_no_room_stand_above_their_rows(
+def test_names_that_leave_no_room_are_printed_above_their_rows(
     by: str, indent: str
 ) -> None:
     columns = TABLE.columns if by else TABLE.columns[1:]
     row = {**TABLE.rows[0], "metric": LONG, "found": -0.25}
-    lines = printed(Table("t", "", columns, (row,), by=by), 75)
+    lines = print_table(Table("t", "", columns, (row,), by=by), 75)
     heads, cells = lines[1].split(), lines[-2].split()
     assert lines[0] == f"{indent}metric"
     assert lines[-3] == f"{indent}{LONG}"
@@ -151,17 +151,15 @@ def test_names_that_leave_no_room_stand_above_their_rows(
     assert ("first" in lines) is bool(by)
 
 
-def test_names_stand_beside_their_rows_as_long_as_the_widest_column_fits() -> (
-    None
-):
+def test_names_are_beside_their_rows_while_the_widest_column_fits() -> None:
     table = Table(
         "t", "", TABLE.columns[1:], ({**TABLE.rows[0], "metric": LONG},)
     )
     widest = len("−0.500 to 0.125")
-    beside = printed(table, len(LONG) + 2 + widest)
+    lines_beside = print_table(table, len(LONG) + 2 + widest)
     # value; interval; share and p; n
-    assert sum(line.startswith(f"{LONG}  ") for line in beside) == 4
-    above = printed(table, len(LONG) + 2 + widest - 1)
+    assert sum(line.startswith(f"{LONG}  ") for line in lines_beside) == 4
+    above = print_table(table, len(LONG) + 2 + widest - 1)
     assert [line for line in above if LONG in line] == [LONG]
 
 
@@ -182,7 +180,7 @@ def test_a_name_that_is_longer_than_the_console_is_whole() -> None:
     assert out.getvalue().count(LONG) == out.getvalue().count(LONG[::-1]) == 4
 
 
-def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
+def test_a_table_without_informative_columns_shows_its_group_alone() -> None:
     table = Table(
         "t",
         "t",
@@ -190,11 +188,11 @@ def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
         ({"set": "first"},),
         by="set",
     )
-    assert [line for line in printed(table, 80) if line] == ["t", "first"]
+    assert [line for line in print_table(table, 80) if line] == ["t", "first"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "shown"),
+    ("kind", "value", "expected"),
     [
         ("hundredths", -0.004, "0.00"),
         ("hundredths", -1234.567, "−1,234.57"),
@@ -206,9 +204,9 @@ def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
     ],
 )
 def test_numbers_have_as_many_decimals_as_their_kind(
-    kind: Any, value: float, shown: str
+    kind: Any, value: float, expected: str
 ) -> None:
-    assert show_cell({"x": value}, Column("x", "x", kind)) == shown
+    assert show_cell({"x": value}, Column("x", "x", kind)) == expected
 
 
 def test_a_page_draws_values_on_their_scale_and_marks_failures() -> None:
@@ -284,7 +282,7 @@ def test_a_paper_gets_booktabs_with_special_characters_escaped() -> None:
     assert r"\begin{tabular}{llrrrr}" in text
 
 
-def test_files_hold_all_digits(tmp_path: Path) -> None:
+def test_files_contain_all_digits(tmp_path: Path) -> None:
     written = write_tables([TABLE], tmp_path / "tables")
     assert [path.name for path in written] == [
         "agreement.csv",
@@ -297,10 +295,10 @@ def test_files_hold_all_digits(tmp_path: Path) -> None:
     assert rows[0]["share"] == "0.1234"
     assert rows[2]["metric"] == NAMES[2]
     assert rows[0]["note"] == ""
-    kept = json.loads(written[1].read_text("utf-8"))
-    assert kept["rows"][1]["found_high"] == 0.125
-    assert kept["rows"][0]["note"] is None
-    assert kept["columns"]["p"] == "p"
+    content = json.loads(written[1].read_text("utf-8"))
+    assert content["rows"][1]["found_high"] == 0.125
+    assert content["rows"][0]["note"] is None
+    assert content["columns"]["p"] == "p"
 
 
 @dataclass(frozen=True)
@@ -360,7 +358,7 @@ def test_fields_of_a_record_are_columns_and_cells() -> None:
         Column("last", "last"),
     )
     assert (table.notes, table.by) == (("two rows",), "where")
-    shown = [
+    shown_rows = [
         {name: row.get(name) for name in keys(table)} for row in table.rows
     ]
     both = {
@@ -370,12 +368,12 @@ def test_fields_of_a_record_are_columns_and_cells() -> None:
         "rho_high": 0.75,
         "last": None,
     }
-    assert shown[0] == both | {
+    assert shown_rows[0] == both | {
         **{"where": "a", "mean": 2.0, "mean_low": 1.0, "mean_high": 3.0},
         **{"share": 0.5, "share_low": None, "share_high": None},
         **{"change": 0.1, "change_low": 0.0, "change_high": 0.2},
     }
-    assert shown[1] == both | {
+    assert shown_rows[1] == both | {
         **{"where": "b", "mean": None, "mean_low": None, "mean_high": None},
         **{"share": 0.5, "share_low": 0.4, "share_high": 0.6},
         **{"change": 0.1, "change_low": None, "change_high": None},
@@ -446,7 +444,7 @@ def test_reasons_of_records_and_of_their_values_are_notes_once() -> None:
         "too few pairs.",
         "too few pictures.",
     )
-    apart = Table.from_records(
+    agreement_table = Table.from_records(
         "agreed", "", Agreed, [Agreed(agreement=None, reason="no labels")]
     )
-    assert apart.shown_notes() == ()
+    assert agreement_table.shown_notes() == ()

@@ -40,10 +40,10 @@ _OWN_NAMES = {
 
 
 def field_of(name: str) -> str:
-    """The field that a mapping names: by its own name, an alias, or as ``judgments.NAME``.
+    """Return the field that a mapping names by its name, an alias, or as ``judgments.NAME``.
 
     Raises:
-        ConfigError: There is no such field.
+        ConfigError: The field is unknown.
     """
     outer, dot, inner = name.partition(".")
     if name in _FIELDS or (outer in _OUTER and inner):
@@ -59,10 +59,10 @@ def field_of(name: str) -> str:
 
 
 def check_mapped(columns: Mapping[str, str]) -> None:
-    """Refuse what maps something else than a field of an item.
+    """Check that each key of a mapping names a field, and no two name the same.
 
     Raises:
-        ConfigError: Names it.
+        ConfigError: A field is unknown or named twice, or a column is empty.
     """
     fields: dict[str, str] = {}
     for field, column in columns.items():
@@ -70,22 +70,22 @@ def check_mapped(columns: Mapping[str, str]) -> None:
             raise ConfigError(
                 f"--map {field}=: name a column, as {field}=COLUMN"
             )
-        other = fields.setdefault(field_of(field), field)
-        if other != field:
+        earlier = fields.setdefault(field_of(field), field)
+        if earlier != field:
             raise ConfigError(
-                f"--map {other} and --map {field} name the same field; keep one"
+                f"--map {earlier} and --map {field} name the same field; keep one"
             )
 
 
-def renamed(
+def rename_columns(
     rows: Iterable[tuple[int, Any]], columns: Mapping[str, str], name: str
 ) -> Iterator[tuple[int, Any]]:
-    """Rows with our names of fields; numbered references become a list.
+    """Yield rows with the names of our fields; numbered references become a list.
 
     Args:
         rows: Rows with their numbers.
-        columns: Which column holds a field, as the user says.
-        name: What messages call the data.
+        columns: Column by field, as mapped by the user.
+        name: Name of the data in messages.
 
     Yields:
         A row each; an error (not raised) stands for one that has references in two forms.
@@ -93,48 +93,58 @@ def renamed(
     Raises:
         DataError: No row has a column that was named; names those there are.
     """
+    # A mapped column replaces what a row has under the field's own name. A
+    # column that no row has is an error, but only at the end: rows of JSON
+    # need not have the same fields.
     columns = {field_of(field): column for field, column in columns.items()}
-    missing, there = dict(columns), dict[str, None]()
+    missing_columns, all_columns = dict(columns), dict[str, None]()
     for number, row in rows:
         if not isinstance(row, Mapping):
             yield number, row
             continue
-        if missing:
-            missing = {
+        if missing_columns:
+            missing_columns = {
                 field: column
-                for field, column in missing.items()
+                for field, column in missing_columns.items()
                 if column not in row
             }
-            there |= dict.fromkeys(map(str, row))
-        taken = {
+            all_columns |= dict.fromkeys(map(str, row))
+        value_by_column = {
             column: row[column] for column in columns.values() if column in row
         }
-        rest = _nested(
-            {str(key): value for key, value in row.items() if key not in taken}
+        other_fields = _nested(
+            {
+                str(key): value
+                for key, value in row.items()
+                if key not in value_by_column
+            }
         )
         for field, column in columns.items():
-            if column in taken:
+            if column in value_by_column:
                 outer, _, inner = field.partition(".")
-                if not isinstance(rest.get(outer) or {}, Mapping) and inner:
-                    reason = f"is no object, so --map {field}={column} cannot add to it"
+                if (
+                    not isinstance(other_fields.get(outer) or {}, Mapping)
+                    and inner
+                ):
+                    reason = f"is not an object, so --map {field}={column} cannot add to it"
                     yield (
                         number,
                         DataError(name, reason, line=number, field=outer),
                     )
                     break
-                _put(rest, outer, inner, taken[column])
+                _set_value(other_fields, outer, inner, value_by_column[column])
         else:
-            yield number, _gathered(rest, name, number)
-    if missing and there:
-        field, column = next(iter(missing.items()))
+            yield number, _gather_references(other_fields, name, number)
+    if missing_columns and all_columns:
+        field, column = next(iter(missing_columns.items()))
         raise DataError(
             name,
-            f"no row has the column {column!r} (--map {field}={column}); {columns_of(there)}",
+            f"no row has the column {column!r} (--map {field}={column}); {columns_of(all_columns)}",
         )
 
 
 def _nested(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with columns such as ``group.system`` as values in ``group``."""
+    """Return a row with columns such as ``group.system`` as values in ``group``."""
     dotted = [
         name
         for name in row
@@ -143,12 +153,12 @@ def _nested(row: dict[str, Any]) -> dict[str, Any]:
     for name in dotted:
         outer, _, inner = name.partition(".")
         if isinstance(row.get(outer) or {}, Mapping):
-            _put(row, outer, inner, row.pop(name))
+            _set_value(row, outer, inner, row.pop(name))
     return row
 
 
 def as_number(cell: str) -> float | str:
-    """A text as a number if it is a finite one."""
+    """Return a text as a number if it is a finite one, else unchanged."""
     try:
         number = float(cell)
     except ValueError:
@@ -158,19 +168,22 @@ def as_number(cell: str) -> float | str:
     )  # nan marks a missing answer
 
 
-def _put(row: dict[str, Any], outer: str, inner: str, value: Any) -> None:
+def _set_value(
+    row: dict[str, Any], outer: str, inner: str, value: Any
+) -> None:
     if not inner:
         row[outer] = value
+    # An empty cell is no value, unless the column is the field itself.
     elif value is not None and value != "":
-        read = (
+        parsed = (
             as_number(value)
             if outer == "judgments" and isinstance(value, str)
             else value
         )
-        row[outer] = {**(row.get(outer) or {}), inner: read}
+        row[outer] = {**(row.get(outer) or {}), inner: parsed}
 
 
-def _gathered(
+def _gather_references(
     row: dict[str, object], name: str, number: int
 ) -> dict[str, object] | DataError:
     numbered: dict[int, str] = {}
@@ -178,23 +191,26 @@ def _gathered(
         match = _NUMBERED.match(column)
         if match is None:
             continue
-        other = numbered.setdefault(int(match[1]), column)
-        if other != column:
-            reason = (
-                f"both {other!r} and {column!r} could be it; keep one of them"
-            )
+        # "ref_1" and "reference 1" have one number: which one counts is the
+        # user's decision.
+        earlier = numbered.setdefault(int(match[1]), column)
+        if earlier != column:
+            reason = f"both {earlier!r} and {column!r} could be it; keep one of them"
             return DataError(name, reason, line=number, field="references")
     if not numbered:
         return row
-    for whole in ("references", *ALIASES["references"]):
-        if row.get(whole) is not None:
+    # A list beside numbered columns: again the user decides.
+    for list_field in ("references", *ALIASES["references"]):
+        if row.get(list_field) is not None:
             reason = (
-                f"both {whole!r} and {numbered[min(numbered)]!r} could be it; keep one form, or say"
-                f" which with --map references={whole}"
+                f"both {list_field!r} and {numbered[min(numbered)]!r} could be it; keep one form,"
+                f" or say which with --map references={list_field}"
             )
             return DataError(name, reason, line=number, field="references")
-    found = [row.pop(numbered[place]) for place in sorted(numbered)]
-    row["references"] = [one for one in found if one is not None and one != ""]
+    texts = [row.pop(numbered[place]) for place in sorted(numbered)]
+    row["references"] = [
+        text for text in texts if text is not None and text != ""
+    ]
     return row
 
 
@@ -204,7 +220,7 @@ _KEYS = ("id", "image_id", "video_id", "file_id")
 def references_by_id(
     rows: Iterable[tuple[int, Any]], name: str
 ) -> dict[str, dict[str, object]]:
-    """Rows of references by id: several rows of one id add up.
+    """Return fields by id from rows of references; several rows of one id add up.
 
     A row's own references count, else its candidate: a data set of texts can be the reference of
     another. Fields that metrics read, such as ``criteria``, come with them; lists add up, too.
@@ -212,12 +228,12 @@ def references_by_id(
     Raises:
         DataError: A row is wrong, has no id, or no text.
     """
-    found: dict[str, dict[str, Any]] = {}
+    fields_by_id: dict[str, dict[str, Any]] = {}
     for number, row in rows:
         if isinstance(row, DataError):
             raise row
         try:
-            given, row = row, from_published(row)
+            original, row = row, from_published(row)
         except RowError as error:
             raise DataError(name, error.reason, line=number) from None
         key = _key(row)
@@ -231,48 +247,55 @@ def references_by_id(
             raise DataError(
                 name, "has no text", line=number, field="references"
             )
-        kept = found.setdefault(key, {"references": []})
-        kept["references"] += texts
+        # A further row of the same id adds its texts; of other fields lists
+        # add up and the last value counts.
+        entry = fields_by_id.setdefault(key, {"references": []})
+        entry["references"] += texts
         for field, value in fields.items():
             several = isinstance(value, list) and isinstance(
-                kept.get(field), list
+                entry.get(field), list
             )
-            kept[field] = [*kept[field], *value] if several else value
+            entry[field] = [*entry[field], *value] if several else value
         if row.get("images") is not None:
-            kept["images"] = row["images"]
-        if row is not given and row.get(
+            entry["images"] = row["images"]
+        if row is not original and row.get(
             "group"
         ):  # a subset, never the author of a text
-            kept["group"] = row["group"]
-    return found
+            entry["group"] = row["group"]
+    return fields_by_id
 
 
 def with_references(
     rows: Iterable[tuple[int, Any]],
-    known: Mapping[str, Mapping[str, Any]],
+    fields_by_id: Mapping[str, Mapping[str, Any]],
     name: str,
     source: str,
-    found: set[str],
+    ids: set[str],
 ) -> Iterator[tuple[int, Any]]:
-    """Rows with the references of their id; a row's own stay beside them.
+    """Yield rows with the references of their id after their own.
 
     Args:
         rows: Rows with their numbers.
-        known: What ``references_by_id`` found.
-        name: What messages call the rows.
-        source: What messages call the references.
-        found: Receives the ids of the rows.
+        fields_by_id: Result of ``references_by_id``.
+        name: Name of the rows in messages.
+        source: Name of the references in messages.
+        ids: Receives the ids of the rows.
 
     Yields:
         A row each; an error (not raised) stands for one without references.
     """
-    for number, given in rows:
-        row = to_row(given) if isinstance(given, Item) else given
+    for number, item_or_row in rows:
+        row = (
+            to_row(item_or_row)
+            if isinstance(item_or_row, Item)
+            else item_or_row
+        )
         if not isinstance(row, Mapping):
             yield number, row
             continue
         key = _key(row)
-        if key is None or key not in known:
+        # An error stands for a row without references; it is not left out.
+        if key is None or key not in fields_by_id:
             reason = f"is missing; {columns_of(row)}; name its column with --map id=COLUMN"
             reason = (
                 f"{source} has no references for {key!r}" if key else reason
@@ -280,26 +303,37 @@ def with_references(
             yield number, DataError(name, reason, line=number, field="id")
             continue
         try:
-            named = resolve_aliases(row)
-            own = given_field(named, "references", reference_texts) or ()
+            fields = resolve_aliases(row)
+            own_references = (
+                given_field(fields, "references", reference_texts) or ()
+            )
         except RowError as error:
             yield (
                 number,
                 DataError(name, error.reason, line=number, field=error.field),
             )
             continue
-        found.add(key)
-        there, group = known[key], named.get("group")
+        ids.add(key)
+        # Fields of the row win; groups are merged, so that a subset stays
+        # known.
+        reference_fields, group = fields_by_id[key], fields.get("group")
         if isinstance(group, Mapping):
-            named["group"] = {**there.get("group", {}), **group}
+            fields["group"] = {**reference_fields.get("group", {}), **group}
         yield (
             number,
-            {**there, **named, "references": [*own, *there["references"]]},
+            {
+                **reference_fields,
+                **fields,
+                "references": [
+                    *own_references,
+                    *reference_fields["references"],
+                ],
+            },
         )
 
 
-def identified(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Rows with the id of their picture or film as id, where they have no other.
+def add_ids(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Yield rows with the id of their picture or film as id, where they have no other.
 
     A further row of one picture has its number behind it: ``73``, ``73#2``.
     """
@@ -320,11 +354,11 @@ def identified(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def rows_without_text(
-    known: Mapping[str, Mapping[str, Any]], found: Collection[str]
+    fields_by_id: Mapping[str, Mapping[str, Any]], ids: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """A row without a text for each id of references that no row has."""
-    for key, fields in known.items():
-        if key not in found and fields["references"]:
+    """Yield a row without a text for each id of references that no row has."""
+    for key, fields in fields_by_id.items():
+        if key not in ids and fields["references"]:
             yield {"id": key, "candidate": "", **fields}
 
 
@@ -340,6 +374,8 @@ def _key(row: Mapping[str, Any]) -> str | None:
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:
+    # References first: a file of texts to score may be the references of
+    # another.
     for field in (
         "references",
         *ALIASES["references"],

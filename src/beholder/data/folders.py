@@ -18,7 +18,7 @@ PICTURES = frozenset(
 
 
 def folder_of(data: str, media_root: Path | None) -> Path:
-    """What pictures of a data set are relative to.
+    """Return the folder that pictures of a data set are relative to.
 
     The folder of the data file, or of pictures; for rows given otherwise ``media_root``, else the
     current directory.
@@ -30,7 +30,7 @@ def folder_of(data: str, media_root: Path | None) -> Path:
 
 
 def pictures_below(folder: Path) -> list[str]:
-    """Pictures in a folder and those below it, as paths with slashes, sorted.
+    """Return the pictures in and below a folder, as sorted paths with slashes.
 
     A name that is not UTF-8 is among them; ``unnamed`` finds it.
     """
@@ -38,7 +38,7 @@ def pictures_below(folder: Path) -> list[str]:
 
 
 def unnamed(file: str, folder: str, number: int) -> DataError | None:
-    """What is wrong with the name of a file, in place of its row; None if it is correct."""
+    """Return the error of a file name, in place of its row; None if the name is valid."""
     try:
         check_name(file)
     except ConfigError as error:
@@ -47,7 +47,7 @@ def unnamed(file: str, folder: str, number: int) -> DataError | None:
 
 
 def videos_below(folder: Path) -> list[str]:
-    """Videos in a folder and those below it, as ``pictures_below``."""
+    """Return the videos in and below a folder, as ``pictures_below``."""
     return _below(folder, frozenset(video.ENDINGS))
 
 
@@ -62,7 +62,7 @@ def _below(folder: Path, endings: frozenset[str]) -> list[str]:
 def sidecar_rows(
     folder: Path, name: str
 ) -> Iterator[tuple[int, dict[str, object] | DataError]]:
-    """A row per picture, by name: its path as id and image, the text beside it as candidate.
+    """Yield a row per picture: its path as id and image, the text beside it as candidate.
 
     A picture without a text is a row without a candidate.
 
@@ -70,7 +70,7 @@ def sidecar_rows(
         A row, or an error (not raised) for a text that cannot be read.
 
     Raises:
-        DataError: There is no picture.
+        DataError: The folder contains no picture.
     """
     pictures = pictures_below(folder)
     if not pictures:
@@ -78,15 +78,18 @@ def sidecar_rows(
             name,
             "is a folder with no run in it (run.json), and no pictures either",
         )
+    # A wrong name or text is an error of its row, not of the folder.
     for number, picture in enumerate(pictures, start=1):
         if (wrong := unnamed(picture, name, number)) is not None:
             yield number, wrong
             continue
         row: dict[str, Any] = {"id": picture, "images": [picture]}
-        beside = (folder / picture).with_suffix(".txt")
-        if beside.is_file():
+        text_file = (folder / picture).with_suffix(".txt")
+        if text_file.is_file():
             try:
-                with beside.open("rb") as stream:
+                with text_file.open("rb") as stream:
+                    # One byte more than allowed shows that a file is too long
+                    # without reading all of it.
                     raw = stream.read(MAX_ROW_BYTES + 1)
                 text = raw.decode("utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
@@ -94,13 +97,13 @@ def sidecar_rows(
                     number,
                     DataError(
                         name,
-                        f"{beside.name} cannot be read: {error}",
+                        f"{text_file.name} cannot be read: {error}",
                         line=number,
                     ),
                 )
                 continue
             if len(raw) > MAX_ROW_BYTES:
-                yield number, too_long(name, number, beside.name)
+                yield number, too_long(name, number, text_file.name)
                 continue
             row["candidate"] = text.strip()
         yield number, row

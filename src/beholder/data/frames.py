@@ -50,9 +50,9 @@ def read_frames(
     Args:
         source: A folder (every picture file below it becomes a frame, in order of its path, with
             the path without ending as id), or a ``.csv``, ``.jsonl``, ... file with a row per
-            picture: ``id``, ``image`` (also ``file``), ``date``, ``place``, ``caption``. What else
-            a row holds becomes a label. Without ``id`` it is the file name without its ending.
-        columns: Which column holds a field, where it has another name: ``{"date": "month"}``.
+            picture: ``id``, ``image`` (also ``file``), ``date``, ``place``, ``caption``. Other
+            columns become labels. Without ``id`` it is the file name without its ending.
+        columns: Column by field, where it has another name: ``{"date": "month"}``.
         year: Year of dates that name none, such as ``march``.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
 
@@ -95,17 +95,17 @@ def read_storylines(
     Raises:
         DataError: The file as a whole cannot be read.
     """
-    known = {frame.id: frame for frame in collection}
+    frame_by_id = {frame.id: frame for frame in collection}
     name = "stdin" if str(source) == "-" else str(source)
 
     def build(row: object, number: str) -> Storyline:
-        return _storyline(row, number, known, media_root)
+        return _storyline(row, number, frame_by_id, media_root)
 
     return records(read_rows(source, name), build, name=name)
 
 
 def with_exif_dates(frames: Sequence[Frame], root: Path) -> list[Frame]:
-    """The frames with the EXIF dates of their pictures, if none of them has a date of its own.
+    """Return frames with the EXIF dates of their pictures, if none has a date of its own.
 
     Beside given dates EXIF is left alone: scans of old photographs carry the date of the scan. A
     picture that cannot be read stays undated; its failure is reported where it is used.
@@ -129,13 +129,13 @@ def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
 
 
 def frame_row(frame: Frame) -> dict[str, object]:
-    """The row of a frame; ``read_frames`` gives the same frame back."""
-    row = {one.name: getattr(frame, one.name) for one in fields(frame)}
+    """Return the row of a frame; ``read_frames`` reads the same frame from it."""
+    row = {field.name: getattr(frame, field.name) for field in fields(frame)}
     return {key: str(v) if key == "date" else v for key, v in row.items() if v}
 
 
 def storyline_row(storyline: Storyline) -> dict[str, object]:
-    """The row of a storyline, frames written out."""
+    """Return the row of a storyline with its frames written out."""
     row: dict[str, Any] = {"id": storyline.id, "source": storyline.source}
     if storyline.group:
         row["group"] = dict(storyline.group)
@@ -145,7 +145,7 @@ def storyline_row(storyline: Storyline) -> dict[str, object]:
 def storyline_from_row(
     row: object, *, media_root: Path | None = None
 ) -> Storyline:
-    """The storyline of a row whose frames are written out; RowError where it is none."""
+    """Parse a row with written-out frames; RowError if it is not valid."""
     return _storyline(row, None, {}, media_root)
 
 
@@ -157,6 +157,8 @@ def write_storylines(path: Path, storylines: Iterable[Storyline]) -> None:
 def _folder_frames(folder: Path) -> Iterator[Frame | DataError]:
     files = pictures_below(folder)
     stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
+    # Two files of one stem, such as a.jpg and a.png, keep their endings in the
+    # id.
     uses = Counter(stems)
     for number, (file, stem) in enumerate(
         zip(files, stems, strict=True), start=1
@@ -178,45 +180,50 @@ def _renamed(row: object, columns: Mapping[str, str]) -> object:
 def frame_from_row(
     row: object, *, year: int | None = None, media_root: Path | None = None
 ) -> Frame:
-    """The frame of a row; RowError where it is none."""
+    """Parse a row as a frame; RowError if it is not valid."""
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    rest = {
+    # Known fields are taken out under their names or aliases, and what is left
+    # becomes labels.
+    other_values = {
         str(key): value
         for key, value in row.items()
         if value not in (None, "")
     }
-    language = language_of_row({**rest, "group": rest.get("labels")})
+    language = language_of_row(
+        {**other_values, "group": other_values.get("labels")}
+    )
     for name in ("language", "lang", "group.language"):
-        rest.pop(name, None)
-    found: dict[str, Any] = {}
+        other_values.pop(name, None)
+    values: dict[str, Any] = {}
     for field, aliases in _ALIASES.items():
         for name in (field, *aliases):
-            if name in rest and field not in found:
-                found[field] = rest.pop(name)
+            if name in other_values and field not in values:
+                values[field] = other_values.pop(name)
     image = given_field(
-        found, "image", lambda value: media_path(value, media_root)
+        values, "image", lambda value: media_path(value, media_root)
     )
+    # A file name is a natural id, and usually unique.
     if image is not None:
-        found.setdefault("id", PurePosixPath(image).stem)
-    if "id" not in found:
+        values.setdefault("id", PurePosixPath(image).stem)
+    if "id" not in values:
         raise RowError(
             "is missing, and there is no image to take it from", "id"
         )
     extra = {
         key: value
-        for key, value in rest.items()
+        for key, value in other_values.items()
         if isinstance(value, str | int | float)
     }
     return Frame(
-        id=checked_field("id", identifier, found["id"]),
+        id=checked_field("id", identifier, values["id"]),
         image=image,
-        caption=given_field(found, "caption", plain_text),
-        date=given_field(found, "date", lambda value: _date(value, year)),
-        place=given_field(found, "place", plain_text),
+        caption=given_field(values, "caption", plain_text),
+        date=given_field(values, "date", lambda value: _date(value, year)),
+        place=given_field(values, "place", plain_text),
         labels={
             **labels(extra),
-            **checked_field("labels", labels, found.get("labels", {})),
+            **checked_field("labels", labels, values.get("labels", {})),
             **({"language": language} if language else {}),
         },
     )
@@ -225,7 +232,7 @@ def frame_from_row(
 def _storyline(
     row: object,
     default_id: str | None,
-    known: Mapping[str, Frame],
+    frame_by_id: Mapping[str, Frame],
     media_root: Path | None,
 ) -> Storyline:
     if not isinstance(row, Mapping):
@@ -246,10 +253,11 @@ def _storyline(
     group = checked_field("group", labels, row.get("group") or {})
     if language := language_of_row(row):
         group["language"] = language
+    # An error of a frame names the frame: frames[2].date.
     frames = []
     for index, element in enumerate(written):
         try:
-            frames.append(_member(element, known, media_root))
+            frames.append(_member(element, frame_by_id, media_root))
         except RowError as error:
             place = f"frames[{index}]" + (
                 f".{error.field}" if error.field else ""
@@ -264,14 +272,15 @@ def _storyline(
 
 
 def _member(
-    element: object, known: Mapping[str, Frame], media_root: Path | None
+    element: object, frame_by_id: Mapping[str, Frame], media_root: Path | None
 ) -> Frame:
     if isinstance(element, Mapping):
         return frame_from_row(element, media_root=media_root)
     frame_id = identifier(element)
-    if known and frame_id not in known:
+    # Without a collection any id is accepted, as nothing is known of it.
+    if frame_by_id and frame_id not in frame_by_id:
         raise RowError(f"no frame of the collection has the id {frame_id!r}")
-    return known.get(frame_id, Frame(id=frame_id))
+    return frame_by_id.get(frame_id, Frame(id=frame_id))
 
 
 def _date(value: object, year: int | None) -> PartialDate:

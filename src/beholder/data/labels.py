@@ -44,7 +44,7 @@ class LabelColumn:
 
     Attributes:
         name: Its name in ``judgments``.
-        kind: What most answers are: numbers, verdicts (true and false, or 1 and 0) or words.
+        kind: Kind of most answers: numbers, verdicts (true and false, or 1 and 0) or words.
         counts: Number of answers by answer.
         n_texts: Items with an answer.
         n_missing: Missing answers: null, and what ``MISSING`` names.
@@ -61,37 +61,42 @@ class LabelColumn:
     def __str__(self) -> str:
         """Range and counts, so that codes such as 99 or -1 are seen."""
         n = sum(self.counts.values())
-        missing = f", {self.n_missing:,} missing" if self.n_missing else ""
+        missing_note = (
+            f", {self.n_missing:,} missing" if self.n_missing else ""
+        )
         wrong = f", {len(self.wrong):,} wrong" if self.wrong else ""
         answers = sorted(
             self.counts, key=lambda answer: (isinstance(answer, str), answer)
         )
-        shown = [
+        # Numbers before words, in their order.
+        answer_counts = [
             f"{show_answer(answer)} ({self.counts[answer]:,})"
             for answer in answers
         ]
-        listed = ", ".join(shown)
-        if len(shown) > _MOST_COUNTED:
-            listed = f"{len(shown):,} values from {shown[0]} to {shown[-1]}"
+        listed = ", ".join(answer_counts)
+        if len(answer_counts) > _MOST_COUNTED:
+            listed = f"{len(answer_counts):,} values from {answer_counts[0]} to {answer_counts[-1]}"
         return (
-            f"label {self.name}: {n:,} answers on {self.n_texts:,} texts{missing}{wrong}:"
+            f"label {self.name}: {n:,} answers on {self.n_texts:,} texts{missing_note}{wrong}:"
             f" {listed or 'none'}"
         )
 
 
 def show_answer(answer: Answer) -> str:
-    """An answer as messages show it."""
+    """Return an answer as messages show it."""
     if isinstance(answer, bool):
         return str(answer).lower()
     return answer if isinstance(answer, str) else f"{answer:g}"
 
 
 def has_decimal_commas(path: str | Path) -> bool:
-    """Whether a table separates cells by semicolons, as where numbers are written ``4,5``.
+    """Return whether a table separates cells by semicolons, as where ``4,5`` is a number.
 
     Raises:
         DataError: The file cannot be read.
     """
+    # Where decimals have commas, spreadsheets separate cells by semicolons,
+    # and still call the file CSV.
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
     if (
@@ -116,7 +121,7 @@ def read_labels(
 
     Args:
         items: Items with judgments.
-        name: What messages call the data.
+        name: Name of the data in messages.
         line_numbers: Row number by id, for messages.
         decimal_commas: Whether ``4,5`` is a number; see ``has_decimal_commas``.
 
@@ -125,6 +130,8 @@ def read_labels(
         answer is missing or wrong; and the columns by name. Marked spans and objects stay as they
         are and are no columns.
     """
+    # For each label: read all answers, decide by the majority what it is, then
+    # sort out what is missing and what is wrong.
     names = dict.fromkeys(name for item in items for name in item.judgments)
     columns: dict[str, LabelColumn] = {}
     changed: list[dict[str, Any]] = [dict(item.judgments) for item in items]
@@ -134,31 +141,37 @@ def read_labels(
             for place, item in enumerate(items)
             if label in item.judgments
         ]
+        # Marked spans and objects are no answers; their kinds have readers of
+        # their own.
         if label in dict(SIDES) or not all(
             _is_plain(cell) for _, cell in cells
         ):
             continue
-        read = {
+        answers_by_place = {
             place: [_answer(part, decimal_commas) for part in _parts(cell)]
             for place, cell in cells
         }
         kind = _kind_of(
-            answer for answers in read.values() for answer in answers
+            answer
+            for answers in answers_by_place.values()
+            for answer in answers
         )
         counts: Counter[Answer] = Counter()
         n_texts = n_missing = 0
         wrong = []
         for place, cell in cells:
-            kept: list[Answer | None] = []
-            for part, answer in zip(_parts(cell), read[place], strict=True):
+            cell_answers: list[Answer | None] = []
+            for part, answer in zip(
+                _parts(cell), answers_by_place[place], strict=True
+            ):
                 if answer is None or _is_missing(answer, kind):
                     n_missing += 1
-                    kept.append(None)
+                    cell_answers.append(None)
                 elif kind == "words":
                     # A number among words is the word that was written.
-                    kept.append(part)
+                    cell_answers.append(part)
                 elif _fits(answer, kind):
-                    kept.append(answer)
+                    cell_answers.append(answer)
                 else:
                     item_id = items[place].id
                     number = (line_numbers or {}).get(item_id)
@@ -168,11 +181,15 @@ def read_labels(
                     wrong.append(
                         DataError(name, reason, line=number, field=field)
                     )
-                    kept.append(None)
-            counts.update(answer for answer in kept if answer is not None)
-            n_texts += any(answer is not None for answer in kept)
+                    cell_answers.append(None)
+            counts.update(
+                answer for answer in cell_answers if answer is not None
+            )
+            n_texts += any(answer is not None for answer in cell_answers)
             changed[place][label] = (
-                kept if isinstance(cell, list | tuple) else kept[0]
+                cell_answers
+                if isinstance(cell, list | tuple)
+                else cell_answers[0]
             )
         columns[label] = LabelColumn(
             label, kind, counts, n_texts, n_missing, tuple(wrong)
@@ -187,7 +204,7 @@ def read_labels(
 def wrong_answers(
     columns: Mapping[str, LabelColumn], names: Collection[str] | None
 ) -> list[DataError]:
-    """The wrong answers of labels; of all with numbers or verdicts if none is named."""
+    """Return the wrong answers of named labels, or of all with numbers or verdicts."""
     chosen = [
         column
         for column in columns.values()
@@ -211,7 +228,7 @@ def _is_plain(cell: Any) -> bool:
 
 
 def _answer(part: Any, decimal_commas: bool) -> Answer | None:
-    """A part of a cell as a number or truth value if it is written as one; None if it is missing.
+    """Parse a part of a cell as a number, truth value or word; None if it is missing.
 
     Words that may be missing stay, because that depends on the other answers.
     """
@@ -222,6 +239,7 @@ def _answer(part: Any, decimal_commas: bool) -> Answer | None:
     text = part.strip()
     if text.lower() in MISSING:
         return None
+    # Truth values as texts, as tables have them.
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
     if decimal_commas and _DECIMAL_COMMA.fullmatch(text):
@@ -239,20 +257,25 @@ def _answer(part: Any, decimal_commas: bool) -> Answer | None:
 def _kind_of(
     answers: Iterable[Answer | None],
 ) -> Literal["numbers", "verdicts", "words"]:
-    """What most answers are; numbers win a tie, because a wrong word among them is reported."""
+    """Return the kind of most answers; numbers win a tie, so that a wrong word is reported."""
+    # Texts that may stand for a missing answer decide nothing.
     n_words = n_truths = 0
-    plain = []
+    plain_answers = []
     for answer in answers:
         if isinstance(answer, str):
             n_words += answer.lower() not in MISSING_NUMBERS
         elif answer is not None:
-            plain.append(answer)
+            plain_answers.append(answer)
             n_truths += isinstance(answer, bool)
-    if n_words > len(plain) or not plain:
+    if n_words > len(plain_answers) or not plain_answers:
         return "words"
     # 0 and 1 among truth values are truth values.
-    is_binary = bool(n_truths) and set(plain) <= {0, 1}
-    return "verdicts" if is_binary or 2 * n_truths > len(plain) else "numbers"
+    is_binary = bool(n_truths) and set(plain_answers) <= {0, 1}
+    return (
+        "verdicts"
+        if is_binary or 2 * n_truths > len(plain_answers)
+        else "numbers"
+    )
 
 
 def _is_missing(answer: Answer, kind: str) -> bool:

@@ -31,18 +31,18 @@ MAX_UNPACKING = 200
 def opened(
     source: str | Path, name: str, packed: str | None
 ) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked.
+    """Open a file for reading, unpacked.
 
     Args:
         source: The file, or its URL.
-        name: What messages call it.
+        name: Name of the file in messages.
         packed: One of ``PACKED``, or None.
 
     Raises:
-        DataError: It cannot be read, is damaged, or unpacks to far more than its size.
+        DataError: The file cannot be read, is damaged, or unpacks to far more than its size.
     """
     try:
-        with _plain(source) as plain, _unpacked(plain, packed, name) as stream:
+        with _plain(source) as file, _unpacked(file, packed, name) as stream:
             yield stream
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
         raise DataError(
@@ -66,15 +66,15 @@ def _plain(source: str | Path) -> IO[bytes]:
 
 
 def check_unpacking(n_bytes: int, packed: int, name: str) -> None:
-    """Refuse what unpacks to more than data of use do.
+    """Check that a file does not unpack to far more than its size, as an archive bomb does.
 
     Args:
         n_bytes: Bytes that a part of a file unpacks to.
-        packed: Its size.
-        name: What messages call the file.
+        packed: Size of the part.
+        name: Name of the file in messages.
 
     Raises:
-        DataError: It is too much.
+        DataError: The bytes are too many.
     """
     if n_bytes > MAX_ROW_BYTES and n_bytes > MAX_UNPACKING * packed:
         raise DataError(
@@ -87,16 +87,16 @@ def check_unpacking(n_bytes: int, packed: int, name: str) -> None:
 def _unpacked(stream: IO[bytes], packed: str | None, name: str) -> IO[bytes]:
     if packed is None:
         return stream
-    whole: Any = (
+    unpacked: Any = (
         lzma.LZMAFile(stream)  # noqa: SIM115
         if packed == ".xz"
         else gzip.GzipFile(fileobj=stream)
     )
-    return io.BufferedReader(_Measured(whole, stream, name), 2**20)
+    return io.BufferedReader(_Measured(unpacked, stream, name), 2**20)
 
 
 class _Measured(io.RawIOBase):
-    """What a file unpacks to, as long as it is not too much."""
+    """Stream of an unpacked file, which stops if it gets too long."""
 
     def __init__(
         self, unpacked: IO[bytes], packed: IO[bytes], name: str
@@ -110,6 +110,8 @@ class _Measured(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self._unpacked.read(len(buffer))
         self._n_bytes += len(data)
+        # Checked while it is read: the size of what is inside cannot be
+        # trusted.
         check_unpacking(self._n_bytes, self._packed.tell(), self._name)
         buffer[: len(data)] = data
         return len(data)
@@ -125,11 +127,13 @@ MAX_BLANK_LINES = 1_000_000
 def lines(
     stream: IO[bytes], name: str
 ) -> Iterator[tuple[int, str | DataError]]:
-    """Lines of a text in UTF-8 with their numbers from 1; an error stands for one that is none.
+    """Yield the lines of a UTF-8 text with their numbers from 1; an error stands for a wrong one.
 
     Raises:
         DataError: The text is in another encoding, or blank over many lines.
     """
+    # ``last`` is the last line that is not blank. A file of blank lines packs
+    # to almost nothing, so their number is limited.
     number, last = 0, 0
     while raw := stream.readline(MAX_ROW_BYTES + 1):
         number += 1
@@ -149,6 +153,8 @@ def lines(
             yield number, too_long(name, number)
             continue
         if number == 1:
+            # A byte order mark: of UTF-16, or of UTF-8, which spreadsheets
+            # write.
             if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
                 raise DataError(name, "is UTF-16; save it as UTF-8")
             raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -166,13 +172,14 @@ def lines(
 
 
 def read_jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
-    """Rows of a file with a JSON value on each line; blank lines are skipped.
+    """Yield the rows of a file with a JSON value on each line; blank lines are skipped.
 
     Raises:
         DataError: The file is one JSON value over several lines.
     """
     for number, line in lines(stream, name):
         if (
+            # An opening bracket alone is how indented JSON begins.
             number == 1
             and isinstance(line, str)
             and line.strip() in ("[", "{")
@@ -212,7 +219,7 @@ def read_records(path: Path, kind: type[T], expected: str = "") -> Iterator[T]:
         expected: Fields of a row, for the message.
 
     Raises:
-        DataError: The file cannot be read, or a line is no such record; names the line.
+        DataError: The file cannot be read, or a line is not such a record; names the line.
     """
     name = str(path)
     with opened(path, name, None) as stream:
@@ -231,18 +238,19 @@ def read_records(path: Path, kind: type[T], expected: str = "") -> Iterator[T]:
 
 
 def too_long(name: str, number: int, what: str = "") -> DataError:
-    """The error that stands for a row past the bound, or for what is the row's."""
+    """Return the error of a row over ``MAX_ROW_BYTES``, or of a named part of it."""
     reason = f"{what} is longer than {MAX_ROW_BYTES >> 20} MiB".lstrip()
     return DataError(name, reason, line=number)
 
 
 def strict_json(text: str) -> Any:
-    """The value of a JSON text, in which NaN and Infinity are none.
+    """Parse a JSON text, in which NaN and Infinity are not valid.
 
     Raises:
-        ValueError: It is not JSON.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON.
+        RecursionError: The text is nested too deeply.
     """
+    # Python accepts NaN and Infinity, which are not JSON.
     return json.loads(text, parse_constant=_refuse_constant)
 
 

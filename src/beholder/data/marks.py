@@ -1,4 +1,4 @@
-"""What people are asked about texts and how their marks are cut and read, by data set."""
+"""Labels of people about texts, and how marks are read, by data set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCORE_OF: Mapping[str, str] = {
     "omissions": "recall",
     "overall_quality": "f1",
 }
-"""Which score of a metric answers which question put to people."""
+"""Score of a metric by the label of people that it is compared with."""
 
 
 class JudgedFact(msgspec.Struct, frozen=True):
@@ -38,25 +38,33 @@ class JudgedFact(msgspec.Struct, frozen=True):
 
     @property
     def agreed(self) -> str:
-        """What more than half of the annotators say: true or false, else unsure."""
-        said = [*self.verdicts.values()]
+        """Verdict of more than half of the annotators, true or false, else unsure."""
+        verdicts = [*self.verdicts.values()]
         return next(
-            (v for v in ("true", "false") if 2 * said.count(v) > len(said)),
+            (
+                v
+                for v in ("true", "false")
+                if 2 * verdicts.count(v) > len(verdicts)
+            ),
             "unsure",
         )
 
 
-Said = TypeVar("Said")
+MetaT = TypeVar("MetaT")
 
 
 def exported_rows(
-    path: Path, form: type[Said], *, textless: bool = False
-) -> Iterator[tuple[Item, Said]]:
-    """Rows of ``beholder annotate export`` with what annotators say, checked; opens no picture.
+    path: Path, form: type[MetaT], *, textless: bool = False
+) -> Iterator[tuple[Item, MetaT]]:
+    """Yield the items of ``beholder annotate export`` with their ``meta`` as ``form``.
+
+    Pictures are not opened.
 
     Raises:
-        DataError: A row is wrong, or has not this form.
+        DataError: A row is wrong, or has another form.
     """
+    # An export has absolute paths; no picture is opened here, so they may
+    # point anywhere.
     anywhere = DataOptions(media_root=Path(path.absolute().anchor))
     for item in read_items(path, anywhere, textless=textless):
         if isinstance(item, DataError):
@@ -69,12 +77,12 @@ def exported_rows(
 
 @dataclass(frozen=True)
 class MarkProtocol:
-    """How the marks of a set are read.
+    """Rules for reading the marks of a set.
 
     Attributes:
-        part: What is marked or not, in the plural, for people.
-        parts: Places of the parts of a text of an item.
-        several: Which score a part takes that several units of a metric touch.
+        part: Name of the parts that are marked, in the plural.
+        parts: Ranges of the parts of a text of an item.
+        several: Score of a part that several units of a metric touch.
         runs: Whether runs of parts are compared with the marked spans.
         per_text: Whether the published figures are means over texts.
     """

@@ -1,4 +1,4 @@
-"""What a user must know about the rows that were read, beside the rows that are wrong."""
+"""Notes about the rows that were read, beside the rows that are wrong."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class RowNotes:
     """Counts rows while they are read; the attributes are counts unless they say otherwise.
 
     Attributes:
-        clean: What is removed from texts before they are scored; None where texts are not scored.
+        clean: Cleaning of texts before they are scored; None where texts are not scored.
         n_rows: Rows that were read.
         missing: Ids of the references file that no row has.
         n_references: Ids of the references file.
-        references: What messages call that file.
+        references: Name of that file in messages.
     """
 
     clean: Cleaning | None = None
@@ -109,6 +109,8 @@ class RowNotes:
     def _count_texts(
         self, candidates: Sequence[str], references: Sequence[str]
     ) -> None:
+        # A candidate "nan" was most likely no text in the table that it comes
+        # from.
         for text in candidates:
             if text.strip().lower() in _MARKS_OF_MISSING:
                 self._marks[text.strip()] += 1
@@ -127,12 +129,14 @@ class RowNotes:
             self._languages[language] += 1
 
     def sentences(self) -> Iterator[str]:
-        """A sentence for each thing that was counted."""
+        """Yield a sentence for each problem that was counted."""
+        # From the most to the least serious: rows that are missing, rows that
+        # may be one item, then odd texts.
         if self.missing:
-            shown = _listed(self.missing)
+            examples = _listed(self.missing)
             yield (
                 f"{len(self.missing):,} of {self.n_references:,} pictures of {self.references} have"
-                f" no text ({shown}): means are over the others; --require-all counts them as"
+                f" no text ({examples}): means are over the others; --require-all counts them as"
                 " failures"
             )
         if self._repeated:
@@ -189,5 +193,7 @@ REPEATED_FIELD = "image_id"
 
 
 def _listed(names: Collection[str]) -> str:
-    shown = list(names)[:_MOST_SHOWN]
-    return ", ".join(shown) + (", ..." if len(names) > len(shown) else "")
+    examples = list(names)[:_MOST_SHOWN]
+    return ", ".join(examples) + (
+        ", ..." if len(names) > len(examples) else ""
+    )

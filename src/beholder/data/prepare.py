@@ -14,11 +14,11 @@ from beholder.text.composition import composed
 from beholder.text.residue import without_residue
 
 Cleaning: TypeAlias = Literal["none", "residue", "speech"]
-"""What is removed from texts before they are scored."""
+"""Parts that are removed from texts before they are scored."""
 
 
 def _without_speech_marks(text: str) -> str:
-    """The words alone, as the readers of published transcripts give them."""
+    """Return the words alone, as the readers of published transcripts do."""
     return " ".join(without_marks(text).split())
 
 
@@ -36,7 +36,7 @@ def cleaning_rules(clean: str) -> str:
     """Return the identity of a cleaning for signatures; empty if nothing is removed.
 
     Raises:
-        ConfigError: There is no such cleaning.
+        ConfigError: The cleaning is unknown.
     """
     if clean == "none":
         return ""
@@ -48,7 +48,7 @@ def cleaning_rules(clean: str) -> str:
 
 
 def prepared(item: Item, clean: Cleaning) -> Item:
-    """The item as it is scored."""
+    """Return an item as it is scored: composed (NFC), and cleaned if requested."""
     item = composed(item)
     if clean == "none":
         return item

@@ -16,13 +16,15 @@ _SPEAKER = ("gender", "state", "district")
 
 
 def from_published(row: Any) -> Any:
-    """A row of a published form as one of ours; any other row as it is.
+    """Convert a row of a published form to one of ours; return other rows unchanged.
 
     Raises:
         RowError: A part of it does not have the published form.
     """
     if not isinstance(row, Mapping):
         return row
+    # A form is recognized by its columns; a row that has them and still cannot
+    # be read is an error, because another reading would be silently wrong.
     for data, is_one, converted in _FORMS:
         if is_one(row):
             try:
@@ -35,8 +37,8 @@ def from_published(row: Any) -> Any:
                 TypeError,
                 ValueError,
             ) as error:
-                missing = " is missing" * isinstance(error, KeyError)
-                why = f"{error}{missing}"
+                missing_note = " is missing" * isinstance(error, KeyError)
+                why = f"{error}{missing_note}"
                 raise RowError(
                     f"has columns of {data}, but not its published form: {why}, in"
                     f" {shorten(row)}; {columns_of(row)}; write other data in our own fields"
@@ -45,11 +47,19 @@ def from_published(row: Any) -> Any:
 
 
 def _vaani(row: Row) -> dict[str, object]:
-    more = ("language", *_SPEAKER)
-    columns = ("transcript", "referenceImage", "speakerID", "audio", *more)
-    made = _spoken(row, "Vaani", *columns)
-    made["group"] |= {name: row[name] for name in more if row.get(name)}
-    return made
+    group_columns = ("language", *_SPEAKER)
+    columns = (
+        "transcript",
+        "referenceImage",
+        "speakerID",
+        "audio",
+        *group_columns,
+    )
+    fields = _spoken(row, "Vaani", *columns)
+    fields["group"] |= {
+        name: row[name] for name in group_columns if row.get(name)
+    }
+    return fields
 
 
 def _places(row: Row) -> dict[str, object]:
@@ -60,65 +70,72 @@ def _places(row: Row) -> dict[str, object]:
 
 
 def _spoken(
-    row: Row, dataset: str, text: str, image: str, who: str, *taken: str
+    row: Row, dataset: str, text: str, image: str, who: str, *used_columns: str
 ) -> dict[str, Any]:
-    said = row[text]
-    if said is None or (isinstance(said, str) and not said.strip()):
+    transcript = row[text]
+    # Published sets have rows without a transcript; they cannot serve as
+    # references.
+    if transcript is None or (
+        isinstance(transcript, str) and not transcript.strip()
+    ):
         raise RowError("the utterance was not transcribed", text)
     spoken = (
-        " ".join(without_marks(said).split())
-        if isinstance(said, str)
-        else said
+        " ".join(without_marks(transcript).split())
+        if isinstance(transcript, str)
+        else transcript
     )
     if not spoken:
-        raise RowError(f"the utterance has no word: {said!r}", text)
+        raise RowError(f"the utterance has no word: {transcript!r}", text)
     speaker = {"speaker": row[who]} if row.get(who) else {}
     # All metrics, judges and lengths read the words alone; the transcript is kept as published.
-    kept = {} if spoken == said else {"transcript": said}
+    original = {} if spoken == transcript else {"transcript": transcript}
     return {
-        **_rest(row, text, image, who, *taken),
-        **kept,
+        **_rest(row, text, image, who, *used_columns),
+        **original,
         "references": [spoken],
         "images": [row[image]],
         "group": {"dataset": dataset, **speaker},
     }
 
 
-def _rest(row: Row, *taken: str) -> dict[str, object]:
+def _rest(row: Row, *used_columns: str) -> dict[str, object]:
     return {
         key: value
         for key, value in row.items()
-        if key not in taken and value is not None
+        if key not in used_columns and value is not None
     }
 
 
 def _captionqa(row: Row) -> dict[str, object]:
-    """Questions of a picture, or one question a row."""
+    """Convert a row with the questions of a picture, or with one question."""
     question = ("question", "choices", "answer", "category")
-    made = _rest(row, "questions", *question, "image_paths", "domain")
+    fields = _rest(row, "questions", *question, "image_paths", "domain")
     if row.get("image_paths"):
-        made.setdefault("images", row["image_paths"])
+        fields.setdefault("images", row["image_paths"])
     if row.get("domain"):
-        made["group"] = {"domain": row["domain"]}
-    made["questions"] = [
-        _asked(one) | {"options": [*one["choices"]]}
-        for one in row.get("questions") or [row]
+        fields["group"] = {"domain": row["domain"]}
+    fields["questions"] = [
+        _question_fields(entry) | {"options": [*entry["choices"]]}
+        for entry in row.get("questions") or [row]
     ]
-    return made
+    return fields
 
 
-def _asked(one: Row) -> dict[str, object]:
-    category = one.get("category") or ""
+def _question_fields(question: Row) -> dict[str, object]:
+    category = question.get("category") or ""
     return {
-        "question": one["question"],
-        "answer": one["answer"],
+        "question": question["question"],
+        "answer": question["answer"],
         "category": category,
     }
 
 
 def _vdc_line(row: Row) -> dict[str, object]:
-    ((video, asked),) = row.items()
-    return {"id": video, "questions": [_asked(one) for one in asked]}
+    ((video, questions),) = row.items()
+    return {
+        "id": video,
+        "questions": [_question_fields(question) for question in questions],
+    }
 
 
 def _vdc_hub(row: Row) -> dict[str, object]:
@@ -126,19 +143,21 @@ def _vdc_hub(row: Row) -> dict[str, object]:
         **_rest(row, "video_name", "caption", "qa_list"),
         "id": row["video_name"],
         "references": [row["caption"]],
-        "questions": [_asked(one) for one in row["qa_list"]],
+        "questions": [
+            _question_fields(question) for question in row["qa_list"]
+        ],
     }
 
 
 def _vcapsbench(row: Row) -> dict[str, object]:
     questions = []
-    for one in row["qa"]:
+    for line in row["qa"]:
         dimension, question, answer = (
-            part.strip() for part in one.split("*")[:3]
+            part.strip() for part in line.split("*")[:3]
         )
         if answer.lower().rstrip(".") not in ("yes", "no"):
             raise RowError(
-                f"the answer of {one!r} is neither yes nor no", "qa"
+                f"the answer of {line!r} is neither yes nor no", "qa"
             )
         truth = answer.lower().startswith("yes")
         questions.append(
@@ -166,21 +185,23 @@ def _capricorn(row: Row) -> dict[str, object]:
         for key, name in _CAPRICORN.items()
         for criterion in _criteria(row["events"].get(key) or (), name)
     ]
+    # Subjects are in angle brackets, as in "<man> opens <door>".
     for criterion in criteria:
         if criterion["dimension"].startswith("subject"):
             subjects = re.findall("<[^<>]+>", criterion["text"])
             criterion["subjects"] = subjects
     video = row.get("video_id")
-    made = _rest(row, "events") | {
+    fields = _rest(row, "events") | {
         "id": row["video_path"] if video is None else video,
         "criteria": criteria,
     }
-    made.pop("video_id", None)
-    for most in (120, 300, 480, 601):
-        if row.get("duration", math.inf) <= most:
-            made["group"] = {"seconds": f"up to {most}"}
+    fields.pop("video_id", None)
+    # The group is the shortest of these lengths that the film fits in.
+    for limit in (120, 300, 480, 601):
+        if row.get("duration", math.inf) <= limit:
+            fields["group"] = {"seconds": f"up to {limit}"}
             break
-    return made
+    return fields
 
 
 _CAPABILITY = {
@@ -199,8 +220,17 @@ _CAPABILITY = {
 
 
 def _capability(row: Row) -> dict[str, object]:
-    form, given = _CAPABILITY.get(row["task"], "{value}"), row["annotation"]
-    pairs = given.items() if isinstance(given, Mapping) else [("", given)]
+    form, annotation = (
+        _CAPABILITY.get(row["task"], "{value}"),
+        row["annotation"],
+    )
+    # Counts and colours are objects of names and values; other annotations are
+    # sentences.
+    pairs = (
+        annotation.items()
+        if isinstance(annotation, Mapping)
+        else [("", annotation)]
+    )
     texts = (form.format(name=name, value=value) for name, value in pairs)
     return {
         **_rest(row, "file_id", "annotation", "task"),
@@ -232,18 +262,23 @@ def _carebench(row: Row) -> dict[str, object]:
 def _tuna(row: Row) -> dict[str, object]:
     criteria = [
         {
-            "text": one["content"],
-            "dimension": one["type"],
-            "weight": one["weight"],
+            "text": element["content"],
+            "dimension": element["type"],
+            "weight": element["weight"],
         }
         | {"event": event["event"]}
         for event in row["events"]
-        for one in event["visual_elements"]
+        for element in event["visual_elements"]
     ]
     tags = (row.get("visual_characteristic") or "").split(",")
     group = {tag.strip(): "yes" for tag in tags if tag.strip()}
-    rest = _rest(row, "index", "events", "visual_characteristic")
-    return {**rest, "id": row["index"], "criteria": criteria, "group": group}
+    other_fields = _rest(row, "index", "events", "visual_characteristic")
+    return {
+        **other_fields,
+        "id": row["index"],
+        "criteria": criteria,
+        "group": group,
+    }
 
 
 def _criteria(texts: Iterable[str], dimension: str) -> list[dict[str, Any]]:
@@ -251,27 +286,27 @@ def _criteria(texts: Iterable[str], dimension: str) -> list[dict[str, Any]]:
 
 
 def _has(*columns: str) -> Callable[[Row], bool]:
-    """Return whether a row has all of these columns."""
+    """Return a predicate: whether a row has all of these columns."""
     return lambda row: all(column in row for column in columns)
 
 
-def _lists(row: Row, field: str, of: type) -> bool:
-    """Whether a field holds a list, not empty, of values of a type."""
+def _has_list(row: Row, field: str, kind: type) -> bool:
+    """Return whether a field is a list of values of a type that is not empty."""
     value = row.get(field)
     return (
         isinstance(value, (list, tuple))
         and bool(value)
-        and isinstance(value[0], of)
+        and isinstance(value[0], kind)
     )
 
 
 def _first(row: Row, field: str) -> Row:
-    """The first of a list of objects in a field; empty if it holds no such list."""
-    return row[field][0] if _lists(row, field, dict) else {}
+    """Return the first object of a list in a field; empty without such a list."""
+    return row[field][0] if _has_list(row, field, dict) else {}
 
 
 def _within(row: Row, field: str) -> Row:
-    """The object in a field; empty if it holds none."""
+    """Return the object in a field; empty if the field is not an object."""
     return row[field] if isinstance(row.get(field), Mapping) else {}
 
 
@@ -309,7 +344,7 @@ _FORMS: Sequence[_Form] = (
     ),
     (
         "VCapsBench",
-        lambda row: "video_id" in row and _lists(row, "qa", str),
+        lambda row: "video_id" in row and _has_list(row, "qa", str),
         _vcapsbench,
     ),
     (
@@ -331,7 +366,7 @@ _FORMS: Sequence[_Form] = (
     ),
     (
         "CaReBench",
-        lambda row: all(_lists(row, k, str) for k in ("events", "objects")),
+        lambda row: all(_has_list(row, k, str) for k in ("events", "objects")),
         _carebench,
     ),
     ("TUNA", lambda row: "visual_elements" in _first(row, "events"), _tuna),

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from beholder.base.grouping import by_key
 from beholder.data.columns import (
+    add_ids,
     check_mapped,
     field_of,
-    identified,
     references_by_id,
-    renamed,
+    rename_columns,
     rows_without_text,
     with_references,
 )
@@ -43,7 +43,7 @@ MAX_ROWS_SHOWN = 20
 _VALUES = re.compile(
     r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9]+|there (?:are|is): .*?;"
 )
-"""What differs between messages of one kind."""
+"""Values in messages, without which messages of one kind are equal."""
 
 MAX_BAD_ROWS = 100_000
 """Wrong rows that are left out: where more are wrong, it is not their data."""
@@ -54,7 +54,7 @@ EVERY_ROW = DataOptions()
 
 def read_items(
     source: str | Path,
-    taken: DataOptions = EVERY_ROW,
+    options: DataOptions = EVERY_ROW,
     *,
     textless: bool = False,
     line_numbers: dict[str, int] | None = None,
@@ -70,27 +70,27 @@ def read_items(
             (extra ``datasets``; the split ``test`` if none is named), without columns that hold
             pictures or sound. A URL of a file (``s3://``, ``gs://``, ``file://``) is read through
             pyarrow.
-        taken: Which column holds a field, where references lie, where pictures may lie. The limit
-            is the reader's matter.
+        options: Columns by field, file of references, folder of pictures. The caller applies the
+            limit of rows.
         textless: A row may have no candidate, which is then empty.
         line_numbers: Receives the row number of each item by its id.
-        notes: Receives how many texts there are for the references.
+        notes: Receives the ids of references without a row.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
 
     Raises:
-        ConfigError: Something else than a field is mapped.
+        ConfigError: The mapping names an unknown field.
         DataError: The file as a whole cannot be read.
     """
     name = "stdin" if str(source) == "-" else str(source)
-    check_mapped(taken.map)
-    said = next(
-        (c for f, c in taken.map.items() if field_of(f) == "candidate"), None
+    check_mapped(options.map)
+    candidate_column = next(
+        (c for f, c in options.map.items() if field_of(f) == "candidate"), None
     )
     return items_of(
-        read_rows(source, name, said),
-        taken,
+        read_rows(source, name, candidate_column),
+        options,
         name,
         textless,
         line_numbers,
@@ -100,29 +100,37 @@ def read_items(
 
 def items_of(
     rows: Iterable[Row],
-    taken: DataOptions,
+    options: DataOptions,
     name: str,
     textless: bool = False,
     line_numbers: dict[str, int] | None = None,
     notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
-    """Items of rows, wherever they come from; as ``read_items``."""
-    check_mapped(taken.map)
-    named = renamed(rows, taken.map, name)
-    if taken.references_from is not None:
-        source = str(taken.references_from)
-        known = references_by_id(
-            renamed(read_rows(source, source), {}, source), source
+    """Yield the items of rows from any source; arguments and errors as ``read_items``."""
+    # Rows pass through a chain of generators: columns are renamed, references
+    # are added by id, ids are filled in, and only then is an item built and
+    # checked.
+    check_mapped(options.map)
+    named_rows = rename_columns(rows, options.map, name)
+    if options.references_from is not None:
+        source = str(options.references_from)
+        fields_by_id = references_by_id(
+            rename_columns(read_rows(source, source), {}, source), source
         )
-        named = _covered(named, known, taken, name, notes)
-    elif taken.require_all:
+        named_rows = _add_references(
+            named_rows, fields_by_id, options, name, notes
+        )
+    elif options.require_all:
         raise ConfigError(
             "--require-all counts pictures of the references without a text: name their file with"
             " --references-from"
         )
-    named = identified(named)
-    root = folder_of(name, taken.media_root)
+    named_rows = add_ids(named_rows)
+    root = folder_of(name, options.media_root)
 
+    # By id: hashes of text and references, and the number of the row. Two rows
+    # of one id and text with other references are usually one item, written
+    # once for each reference.
     first_rows: dict[str, tuple[int, int, str]] = {}
 
     def build(row: object, number: str) -> Item:
@@ -132,7 +140,7 @@ def items_of(
             item.id, (*row_hashes, number)
         )
         is_part = row_hashes[0] == text and row_hashes[1] != references
-        if is_part and not taken.group_references:
+        if is_part and not options.group_references:
             raise RowError(
                 f"{item.id!r} is taken by row {first}, which has the same text and other"
                 " references: --group-references makes them one item",
@@ -140,8 +148,8 @@ def items_of(
             )
         return (
             item
-            if taken.frames is None
-            else with_frames(item, taken.frames, root)
+            if options.frames is None
+            else with_frames(item, options.frames, root)
         )
 
     def item_of_row(row: object, number: str) -> Item:
@@ -152,40 +160,45 @@ def items_of(
                 "candidate": [row.candidate],
                 "references": row.references,
             }
+            # Items of callers were never checked: a text may have half of a
+            # surrogate pair.
             for field, texts in ours.items():
                 for text in texts:
                     checked_field(field, plain_text, text)
         else:
-            given = from_published(row)
-            given = _with_candidate(given) if textless else given
+            fields = from_published(row)
+            fields = _with_candidate(fields) if textless else fields
             item = from_row(
-                given, default_id=number, media_root=taken.media_root
+                fields, default_id=number, media_root=options.media_root
             )
         return item
 
-    if taken.group_references:
-        return grouped_references(named, build, name, line_numbers)
-    return records(named, build, name=name, taken=line_numbers)
+    if options.group_references:
+        return grouped_references(named_rows, build, name, line_numbers)
+    return records(named_rows, build, name=name, row_numbers=line_numbers)
 
 
-def _covered(
+def _add_references(
     rows: Iterable[Row],
-    known: Mapping[str, Mapping[str, Any]],
-    taken: DataOptions,
+    fields_by_id: Mapping[str, Mapping[str, Any]],
+    options: DataOptions,
     name: str,
     notes: RowNotes | None,
 ) -> Iterator[Row]:
-    """Rows with their references; behind them, if asked for, a row for each without a text."""
-    found: set[str] = set()
-    number, source = 0, str(taken.references_from)
-    for number, row in with_references(rows, known, name, source, found):
+    """Yield rows with their references, then, with ``require_all``, a row for each missing one."""
+    ids: set[str] = set()
+    number, source = 0, str(options.references_from)
+    for number, row in with_references(rows, fields_by_id, name, source, ids):
         yield number, row
-    missing = list(rows_without_text(known, found))
-    if taken.require_all:
-        yield from enumerate(missing, start=number + 1)
+    missing_rows = list(rows_without_text(fields_by_id, ids))
+    if options.require_all:
+        yield from enumerate(missing_rows, start=number + 1)
     elif notes is not None:
-        notes.missing = [row["id"] for row in missing]
-        notes.n_references, notes.references = len(known), Path(source).name
+        notes.missing = [row["id"] for row in missing_rows]
+        notes.n_references, notes.references = (
+            len(fields_by_id),
+            Path(source).name,
+        )
 
 
 def grouped_references(
@@ -194,9 +207,9 @@ def grouped_references(
     name: str,
     line_numbers: dict[str, int] | None = None,
 ) -> Iterator[Item | DataError]:
-    """Items of rows that each have one reference: rows of one id and text are one item.
+    """Yield items of rows with one reference each: rows of one id and text are one item.
 
-    Rows without an id belong to their picture or film. All rows are held at once.
+    Rows without an id belong to their picture or film. All rows are in memory at once.
     """
     joined: dict[tuple[str, ...], Item] = {}
     numbers: dict[str, int] = {} if line_numbers is None else line_numbers
@@ -206,6 +219,8 @@ def grouped_references(
             continue
         try:
             item = build(row, str(number))
+            # Without an id, rows belong together if picture, text and group
+            # are equal; without a picture nothing says so.
             if item.id_is_row_number:
                 system = tuple(
                     f"{key}={value}"
@@ -256,85 +271,87 @@ def records(
     *,
     name: str,
     key: Callable[[T], str] = attrgetter("id"),
-    taken: dict[str, int] | None = None,
+    row_numbers: dict[str, int] | None = None,
 ) -> Iterator[T | DataError]:
     """Make records of rows; no two may have the same key.
 
     Args:
         rows: Rows with their numbers, as ``read_rows`` gives them.
         build: Makes the record of a row and of its number, which can serve as its id. It raises
-            RowError where the row is none.
-        name: What messages call the data.
-        key: What must differ between records.
-        taken: Number of the row by key. Data in several files give the same to each.
+            RowError if the row is not valid.
+        name: Name of the data in messages.
+        key: Returns the key of a record, which must be unique.
+        row_numbers: Number of the row by key; data in several files share one.
 
     Yields:
         A record per good row, a DataError (not raised) per bad one, in order.
     """
-    taken = {} if taken is None else taken
+    row_numbers = {} if row_numbers is None else row_numbers
     for number, row in rows:
         if isinstance(row, DataError):
             yield row
             continue
         try:
             record = build(row, str(number))
-            own = key(record)
-            if own in taken:
+            record_key = key(record)
+            if record_key in row_numbers:
                 raise RowError(
-                    f"{own!r} is taken by row {taken[own]}; ids must differ",
+                    f"{record_key!r} is taken by row {row_numbers[record_key]}; ids must differ",
                     "id",
                 )
         except RowError as error:
             yield DataError(name, error.reason, line=number, field=error.field)
             continue
-        taken[own] = number
+        row_numbers[record_key] = number
         yield record
 
 
 def good_rows(
     rows: Iterable[T | DataError],
-    taken: DataOptions,
-    bad: list[DataError],
+    options: DataOptions,
+    bad_rows: list[DataError],
     *,
     name: str,
     notes: RowNotes | None = None,
 ) -> Iterator[T]:
-    """The good rows of a data set; wrong ones are added to ``bad``.
+    """Yield the good rows of a data set; add wrong ones to ``bad_rows``.
 
     Args:
         rows: Good rows, and errors that stand for wrong ones.
-        taken: How many rows are taken, and whether wrong ones are left out.
-        bad: Gets the wrong rows.
-        name: What messages call the data.
-        notes: Counts what else is odd about the good rows.
+        options: Limit of rows, and whether wrong ones are left out.
+        bad_rows: Receives the wrong rows.
+        name: Name of the data in messages.
+        notes: Counts oddities of the good rows.
 
     Raises:
         DataError: Rows are wrong and may not be skipped (all are reported at once, up to a number),
             or none is good.
     """
+    # All wrong rows are reported at once, so that one pass of corrections is
+    # enough; reading ends at a number of them, because more say nothing new.
     n_good = 0
-    whole = False
+    is_whole = False
     for row in rows:
         if isinstance(row, DataError):
-            bad.append(row)
-            if len(bad) > MAX_BAD_ROWS:
+            bad_rows.append(row)
+            if len(bad_rows) > MAX_BAD_ROWS:
                 raise DataError(
                     name,
                     f"has more than {MAX_BAD_ROWS:,} wrong rows; the last one: {row.reason}",
                 )
-            if not taken.skip_bad_rows and len(bad) > MAX_ROWS_SHOWN:
+            if not options.skip_bad_rows and len(bad_rows) > MAX_ROWS_SHOWN:
                 break
             continue
         n_good += 1
         if notes is not None:
             notes.add(row)
         yield row
-        if n_good == taken.limit:
+        if n_good == options.limit:
             break
     else:
-        whole = True
-    if bad and not taken.skip_bad_rows:
-        raise error_of_rows(bad, n_good + len(bad), whole)
+        is_whole = True
+    if bad_rows and not options.skip_bad_rows:
+        raise error_of_rows(bad_rows, n_good + len(bad_rows), is_whole)
     if not n_good:
         raise DataError(name, "has no row that can be used")
 
@@ -342,7 +359,7 @@ def good_rows(
 def error_of_rows(
     errors: list[DataError], n_read: int, whole: bool
 ) -> DataError:
-    """One error that lists all wrong rows, up to a number.
+    """Return one error that lists all wrong rows, up to a number.
 
     Args:
         errors: The wrong rows.
@@ -350,28 +367,35 @@ def error_of_rows(
         whole: Whether these are all rows of the data set.
     """
     first = errors[0]
-    of = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
+    scope = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
+    # Errors are grouped by field and message without its values: a thousand
+    # rows with one fault are one line.
     kinds = by_key(
-        ((one.field, _VALUES.sub("", one.reason)), one) for one in errors
+        ((error.field, _VALUES.sub("", error.reason)), error)
+        for error in errors
     )
-    every = len(errors) == n_read and len(kinds) == 1
+    are_all_alike = len(errors) == n_read and len(kinds) == 1
     lines = []
-    for alike in kinds.values():
-        if alike[0] is not first:
-            lines.append(str(alike[0]))
-        if every and n_read > 1:
-            lines.append(f"(all {of if whole else f'of {of}'} are like this)")
-        elif len(alike) > 1:
-            places = ", ".join(str(one.line) for one in alike[:MAX_ROWS_SHOWN])
+    for similar_errors in kinds.values():
+        if similar_errors[0] is not first:
+            lines.append(str(similar_errors[0]))
+        if are_all_alike and n_read > 1:
             lines.append(
-                f"({len(alike):,} of {of} are like this: rows {places})"
+                f"(all {scope if whole else f'of {scope}'} are like this)"
+            )
+        elif len(similar_errors) > 1:
+            places = ", ".join(
+                str(error.line) for error in similar_errors[:MAX_ROWS_SHOWN]
+            )
+            lines.append(
+                f"({len(similar_errors):,} of {scope} are like this: rows {places})"
             )
     if len(kinds) > 1 and len(errors) > MAX_ROWS_SHOWN:
         lines.append("(and more)")
     # Rows that are one item are no wrong data: skipping them would lose references.
-    if any("--group-references" in one.reason for one in errors):
+    if any("--group-references" in error.reason for error in errors):
         lines.append("fix the other rows" if len(kinds) > 1 else "")
-    elif not every:
+    elif not are_all_alike:
         lines.append("fix these rows, or skip them with --skip-bad-rows")
     reason = "\n".join([first.reason, *filter(None, lines)])
     return DataError(first.path, reason, line=first.line, field=first.field)

@@ -76,7 +76,7 @@ def read_reviews(
     Raises:
         DataError: The file as a whole cannot be read.
     """
-    taken: dict[str, int] = {}
+    row_numbers: dict[str, int] = {}
 
     def build(row: object, number: str) -> Reviews:
         return reviews_from_row(
@@ -93,7 +93,7 @@ def read_reviews(
             build,
             name=name,
             key=attrgetter("full_id"),
-            taken=taken,
+            row_numbers=row_numbers,
         )
 
 
@@ -126,6 +126,7 @@ def reviews_from_row(
     fields = {
         str(key): value for key, value in row.items() if value is not None
     }
+    # Read before the published form is converted, which keeps other fields.
     stated = language_of_row(fields)
     if "texts" not in fields and "reviews" in fields:
         fields["texts"] = fields["reviews"]
@@ -157,7 +158,7 @@ def reviews_from_row(
 
 
 def reviews_row(reviews: Reviews) -> dict[str, object]:
-    """The row of ranked texts in our own form; ``read_reviews`` gives the same record back."""
+    """Return the row of ranked texts in our form; ``read_reviews`` reads the same record."""
     row: dict[str, Any] = {
         "id": reviews.id,
         "image": reviews.image,
@@ -174,7 +175,7 @@ def reviews_row(reviews: Reviews) -> dict[str, object]:
 
 
 def _published(row: Mapping[str, Any]) -> dict[str, object]:
-    """A row of the published form as one of ours."""
+    """Convert a row of the published form to one of ours."""
     numbers = sorted(int(m[1]) for m in map(_SENTENCE.fullmatch, row) if m)
     if not numbers:
         raise RowError(
@@ -182,10 +183,12 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
             f" texts or as columns sentence_1, sentence_2, ...; {columns_of(row)}{_hint(row)}",
             "texts",
         )
+    # A gap in the numbers is a lost column, and ranks would belong to other
+    # texts.
     expected = list(range(1, numbers[-1] + 1))
     if numbers != expected:
-        missing = next(n for n in expected if n not in numbers)
-        raise RowError("the column is missing", f"sentence_{missing}")
+        missing_number = next(n for n in expected if n not in numbers)
+        raise RowError("the column is missing", f"sentence_{missing_number}")
     people = {
         name: row[name] for name in sorted(row) if _ANNOTATOR.fullmatch(name)
     }
@@ -195,24 +198,23 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
             f" {columns_of(row)}; without people's ranks, give the texts as a list in texts",
             "annotator_1",
         )
-    given = {"id", "prompt_ranks", "references"}
-    found = {name: row[name] for name in given if name in row}
-    found["texts"] = [row[f"sentence_{n}"] for n in numbers]
-    found["ranks"] = people
-    found["category"] = row.get("genre", row.get("category", ""))
+    copied_fields = {"id", "prompt_ranks", "references"}
+    fields = {name: row[name] for name in copied_fields if name in row}
+    fields["texts"] = [row[f"sentence_{n}"] for n in numbers]
+    fields["ranks"] = people
+    fields["category"] = row.get("genre", row.get("category", ""))
     if isinstance(row.get("image"), str):
-        found["image"] = row["image"]
-    return found
+        fields["image"] = row["image"]
+    return fields
 
 
 def _hint(row: Mapping[str, Any]) -> str:
-    """What to do with a row that has texts in other columns."""
-    numbered = sorted(
-        (int(m[1]), name) for name in row if (m := _NUMBERED.fullmatch(name))
-    )
+    """Return advice for a row with texts in other columns; empty without such columns."""
+    matches = filter(None, map(_NUMBERED.fullmatch, row))
+    numbered = sorted((int(match[1]), match[0]) for match in matches)
     if len(numbered) > 1:
-        new = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
-        return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new)}"
+        new_names = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
+        return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new_names)}"
     single = next(
         (name for name in _SINGLE if isinstance(row.get(name), str)), None
     )
@@ -225,7 +227,7 @@ def _hint(row: Mapping[str, Any]) -> str:
 
 
 def _with_picture(row: object, unpack: Path | None) -> object:
-    """The row with the name of a file in place of a picture that is in the table."""
+    """Return a row with the name of a file in place of the bytes of a picture."""
     if not isinstance(row, Mapping):
         return row
     for column in _PICTURES:
@@ -235,7 +237,10 @@ def _with_picture(row: object, unpack: Path | None) -> object:
             continue
         if unpack is None:
             return {**row, "image": None}
+        # The first bytes of a JPEG; published tables have JPEG or PNG.
         ending = "jpg" if data.startswith(b"\xff\xd8") else "png"
+        # Named by their bytes: equal pictures are written once, and a second
+        # reading changes nothing.
         name = f"{hashlib.sha256(data).hexdigest()[:24]}.{ending}"
         make_folder(unpack)
         write_bytes(unpack / name, data)
@@ -255,10 +260,11 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
+    # By annotator, or a list of rankings, which get numbers as names.
     if isinstance(value, Mapping):
-        named = {str(name): ranks for name, ranks in value.items()}
+        ranks_by_name = {str(name): ranks for name, ranks in value.items()}
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        named = {
+        ranks_by_name = {
             str(number): ranks for number, ranks in enumerate(value, start=1)
         }
     else:
@@ -268,9 +274,9 @@ def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
         )
     return {
         name: checked_field(
-            f"ranks.{name}", lambda one: _ranking(one, n), ranks
+            f"ranks.{name}", lambda ranking: _ranking(ranking, n), ranks
         )
-        for name, ranks in named.items()
+        for name, ranks in ranks_by_name.items()
     }
 
 
@@ -283,7 +289,7 @@ def _ranking(value: object, n: int) -> tuple[float | None, ...]:
     if len(value) != n:
         raise RowError(f"expected {n} ranks, one per text, got {len(value)}")
     return tuple(
-        checked_field(f"[{place}]", lambda one: _rank(one, n), rank)
+        checked_field(f"[{place}]", lambda cell: _rank(cell, n), rank)
         for place, rank in enumerate(value)
     )
 

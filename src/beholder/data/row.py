@@ -29,10 +29,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "images": ("image",),
     "language": ("lang",),
 }
-"""Other names of a field that are understood when reading; written out, it has the field's name."""
+"""Other names of a field that are read; when written it has the field's own name."""
 
 
-_NAMED = 20
+_MOST_NAMED = 20
 """Columns that a message names."""
 
 
@@ -41,7 +41,7 @@ class RowError(ValueError):
 
     Attributes:
         field: The field that is wrong, or None for the whole row.
-        reason: What was expected and what was found.
+        reason: The expected and the actual value.
     """
 
     def __init__(self, reason: str, field: str | None = None) -> None:
@@ -68,10 +68,12 @@ def from_row(
     """
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    rest = resolve_aliases(row)
-    language = language_of_row(rest)
-    rest.pop("language", None)
-    written_number = rest.pop(
+    # Each known field is taken out and checked; what is left over is kept in
+    # ``meta``.
+    other_fields = resolve_aliases(row)
+    language = language_of_row(other_fields)
+    other_fields.pop("language", None)
+    written_number = other_fields.pop(
         "id_is_row_number", None
     )  # in rows that ``to_row`` wrote
 
@@ -81,7 +83,7 @@ def from_row(
     def take(
         field: str, check: Callable[[Any], Any], default: Any = None
     ) -> Any:
-        value = rest.pop(field, None)
+        value = other_fields.pop(field, None)
         return default if value is None else checked_field(field, check, value)
 
     own_id = take("id", identifier)
@@ -93,7 +95,9 @@ def from_row(
     if candidate is None and any(name in row for name in names):
         # null where others have a text: this system said nothing
         candidate = ""
-        rest = {key: v for key, v in rest.items() if key not in names}
+        other_fields = {
+            key: v for key, v in other_fields.items() if key not in names
+        }
     if candidate is None:
         lone = any(row.get(field) for field in ROW_FIELDS)
         hint = (
@@ -119,7 +123,7 @@ def from_row(
             **take("meta", _mapping, {}),
             **{
                 plain_text(key): checked_field(key, _clean, v)
-                for key, v in rest.items()
+                for key, v in other_fields.items()
             },
         },
         id_is_row_number=own_id is None or written_number is True,
@@ -128,7 +132,7 @@ def from_row(
 
 
 def with_one_language(item: Item) -> Item:
-    """The item with its language in ``group`` alone, as ``canonical_language`` writes it.
+    """Return an item with its language in ``group`` alone, as ``canonical_language`` writes it.
 
     Raises:
         RowError: ``group`` and ``meta`` name two languages.
@@ -142,15 +146,15 @@ def _in_language(item: Item, language: str) -> Item:
     if not language and "language" not in {*item.group, *item.meta}:
         return item
     group, meta = dict(item.group), dict(item.meta)
-    for named in (group, meta):
-        named.pop("language", None)
+    for values in (group, meta):
+        values.pop("language", None)
     if language:
         group["language"] = language
     return replace(item, group=group, meta=meta)
 
 
 def stated_language(values: Mapping[str, object]) -> str:
-    """The one language that fields of a row name, as ``canonical_language`` writes it.
+    """Return the one language that fields of a row name, as ``canonical_language`` writes it.
 
     Args:
         values: Value by field; None and blank values name no language.
@@ -159,7 +163,7 @@ def stated_language(values: Mapping[str, object]) -> str:
         The language; empty if no field names one.
 
     Raises:
-        RowError: A value is no text, or two fields name different languages.
+        RowError: A value is not a text, or two fields name different languages.
     """
     stated: dict[str, str] = {}
     for field, value in values.items():
@@ -174,21 +178,22 @@ def stated_language(values: Mapping[str, object]) -> str:
         if language := canonical_language(plain_text(value)):
             stated[field] = language
     # "en" and "en-GB" are no contradiction: the longer tag says more.
+    # Each language must be the longest tag or begin it.
     longest = max(stated.values(), key=len, default="")
     for language in stated.values():
         if not f"{longest}-".casefold().startswith(f"{language}-".casefold()):
-            named = " and ".join(
+            statement = " and ".join(
                 f"{field} {values[field]!r}" for field in stated
             )
             raise RowError(
-                f"the row names two languages, {named}; keep the right one",
+                f"the row names two languages, {statement}; keep the right one",
                 "language",
             )
     return longest
 
 
 def language_of_row(row: Mapping[str, Any]) -> str:
-    """The language that a row names in any of its fields; see ``stated_language``."""
+    """Return the language that a row names in any of its fields; errors as ``stated_language``."""
     group, meta = row.get("group"), row.get("meta")
     # The field's own name wins over an alias.
     is_stated = row.get("language") is not None
@@ -205,14 +210,18 @@ def language_of_row(row: Mapping[str, Any]) -> str:
 
 
 def columns_of(row: Iterable[Any]) -> str:
-    """The columns of a row, as messages name them."""
+    """Return the columns of a row, as messages name them."""
     names = list(map(str, row))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"there are: {', '.join(names[:_NAMED])}{more}"
+    omitted = (
+        f" and {len(names) - _MOST_NAMED} more"
+        if len(names) > _MOST_NAMED
+        else ""
+    )
+    return f"there are: {', '.join(names[:_MOST_NAMED])}{omitted}"
 
 
 def to_row(item: Item) -> dict[str, object]:
-    """The row of an item; ``from_row`` gives the same item back."""
+    """Return the row of an item; ``from_row`` reads the same item from it."""
     row = {field.name: getattr(item, field.name) for field in fields(item)}
     return {
         key: value
@@ -222,20 +231,22 @@ def to_row(item: Item) -> dict[str, object]:
 
 
 def item_from_row(row: Mapping[str, Any]) -> Item:
-    """The item of a row that ``to_row`` made; nothing is checked, because an item is not either."""
-    given = dict(row)
+    """Return the item of a row that ``to_row`` made, unchecked."""
+    values = dict(row)
     for name in ("references", "images"):
-        given[name] = tuple(given.get(name, ()))
-    return Item(**given)
+        values[name] = tuple(values.get(name, ()))
+    return Item(**values)
 
 
 def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
-    """A row with its fields under their own names; RowError if two aliases name one field."""
-    named = {str(key): value for key, value in row.items()}
+    """Return a row with fields under their own names; RowError if two aliases name one field."""
+    value_by_field = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():
-        if named.get(field) is not None:
+        if value_by_field.get(field) is not None:
             continue  # the field's own name wins; an alias beside it stays in meta
-        present = [name for name in aliases if named.get(name) is not None]
+        present = [
+            name for name in aliases if value_by_field.get(name) is not None
+        ]
         if len(present) > 1:
             raise RowError(
                 f"both {present[0]!r} and {present[1]!r} could be it; keep one, or say which with"
@@ -243,14 +254,14 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
                 field,
             )
         if present:
-            named[field] = named.pop(present[0])
-    return named
+            value_by_field[field] = value_by_field.pop(present[0])
+    return value_by_field
 
 
 def given_field(
     row: Mapping[str, Any], field: str, check: Callable[[Any], Any]
 ) -> Any:
-    """The value of a field after its check; None if the row has none. RowError names the field."""
+    """Return the value of a field after its check; None without one. RowError names the field."""
     value = row.get(field)
     return None if value is None else checked_field(field, check, value)
 
@@ -258,7 +269,7 @@ def given_field(
 def checked_field(
     field: str, check: Callable[[Any], Any], value: object
 ) -> Any:
-    """The value of a field after its check, whose errors name the field.
+    """Return the value of a field after its check; errors name the field.
 
     Raises:
         RowError: The check fails.
@@ -270,7 +281,7 @@ def checked_field(
 
 
 def identifier(value: object) -> str:
-    """An id: a text or a whole number, not empty; RowError otherwise."""
+    """Check that an id is a text or whole number and not empty; RowError otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise RowError(
             f"expected a text or a whole number, got {shorten(value)}"
@@ -282,7 +293,7 @@ def identifier(value: object) -> str:
 
 
 def plain_text(value: object) -> str:
-    """A text that can be written as UTF-8; RowError otherwise."""
+    """Check that a value is a text that can be written as UTF-8; RowError otherwise."""
     if not isinstance(value, str):
         raise RowError(f"expected a text, got {shorten(value)}")
     try:
@@ -295,7 +306,7 @@ def plain_text(value: object) -> str:
 
 
 def filled_text(value: object) -> str:
-    """A text that is not blank; RowError otherwise."""
+    """Check that a value is a text that is not blank; RowError otherwise."""
     text = plain_text(value)
     if not text.strip():
         raise RowError("is empty")
@@ -303,7 +314,7 @@ def filled_text(value: object) -> str:
 
 
 def reference_texts(value: object) -> tuple[str, ...]:
-    """One reference or a list of them; RowError otherwise."""
+    """Return one reference or a list of them as a tuple; RowError otherwise."""
     return _texts(value, filled_text)
 
 
@@ -326,7 +337,7 @@ def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
 
 
 def media_path(value: object, media_root: Path | None) -> str:
-    """A URL, or a path that stays in its folder or in ``media_root``; RowError otherwise.
+    """Check a URL, or a path that stays in its folder or in ``media_root``; RowError otherwise.
 
     Links of an absolute path are followed here, those of a relative one where it is opened
     (``media.inside``): only then its folder is known.
@@ -340,6 +351,8 @@ def media_path(value: object, media_root: Path | None) -> str:
         and _leads_into(media_root, text)
     ):
         return text
+    # Both systems' rules: a data set may be written on one and read on the
+    # other.
     for kind in (PurePosixPath, PureWindowsPath):
         path = kind(text)
         if path.is_absolute() or path.drive or ".." in path.parts:
@@ -362,7 +375,7 @@ def _leads_into(folder: Path, text: str) -> bool:
         RuntimeError,
         ValueError,
     ) as error:  # a ring of links, a NUL in the name
-        raise RowError(f"{text!r} is no path ({error})") from error
+        raise RowError(f"{text!r} is not a path ({error})") from error
 
 
 def _mapping(value: object) -> dict[str, object]:
@@ -370,15 +383,17 @@ def _mapping(value: object) -> dict[str, object]:
         raise RowError(
             f"expected an object of named values, got {shorten(value)}; map a column to FIELD.NAME"
         )
-    named = {plain_text(str(key)): element for key, element in value.items()}
+    value_by_name = {
+        plain_text(str(key)): element for key, element in value.items()
+    }
     return {
         name: checked_field(f".{name}", _clean, element)
-        for name, element in named.items()
+        for name, element in value_by_name.items()
     }
 
 
 def _without_nan(value: object) -> object:
-    """A value with None in place of NaN, which stands for a missing answer in tables of Python."""
+    """Return a value with None for NaN, which marks a missing answer in tables of Python."""
     if isinstance(value, Mapping):
         return {name: _without_nan(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -387,8 +402,8 @@ def _without_nan(value: object) -> object:
 
 
 def labels(value: object) -> dict[str, str]:
-    """An object of named texts or numbers, as texts; RowError otherwise."""
-    found = {}
+    """Return an object of named texts or numbers as texts; RowError otherwise."""
+    text_by_name = {}
     for key, element in _mapping(value).items():
         if element is None:  # a table has every column in every row
             continue
@@ -396,16 +411,18 @@ def labels(value: object) -> dict[str, str]:
             raise RowError(
                 f"expected a text, got {shorten(element)}", f".{key}"
             )
-        found[key] = str(element)
-    return found
+        text_by_name[key] = str(element)
+    return text_by_name
 
 
 def _clean(value: Any) -> Any:
-    """A value of free form as JSON has it; dates become texts.
+    """Return a value of free form as JSON has it; dates become texts.
 
     Raises:
-        RowError: It cannot be written as JSON in UTF-8.
+        RowError: The value cannot be written as JSON in UTF-8.
     """
+    # ``json`` calls ``plain`` only for what it does not know, so ``changed``
+    # tells whether the value must be read back.
     changed = []
 
     def plain(part: Any) -> Any:
@@ -425,7 +442,7 @@ def _clean(value: Any) -> Any:
 
 
 def _as_json(value: Any) -> Any:
-    """What tables hold and JSON does not know."""
+    """Convert types of tables that JSON does not know."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, timedelta | Decimal):
@@ -433,42 +450,40 @@ def _as_json(value: Any) -> Any:
     if hasattr(value, "tolist"):  # of numpy
         return value.tolist()
     raise TypeError(
-        f"{type(value).__name__} is no text, number or list of them"
+        f"{type(value).__name__} is not a text, a number or a list of them"
     )
 
 
 def shorten(value: object, limit: int = 60) -> str:
-    """A value as a message shows it."""
+    """Return a value as a message shows it: its kind and its beginning."""
     kinds = {
         dict: "an object ",
         list: "a list ",
         str: "a text ",
         bool: "a truth value ",
     }
-    shown = repr(
-        value[: limit + 1] if isinstance(value, str | list) else value
-    )
-    if len(shown) > limit:
-        shown = shown[: limit - 1] + "…"
-    return kinds.get(type(value), "") + shown
+    text = repr(value[: limit + 1] if isinstance(value, str | list) else value)
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return kinds.get(type(value), "") + text
 
 
-def texts_of(given: Any, column: str) -> tuple[str, ...]:
-    """One place of a column as texts; blank ones are none.
+def texts_of(cell: Any, column: str) -> tuple[str, ...]:
+    """Return the value of a column as texts, without blank ones.
 
     Args:
-        given: A text, several, or None.
-        column: What messages call the column.
+        cell: A text, several, or None.
+        column: Name of the column in messages.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: The value is something else.
     """
-    if given is None:
+    if cell is None:
         return ()
-    several = isinstance(given, Iterable) and not isinstance(
-        given, str | bytes | Mapping
+    several = isinstance(cell, Iterable) and not isinstance(
+        cell, str | bytes | Mapping
     )
-    texts = tuple(given) if several else (given,)
+    texts = tuple(cell) if several else (cell,)
     for text in texts:
         if not isinstance(text, str):
             raise ConfigError(

@@ -17,7 +17,7 @@ from beholder.options import Rating, SampleDesign
 from beholder.records import Item
 
 SEVERAL, NONE = "several", "none"
-"""What stands for the category of a picture that fits more than one, or none."""
+"""Categories of a picture that fits several categories, or none."""
 
 _RATINGS: tuple[Rating, ...] = ("High", "Medium", "Low")
 
@@ -25,7 +25,7 @@ Source: TypeAlias = tuple[str, ...]
 
 
 class Assignable(Protocol):
-    """What can be given to annotators."""
+    """A row that can be assigned to annotators."""
 
     @property
     def id(self) -> str:
@@ -33,21 +33,21 @@ class Assignable(Protocol):
 
     @property
     def source(self) -> Source:
-        """What goes to the same annotators as a whole."""
+        """Key of the picture, whose rows all go to the same annotators."""
 
 
 A = TypeVar("A", bound=Assignable)
 
 
 def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
-    """The rows of the drawn pictures, in the order of the data.
+    """Return the rows of a random sample of pictures, in the order of the data.
 
     A picture is in one set alone: the random set is drawn first, from all pictures, the
-    categories from the rest. Its category before is in ``meta`` under the column's name.
+    categories from the rest. Its former category is in ``meta`` under the column's name.
 
     Args:
         items: The rows.
-        design: What is drawn.
+        design: Sizes and names of the sets.
 
     Raises:
         ConfigError: Nothing is requested, or there are not enough pictures, no category, or no
@@ -62,6 +62,8 @@ def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
             "nothing says what to draw; give n, per_category or rated (--n 200, --per-category 50,"
             " --rated High)"
         )
+    # Pictures are drawn and not rows, first the random set and then each
+    # category from what is left; all rows of a drawn picture come along.
     pictures = list(dict.fromkeys(item.source for item in items))
     chosen: dict[Source, str | None] = {}
     if design.n is not None:
@@ -76,11 +78,19 @@ def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
             if design.per_category is not None
             else ()
         ):
-            own = [picture for picture in free if category[picture] == name]
+            pictures_of_category = [
+                picture for picture in free if category[picture] == name
+            ]
             count = design.per_category or 0
             chosen |= dict.fromkeys(
-                _some(own, count, design.seed, f"category {name!r}")
+                _some(
+                    pictures_of_category,
+                    count,
+                    design.seed,
+                    f"category {name!r}",
+                )
             )
+        # Only ratings were named: every picture that has one is taken.
         if design.n is None and design.per_category is None:
             chosen = dict.fromkeys(free)
     return [
@@ -98,7 +108,7 @@ def assign(
     *,
     apart: Mapping[Source, Iterable[Hashable]] | None = None,
 ) -> list[list[A]]:
-    """The rows of each annotator, in an order of his own.
+    """Return the rows of each annotator, each in an order of its own.
 
     Each picture goes, with all its rows, to ``overlap`` annotators: to those who have the fewest
     pictures so far, chance deciding between equals. So loads differ by one picture at most, and any
@@ -119,24 +129,26 @@ def assign(
         raise ConfigError(
             f"overlap={overlap}: expected from 1 to the number of annotators, {annotators}"
         )
+    # Greedy: pictures come in random order, and each goes to the annotators
+    # who have met the fewest of its keys, then to those with the smallest load.
     pictures = dict.fromkeys(item.source for item in items)
     shares: list[set[Source]] = [set() for _ in range(annotators)]
-    seen: list[set[Hashable]] = [set() for _ in range(annotators)]
+    keys_by_annotator: list[set[Hashable]] = [set() for _ in range(annotators)]
     for picture in sorted(
         pictures, key=lambda source: _chance(seed, "order", source)
     ):
-        own = set((apart or {}).get(picture, ()))
+        keys = set((apart or {}).get(picture, ()))
         by_load = sorted(
             range(annotators),
             key=lambda who: (
-                len(own & seen[who]),
+                len(keys & keys_by_annotator[who]),
                 len(shares[who]),
                 _chance(seed, f"annotator {who}", picture),
             ),
         )
         for who in by_load[:overlap]:
             shares[who].add(picture)
-            seen[who] |= own
+            keys_by_annotator[who] |= keys
     return [
         sorted(
             (item for item in items if item.source in share),
@@ -162,8 +174,8 @@ def _some(
 def _categories(
     items: Sequence[Item], design: SampleDesign
 ) -> dict[Source, str]:
-    """The one category of each picture that has one, rated high enough."""
-    found: dict[Source, str] = {}
+    """Return the category of each picture that has exactly one, rated high enough."""
+    category_by_source: dict[Source, str] = {}
     n_rated = 0
     for item in items:
         name = item.group.get(design.column, "")
@@ -172,24 +184,25 @@ def _categories(
             if not isinstance(ratings, list):
                 continue
             n_rated += 1
+            # A picture with several ratings has no category of its own.
             allowed = _RATINGS[: _RATINGS.index(design.rated) + 1]
             if len(ratings) != 1 or ratings[0].get("rating") not in allowed:
                 continue
         if name not in ("", SEVERAL, NONE, design.random):
-            found.setdefault(item.source, name)
+            category_by_source.setdefault(item.source, name)
     if design.rated is not None and not n_rated:
         raise ConfigError(
             "no row has ratings of categories (meta.categories); beholder classify writes them"
         )
-    if not found:
+    if not category_by_source:
         raise ConfigError(
             f"no picture has a category of its own in group.{design.column}"
         )
-    return found
+    return category_by_source
 
 
 def _in_set(item: Item, column: str, name: str | None) -> Item:
-    """An item in a set; None leaves its category."""
+    """Return an item in a named set; None leaves its category."""
     if name is None:
         return item
     before = item.group.get(column)
@@ -198,7 +211,9 @@ def _in_set(item: Item, column: str, name: str | None) -> Item:
 
 
 def _chance(seed: int, purpose: str, source: Source) -> bytes:
-    """A number that depends on its arguments alone and looks random."""
+    """Return a pseudo-random key that depends on its arguments alone."""
+    # A digest and no generator: its result does not depend on how many were
+    # drawn before, so a larger draw contains the smaller one.
     return hashlib.sha256(
         json.dumps([seed, purpose, *source]).encode("utf-8")
     ).digest()

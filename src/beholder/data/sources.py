@@ -1,4 +1,4 @@
-"""Where rows come from: files by their ending, standard input, folders, the Hugging Face hub.
+"""Sources of rows: files by their ending, standard input, folders, the Hugging Face hub.
 
 WebVTT and SRT are lists of cues: a line ``START --> END`` and the text below it. In WebVTT a blank
 line ends a cue; in SRT the text continues after one, up to the next cue. Markup in angle brackets,
@@ -53,7 +53,7 @@ class Cue:
     Attributes:
         start: Seconds from the beginning.
         end: Seconds, after ``start``.
-        text: What is said, in one line.
+        text: Text of the cue, in one line.
     """
 
     start: float
@@ -62,58 +62,62 @@ class Cue:
 
 
 def cues(lines: Iterable[str], name: str) -> list[Cue]:
-    """The cues of a file with a text, in its order.
+    """Parse the cues of a WebVTT or SRT file, in its order, without empty ones.
 
     Raises:
-        DataError: It has none, the times of one cannot be read, or one ends before it begins.
+        DataError: The file has no cues, or one has unreadable times or ends before it begins.
     """
-    found = []
+    parsed_cues = []
     for times, texts in _timed(lines, name):
         start, end = (_seconds(stamp) for stamp in times.groups())
+        # A cue without length is odd, but has its text.
         if end < start:
             raise DataError(
                 name, f"a cue ends before it begins: {times.string.strip()}"
             )
         text = _REFERENCE.sub(
-            lambda one: html.unescape(one[0]), _MARKUP.sub("", " ".join(texts))
+            lambda reference: html.unescape(reference[0]),
+            _MARKUP.sub("", " ".join(texts)),
         )
         if text.strip():
-            found.append(Cue(start, end, " ".join(text.split())))
-    if not found:
+            parsed_cues.append(Cue(start, end, " ".join(text.split())))
+    if not parsed_cues:
         raise DataError(
             name,
             "has no cues: expected lines START --> END with text below them",
         )
-    return found
+    return parsed_cues
 
 
 def _timed(
     lines: Iterable[str], name: str
 ) -> list[tuple[re.Match[str], list[str]]]:
-    """The times of each cue, and the lines of its text."""
+    """Return the match of the times of each cue, and the lines of its text."""
     webvtt = ".vtt" in Path(name).suffixes
-    found: list[tuple[re.Match[str], list[str]]] = []
-    alone = False  # whether the block before is one number: of the next cue, or text of the last
+    cue_lines: list[tuple[re.Match[str], list[str]]] = []
+    # Whether the block before is one number: that of the next cue, or text of the last.
+    is_lone_number = False
+    # Blocks are lines between blank lines. In SRT a text may have blank lines,
+    # so a block without times belongs to the cue before it.
     for block in _blocks(lines):
         if webvtt and _NO_CUES.match(block[0]):
             continue
-        timed = [
-            (place, times)
-            for place, line in enumerate(block)
-            if (times := _TIMES.match(line))
-        ]
+        times_by_place = enumerate(map(_TIMES.match, block))
+        timed = [(place, times) for place, times in times_by_place if times]
         if not timed and any("-->" in line for line in block[:2]):
             raise DataError(
                 name,
                 f"cannot read the times of a cue: {shorten(' '.join(block[:2]))}",
             )
-        if found and not webvtt:
-            if alone and timed and timed[0][0] == 0:
-                found[-1][1].pop()
-            found[-1][1].extend(
+        if cue_lines and not webvtt:
+            # The number before the times is that of this cue, not text of the
+            # last.
+            if is_lone_number and timed and timed[0][0] == 0:
+                cue_lines[-1][1].pop()
+            cue_lines[-1][1].extend(
                 block[: max(timed[0][0] - 1, 0)] if timed else block
             )
-            alone = len(block) == 1 and _is_number(block[0])
+            is_lone_number = len(block) == 1 and _is_number(block[0])
         ends = [*(place for place, _ in timed[1:]), len(block)]
         for (place, times), end in zip(timed, ends, strict=False):
             texts = block[place + 1 : end]
@@ -124,8 +128,8 @@ def _timed(
                 and _is_number(texts[-1])
             ):
                 texts.pop()
-            found.append((times, texts))
-    return found
+            cue_lines.append((times, texts))
+    return cue_lines
 
 
 def _is_number(line: str) -> bool:
@@ -154,15 +158,15 @@ _HUB = "hf:"
 
 
 def read_rows(
-    source: str | Path, name: str, said: str | None = None
+    source: str | Path, name: str, candidate_column: str | None = None
 ) -> Iterator[Row]:
-    """Rows of a data set with their numbers, unchecked.
+    """Yield the rows of a data set with their numbers, unchecked.
 
     Args:
         source: As ``read_items`` takes it.
-        name: What messages call it.
-        said: The column of tables that holds the candidate, where it has a name of its own: an
-            empty cell of it is an empty text.
+        name: Name of the data in messages.
+        candidate_column: Column of a table that contains the candidate, where it has a name of its
+            own: an empty cell of it is an empty text.
 
     Raises:
         ConfigError: Its name is not UTF-8.
@@ -179,6 +183,8 @@ def read_rows(
     if path.is_dir():
         yield from sidecar_rows(path, name)
         return
+    # ``a.csv.gz`` is a table that is packed: the last ending says how, the one
+    # before says what.
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
     kind = suffixes[-1] if suffixes else ""
@@ -186,7 +192,7 @@ def read_rows(
         yield from read_parquet(source, name)
     elif kind in _TABLES:
         with opened(source, name, packed) as stream:
-            yield from read_csv(stream, name, _TABLES[kind], said)
+            yield from read_csv(stream, name, _TABLES[kind], candidate_column)
     elif kind in _TEXT_FORMATS:
         with opened(source, name, packed) as stream:
             yield from _TEXT_FORMATS[kind](stream, name)
@@ -204,12 +210,12 @@ def _hub(name: str) -> Iterator[Row]:
     datasets = require(
         "datasets", extra="datasets", purpose=f"the data set {name!r}"
     )
-    named = spec.parse(name)
-    if named.options:
+    hub_spec = spec.parse(name)
+    if hub_spec.options:
         raise DataError(
             name, "takes no options: write hf:NAME or hf:NAME@SPLIT"
         )
-    repository, _, split = (named.argument or "").partition("@")
+    repository, _, split = (hub_spec.argument or "").partition("@")
     try:
         rows = datasets.load_dataset(
             repository, split=split or "test", streaming=True
@@ -219,6 +225,8 @@ def _hub(name: str) -> Iterator[Row]:
             name, f"cannot be fetched; is there such a split? {error}"
         ) from error
     features = rows.features or {}
+    # Pictures and sounds are not decoded: only texts are read, and decoding
+    # needs further packages.
     media = [
         column
         for column, feature in features.items()
@@ -228,28 +236,30 @@ def _hub(name: str) -> Iterator[Row]:
 
 
 def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
-    """The rows of one JSON value: a list, the list ``data``, texts by id, or a published form."""
-    whole = stream.read(MAX_JSON_BYTES + 1)
-    if len(whole) > MAX_JSON_BYTES:
+    """Yield the rows of a JSON value: a list, the list ``data``, texts by id, or a known format."""
+    data = stream.read(MAX_JSON_BYTES + 1)
+    if len(data) > MAX_JSON_BYTES:
         raise DataError(
             name,
             f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl",
         )
-    rows = found = parse_json(whole, name)
-    if isinstance(found, Mapping):
-        if {"images", "annotations"} <= set(found):
-            rows = list(annotation_rows(found, name))
-        elif "iiif.io/api/presentation" in str(found.get("@context")):
-            rows = list(canvas_rows(found, name))
-        elif set(map(type, found.values())) == {str} and not {
+    rows = value = parse_json(data, name)
+    # By what the object has: COCO captions, an IIIF manifest, texts by id,
+    # else the list in ``data``.
+    if isinstance(value, Mapping):
+        if {"images", "annotations"} <= set(value):
+            rows = list(annotation_rows(value, name))
+        elif "iiif.io/api/presentation" in str(value.get("@context")):
+            rows = list(canvas_rows(value, name))
+        elif set(map(type, value.values())) == {str} and not {
             "id",
             "candidate",
-        } & set(found):
+        } & set(value):
             rows = [
-                {"id": key, "candidate": text} for key, text in found.items()
+                {"id": key, "candidate": text} for key, text in value.items()
             ]
         else:
-            rows = found.get("data")
+            rows = value.get("data")
     if not isinstance(rows, list):
         raise DataError(
             name,
@@ -265,18 +275,20 @@ def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
         if isinstance(line, DataError):
             raise line
         texts.append(line)
-    found, file = cues(texts, name), Path(name)
+    parsed_cues, file = cues(texts, name), Path(name)
     stem = file.name.partition(".")[0]
     row = {
         "id": stem,
-        "candidate": " ".join(cue.text for cue in found),
-        "meta": {"cues": [[cue.start, cue.end, cue.text] for cue in found]},
+        "candidate": " ".join(cue.text for cue in parsed_cues),
+        "meta": {
+            "cues": [[cue.start, cue.end, cue.text] for cue in parsed_cues]
+        },
     }
     films = (f"{stem}{ending}" for ending in video.ENDINGS)
-    beside = [
+    film_files = [
         film for film in films if (file.parent / film).is_file()
     ]  # film.mp4: film.en.vtt
-    yield 1, {**row, "video": beside[0]} if beside else row
+    yield 1, {**row, "video": film_files[0]} if film_files else row
 
 
 _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
@@ -290,26 +302,27 @@ _TABLES = {".csv": ",", ".tsv": "\t"}
 
 
 def annotation_rows(
-    found: Mapping[str, Any], name: str
+    content: Mapping[str, Any], name: str
 ) -> Iterator[dict[str, object]]:
-    """A row per picture that has captions, in the order of pictures.
+    """Yield a row per picture with captions from COCO captions, in the order of pictures.
 
     Raises:
-        DataError: It has another form, or a caption of a picture that is not listed.
+        DataError: The value has another form, or a caption of an unlisted picture.
     """
     try:
         files = {
             picture["id"]: picture.get("file_name")
-            for picture in found["images"]
+            for picture in content["images"]
         }
+        # Pictures keep their order; one without captions has no row.
         captions: dict[Any, list[str]] = {number: [] for number in files}
-        for annotation in found["annotations"]:
+        for annotation in content["annotations"]:
             captions[annotation["image_id"]].append(annotation["caption"])
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(
             name,
-            f"is no file of COCO captions ({type(error).__name__}: {error}): expected images with"
-            " id and annotations with image_id and caption",
+            f"is not a file of COCO captions ({type(error).__name__}: {error}): expected images"
+            " with id and annotations with image_id and caption",
         ) from error
     for number, texts in captions.items():
         if texts:
@@ -322,36 +335,37 @@ def annotation_rows(
 
 
 def canvas_rows(
-    found: Mapping[str, Any], name: str
+    manifest: Mapping[str, Any], name: str
 ) -> Iterator[dict[str, object]]:
-    """A row per canvas, in order.
+    """Yield a row per canvas of an IIIF manifest, in order.
 
     Raises:
-        DataError: It has no canvases, or not where the specification puts them.
+        DataError: The value does not have canvases where the specification puts them.
     """
     try:
+        # Version 3 has ``items``, version 2 ``sequences`` of canvases.
         canvases = list(
-            found["items"]
-            if "items" in found
+            manifest["items"]
+            if "items" in manifest
             else (
                 canvas
-                for sequence in found["sequences"]
+                for sequence in manifest["sequences"]
                 for canvas in sequence["canvases"]
             )
         )
         for canvas in canvases:
             row: dict[str, Any] = {"id": canvas.get("id") or canvas["@id"]}
-            row["candidate"] = _said(canvas)
+            row["candidate"] = _describe_canvas(canvas)
             row["images"] = _pictures(canvas)
             yield row
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(
             name,
-            f"is no IIIF manifest that can be read ({type(error).__name__}: {error})",
+            f"is not an IIIF manifest that can be read ({type(error).__name__}: {error})",
         ) from error
 
 
-def _said(canvas: Mapping[str, Any]) -> str:
+def _describe_canvas(canvas: Mapping[str, Any]) -> str:
     fields = ("summary", "description", "label")
     return next(
         filter(None, (_text(canvas.get(field)) for field in fields)), ""
@@ -367,10 +381,12 @@ def _text(value: Any) -> str:
         if "@value" in value:
             return str(value["@value"])
         for language in ("en", "none", *value):
-            said = value.get(language)
-            if said:  # a list of texts; a text alone is no list of letters
+            texts = value.get(language)
+            if texts:  # a list of texts; a text alone is no list of letters
                 return (
-                    said if isinstance(said, str) else " ".join(map(str, said))
+                    texts
+                    if isinstance(texts, str)
+                    else " ".join(map(str, texts))
                 )
     return ""
 
@@ -387,14 +403,14 @@ def _pictures(canvas: Mapping[str, Any]) -> list[str]:
 
 
 def with_frames(item: Item, frames: Frames, root: Path) -> Item:
-    """The item with pictures of its video, named by time; as it is if it has pictures or no video.
+    """Return an item with pictures of its video by time; unchanged with pictures or without video.
 
     Args:
         item: The item.
         frames: How many, in the middle of as many equal parts of the video; or ``cues``: one in the
             middle of each cue of ``meta["cues"]``, as ``.vtt`` and ``.srt`` give them; or ``film``:
             all of the video, at a frame a second, for judges that take films.
-        root: What the video's name is relative to.
+        root: Folder that the name of the video is relative to.
 
     Raises:
         RowError: The video cannot be read, or the row has no cues.
@@ -402,12 +418,12 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
     if item.images or item.video is None:
         return item
     if frames == "cues":
-        found = item.meta.get("cues")
-        if not found:
+        cue_times = item.meta.get("cues")
+        if not cue_times:
             raise RowError(
                 "has no cues in meta, as .vtt and .srt give them; --frames N takes pictures evenly"
             )
-        times = [(start + end) / 2 for start, end, _ in found]
+        times = [(start + end) / 2 for start, end, _ in cue_times]
     else:
         try:
             length = video.duration(
@@ -417,6 +433,7 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
             raise RowError(str(error), "video") from error
         if frames == "film":
             return replace(item, images=(f"{item.video}#t=0,{length:.3f}",))
+        # The middle of each part, so never the first or last picture.
         times = [length * (2 * n + 1) / (2 * frames) for n in range(frames)]
     names = (
         f"{item.video}#t={time:.3f}".rstrip("0").rstrip(".") for time in times

@@ -47,15 +47,15 @@ class CsvRow(NamedTuple):
 
 
 def read_csv(
-    stream: IO[bytes], name: str, delimiter: str, said: str | None
+    stream: IO[bytes], name: str, delimiter: str, candidate_column: str | None
 ) -> Iterator[Row]:
-    """Rows of a table of text, by the names of its first line.
+    """Yield the rows of a table of text, by the names of its first line.
 
     Args:
         stream: The file.
-        name: What messages call it.
-        delimiter: What separates cells, where the first line does not say other.
-        said: The column of the candidate, where it has a name of its own.
+        name: Name of the file in messages.
+        delimiter: Usual separator of cells, which the first line may replace.
+        candidate_column: The column of the candidate, where it has a name of its own.
     """
     header, rows = read_cells(stream, name, delimiter)
     _check_outer(header, name)
@@ -65,7 +65,7 @@ def read_csv(
             row.last_line,
             cells
             if isinstance(cells, DataError)
-            else _from_cells(cells, said),
+            else _from_cells(cells, candidate_column),
         )
 
 
@@ -82,6 +82,7 @@ def read_cells(
     Raises:
         DataError: The columns are not valid, or, while rows are read, the file is not CSV.
     """
+    # The limit of ``csv`` is 128 KiB, which long texts exceed.
     csv.field_size_limit(MAX_ROW_BYTES)
     text = _RowLines(stream, name)
     first = next(text, None)
@@ -129,21 +130,25 @@ def _not_csv(name: str, error: csv.Error, line: int) -> DataError:
     return DataError(name, f"is not CSV: {error}", line=line)
 
 
-def separator(header: str, usual: str) -> str:
-    """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
+def separator(header: str, usual_separator: str) -> str:
+    """Return the separator of cells: many spreadsheets write semicolons, and call it CSV."""
     # A quoted name may continue on the next line, so its quotation mark may be open on this one.
     bare = re.sub(r'"[^"]*(?:"|$)', "", header)
     return (
-        usual
-        if usual in bare
-        else next((one for one in ";\t," if one in bare), usual)
+        usual_separator
+        if usual_separator in bare
+        else next(
+            (character for character in ";\t," if character in bare),
+            usual_separator,
+        )
     )
 
 
 def _check_outer(header: list[str], name: str) -> None:
     for outer in _OUTER:
         inner = next(
-            (one for one in header if one.startswith(f"{outer}.")), None
+            (column for column in header if column.startswith(f"{outer}.")),
+            None,
         )
         if inner is not None and outer in header:
             raise DataError(
@@ -154,10 +159,10 @@ def _check_outer(header: list[str], name: str) -> None:
 
 
 def check_columns(header: list[str], name: str) -> None:
-    """Refuse a table with too many columns, or with two of one name.
+    """Check the number of columns, and that their names are unique.
 
     Raises:
-        DataError: Names the columns.
+        DataError: There are too many columns, or two of one name.
     """
     if len(header) > MAX_COLUMNS:
         raise DataError(
@@ -170,7 +175,7 @@ def check_columns(header: list[str], name: str) -> None:
 
 
 class _RowLines:
-    """Lines of a table; as many as a row may have, where quoted cells span them.
+    """Lines of a table, with a limit of characters for a row, as quoted cells may span lines.
 
     Attributes:
         n_characters: Characters since this was last set to 0, which is done after each row.
@@ -193,12 +198,19 @@ class _RowLines:
         return line
 
 
-def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, object]:
-    """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
+def _from_cells(
+    cells: dict[str, str], candidate_column: str | None
+) -> dict[str, object]:
+    """Return the row of cells: ``["a", "b"]`` is a list, ``group.system`` a value in ``group``."""
     row: dict[str, Any] = {}
     for column, cell in cells.items():
         if cell == "":
-            if column in (said or "candidate", *ALIASES["candidate"]):
+            # An empty text of a system is a failed item, which counts; any
+            # other empty cell is no value.
+            if column in (
+                candidate_column or "candidate",
+                *ALIASES["candidate"],
+            ):
                 row[column] = (
                     cell  # said nothing: a failed item, not a bad row
                 )
@@ -214,6 +226,7 @@ def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, object]:
 
 
 def _json_list(cell: str) -> Any:
+    # Most cells are no list; a text that only begins like one stays a text.
     if not cell.lstrip().startswith("["):
         return cell
     try:
@@ -224,7 +237,11 @@ def _json_list(cell: str) -> Any:
 
 
 def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
-    """Rows of a Parquet file, some at a time."""
+    """Yield the rows of a Parquet file, some at a time.
+
+    Raises:
+        DataError: The file cannot be read, or unpacks to far more than its size.
+    """
     import pyarrow
     import pyarrow.fs
     import pyarrow.parquet
@@ -242,8 +259,8 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
             groups = map(
                 file.metadata.row_group, range(file.metadata.num_row_groups)
             )
-            whole = sum(group.total_byte_size for group in groups)
-            check_unpacking(whole, files.get_file_info(path).size, name)
+            n_bytes = sum(group.total_byte_size for group in groups)
+            check_unpacking(n_bytes, files.get_file_info(path).size, name)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
                 for row in _rows_of(batch):
                     number += 1
@@ -264,10 +281,11 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
 
 
 def _rows_of(batch: Any) -> Iterator[dict[str, object] | None]:
-    """Rows of a batch; None for one that is too long."""
+    """Yield the rows of a batch; None for one that is too long."""
     if batch.nbytes <= MAX_ROW_BYTES:
         yield from batch.to_pylist()
         return
+    # A long batch may have one long row, which alone is refused.
     for number in range(batch.num_rows):
         row = batch.slice(number, 1)
         yield row.to_pylist()[0] if row.nbytes <= MAX_ROW_BYTES else None

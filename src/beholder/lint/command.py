@@ -16,7 +16,7 @@ from beholder.terminal.printing import say, say_left_out, tell
 @Parameter(name="*")
 @dataclass(frozen=True)
 class RuleGroup:
-    """Which rules count, and how much.
+    """Options that choose rules and their severities.
 
     Attributes:
         profile: Guidelines that set limits and severities.
@@ -44,7 +44,7 @@ class RuleGroup:
 @Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class OutcomeGroup:
-    """What is written, and what counts as a failure.
+    """Options of the reports and of the exit code.
 
     Attributes:
         format: Report format; repeatable with -o.
@@ -79,6 +79,8 @@ def lint(
     Args:
         paths: Tables, HTML, Markdown, DOCX, PPTX, EPUB, IIIF manifests, or folders of them.
     """
+    # Imported here: the help of the command needs none of these, and they load
+    # slowly.
     from beholder.base.files import write_text
     from beholder.errors import ConfigError
     from beholder.lint.context import vocabulary
@@ -94,7 +96,9 @@ def lint(
         raise ConfigError("name a file or folder: beholder lint alts.csv")
     if len(outcome.format) > 1 and outcome.out is None:
         raise ConfigError("several formats need a folder: add -o FOLDER")
-    severity = dict(_pair(one, "ALT105=off") for one in which.rule)
+    severity = dict(
+        _pair(assignment, "ALT105=off") for assignment in which.rule
+    )
     for name, level in severity.items():
         if level not in ("off", "note", "warning", "error"):
             raise ConfigError(
@@ -109,9 +113,12 @@ def lint(
             frozenset(which.select), frozenset(which.ignore), severity
         ),
         baseline=outcome.baseline,
-        columns=dict(_pair(one, "text=COLUMN") for one in which.map),
+        columns=dict(
+            _pair(assignment, "text=COLUMN") for assignment in which.map
+        ),
         layouts=which.layouts,
     )
+    # One format goes to a file or to standard output, several into a folder.
     for form in outcome.format:
         name, write = WRITERS[form]
         if outcome.out is None:
@@ -131,19 +138,21 @@ def lint(
     say_left_out(report.bad)
     if report.bad and not outcome.skip_bad_files:
         return 2
-    missing = outcome.require_pictures and not report.occurrences
+    has_no_pictures = outcome.require_pictures and not report.occurrences
+    # A run that writes a baseline never fails: its findings are known from now
+    # on.
     return int(
-        missing
+        has_no_pictures
         or (not outcome.write_baseline and report.failed(outcome.fail_on))
     )
 
 
-def _pair(given: str, example: str) -> tuple[str, str]:
+def _pair(assignment: str, example: str) -> tuple[str, str]:
     from beholder.errors import ConfigError
 
-    name, equals, value = given.partition("=")
+    name, equals, value = assignment.partition("=")
     if not equals or not name or not value:
-        raise ConfigError(f"{given!r}: expected a form such as {example}")
+        raise ConfigError(f"{assignment!r}: expected a form such as {example}")
     return name, value
 
 

@@ -28,21 +28,28 @@ _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
 
 
-def compare_all(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    """Findings of all rules about a collection, given its pictures with a text."""
-    yield from _same_on_many_targets(found)
-    yield from _same_on_different(found)
-    yield from _different_on_same(found)
-    yield from _boilerplate(found)
-    yield from compare_naming(found)
+def compare_all(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
+    """Yield the findings about a collection, given its pictures with a text."""
+    yield from _same_on_many_targets(occurrences)
+    yield from _same_on_different(occurrences)
+    yield from _different_on_same(occurrences)
+    yield from _boilerplate(occurrences)
+    yield from compare_naming(occurrences)
 
 
-def _same_on_many_targets(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    links = (one for one in found if one.image_only and one.link)
+def _same_on_many_targets(
+    occurrences: Sequence[Occurrence],
+) -> Iterator[GroupHit]:
+    links = (
+        occurrence
+        for occurrence in occurrences
+        if occurrence.image_only and occurrence.link
+    )
     for places in by_key(
-        ((one.file, one.page, one.fold), one) for one in links
+        ((occurrence.file, occurrence.page, occurrence.fold), occurrence)
+        for occurrence in links
     ).values():
-        n = len({one.link for one in places})
+        n = len({place.link for place in places})
         if n >= _MANY_TARGETS:
             what = (
                 f'"{places[0].text}" names {n} different targets of this page'
@@ -50,83 +57,128 @@ def _same_on_many_targets(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
             yield GroupHit("ALT203", places, Hit(what), n)
 
 
-def _same_on_different(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
+def _same_on_different(
+    occurrences: Sequence[Occurrence],
+) -> Iterator[GroupHit]:
     texts = by_key(
-        (one.fold, one) for one in found if not one.functional and one.fold
+        (occurrence.fold, occurrence)
+        for occurrence in occurrences
+        if not occurrence.functional and occurrence.fold
     )
     for places in texts.values():
+        # A picture without an address is one of its own, at its place.
         pictures = {
-            one.identity or f"{one.file}:{one.line}:{one.locator}"
-            for one in places
+            place.identity or f"{place.file}:{place.line}:{place.locator}"
+            for place in places
         }
-        one_set = places[0].group and len({one.group for one in places}) == 1
+        # Pictures of one figure share its caption, so they may share a text.
+        one_set = (
+            places[0].group and len({place.group for place in places}) == 1
+        )
         if len(pictures) > 1 and not one_set:
             what = f'{len(pictures)} different pictures have the text "{places[0].text}"'
             yield GroupHit("ALT401", places, Hit(what), len(pictures))
 
 
-def _different_on_same(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
+def _different_on_same(
+    occurrences: Sequence[Occurrence],
+) -> Iterator[GroupHit]:
     pictures = defaultdict(list)
-    for one in found:
-        if one.identity:
-            role = "functional" if one.functional else ""
-            pictures[one.identity, role, one.language, one.is_long].append(one)
+    for occurrence in occurrences:
+        if occurrence.identity:
+            # Texts of another role, language or kind may rightly differ, so
+            # texts are compared within each.
+            role = "functional" if occurrence.functional else ""
+            pictures[
+                occurrence.identity,
+                role,
+                occurrence.language,
+                occurrence.is_long,
+            ].append(occurrence)
     for places in pictures.values():
-        texts = list(dict.fromkeys(one.fold for one in places))
+        texts = list(dict.fromkeys(place.fold for place in places))
         if len(texts) > 1:
             what = f'the picture has {len(texts)} texts, such as "{texts[0]}" and "{texts[1]}"'
             yield GroupHit("ALT402", places, Hit(what), len(texts))
 
 
-def _boilerplate(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
+def _boilerplate(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
     for name, edge in (
         ("first", slice(None, _EDGE)),
         ("last", slice(-_EDGE, None)),
     ):
+        # Texts of up to four words would share their whole text, which ALT401
+        # reports.
         edges = by_key(
-            (tuple(word.casefold() for word in one.words[edge]), one)
-            for one in found
-            if len(one.words) > _EDGE
+            (
+                tuple(word.casefold() for word in occurrence.words[edge]),
+                occurrence,
+            )
+            for occurrence in occurrences
+            if len(occurrence.words) > _EDGE
         )
         for shared, places in edges.items():
             n = len(places)
-            if n >= _LEAST_BOILERPLATE and n > _BOILERPLATE_SHARE * len(found):
-                what = f'{n} of {len(found)} texts share the {name} words "{" ".join(shared)}"'
+            if n >= _LEAST_BOILERPLATE and n > _BOILERPLATE_SHARE * len(
+                occurrences
+            ):
+                what = (
+                    f"{n} of {len(occurrences)} texts share the {name} words"
+                    f' "{" ".join(shared)}"'
+                )
+                # Reported once, at the first place: the finding is about the
+                # collection.
                 yield GroupHit("ALT404", places[:1], Hit(what), n)
 
 
 @check("ALT201")
-def repeats_text(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """The text of the block, link or button, or of a neighbouring link, again."""
-    shown = {"nearby": one.nearby}
-    if one.nearby and norm(one.nearby).lower() == one.text.lower():
-        return Hit("equals the text beside the picture", evidence=shown)
-    near = words(one.nearby.casefold())
-    judged = [word.casefold() for word in words(one.judged)]
-    if len(judged) >= 4 and len(near) <= 400 and _within(judged, near):
-        return Hit("is word for word beside the picture", evidence=shown)
-    if one.fold and one.fold in map(fold, one.neighbours):
+def repeats_text(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts that repeat the block, link or button, or a neighbouring link."""
+    evidence = {"nearby": occurrence.nearby}
+    if (
+        occurrence.nearby
+        and norm(occurrence.nearby).lower() == occurrence.text.lower()
+    ):
+        return Hit("equals the text beside the picture", evidence=evidence)
+    nearby_words = words(occurrence.nearby.casefold())
+    text_words = [word.casefold() for word in words(occurrence.judged)]
+    # Fewer than four words recur by chance, and over 400 are an article that
+    # may well repeat a text.
+    if (
+        len(text_words) >= 4
+        and len(nearby_words) <= 400
+        and _within(text_words, nearby_words)
+    ):
+        return Hit("is word for word beside the picture", evidence=evidence)
+    if occurrence.fold and occurrence.fold in map(fold, occurrence.neighbours):
         return Hit(
             "equals the text of a neighbouring link with the same target"
         )
     return None
 
 
-def _within(part: list[str], whole: list[str]) -> bool:
-    n = len(part)
-    return any(whole[at : at + n] == part for at in range(len(whole) - n + 1))
+def _within(part_words: list[str], all_words: list[str]) -> bool:
+    n = len(part_words)
+    return any(
+        all_words[at : at + n] == part_words
+        for at in range(len(all_words) - n + 1)
+    )
 
 
 @check("ALT202")
-def repeats_caption(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """The caption again, in any order of words."""
-    if not one.caption or not one.fold:
+def repeats_caption(
+    occurrence: Occurrence, setting: LintSetting
+) -> Hit | None:
+    """Find texts that repeat the caption, in any order of words."""
+    if not occurrence.caption or not occurrence.fold:
         return None
-    evidence = {"caption": one.caption}
-    if one.fold == fold(one.caption):
+    evidence = {"caption": occurrence.caption}
+    if occurrence.fold == fold(occurrence.caption):
         return Hit("equals the caption", evidence=evidence)
-    text = Counter(word.casefold() for word in one.words)
-    caption = Counter(word.casefold() for word in words(one.caption))
+    # The words are compared, not their order: the smaller bag must be part of
+    # the larger and nearly as large.
+    text = Counter(word.casefold() for word in occurrence.words)
+    caption = Counter(word.casefold() for word in words(occurrence.caption))
     small, large = sorted((text, caption), key=lambda bag: bag.total())
     if (
         small.total() < 4
@@ -134,7 +186,9 @@ def repeats_caption(one: Occurrence, setting: LintSetting) -> Hit | None:
         or small.total() < 0.9 * large.total()
     ):
         return None
-    title = Counter(words(one.work_title.casefold()))
+    # Both name the work. With three more words, the text says more than the
+    # title does.
+    title = Counter(words(occurrence.work_title.casefold()))
     if (
         title
         and not title - text
@@ -146,47 +200,55 @@ def repeats_caption(one: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 @check("ALT203")
-def target_not_named(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Link texts such as "click here" on a link that contains only the picture."""
+def target_not_named(
+    occurrence: Occurrence, setting: LintSetting
+) -> Hit | None:
+    """Find link texts such as "click here" on links that contain only the picture."""
     if (
-        one.image_only
-        and one.fold in listed("link", one.language)
-        and content_words(one) is not None
+        occurrence.image_only
+        and occurrence.fold in listed("link", occurrence.language)
+        and content_words(occurrence) is not None
     ):
         return Hit(
-            f'"{one.text}" does not name the target',
-            evidence={"target": one.link or ""},
+            f'"{occurrence.text}" does not name the target',
+            evidence={"target": occurrence.link or ""},
         )
     return None
 
 
 @check("ALT204")
-def title_repeats(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """A title attribute that is equal to alt."""
-    same = one.text_from == "alt" and one.title and fold(one.title) == one.fold
+def title_repeats(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find title attributes that are equal to alt."""
+    is_repeated = (
+        occurrence.text_from == "alt"
+        and occurrence.title
+        and fold(occurrence.title) == occurrence.fold
+    )
     return (
-        Hit("equals the title attribute", evidence={"title": one.title})
-        if same
+        Hit("equals the title attribute", evidence={"title": occurrence.title})
+        if is_repeated
         else None
     )
 
 
 @check("ALT205")
-def language(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """A text in another language than the page."""
-    page = language_named(one.language)
-    if page is None or one.own_language:
+def language(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts in another language than the page."""
+    page = language_named(occurrence.language)
+    if page is None or occurrence.own_language:
         return None
-    text = without_quotes(one.text)
-    small = [one for one in words(text) if not one[0].isupper()]
-    plain = [one for one in small if one not in LITTLE_WORDS]
-    if len(plain) < 2 and not (plain and len(small) > 2):
+    text = without_quotes(occurrence.text)
+    lowercase_words = [word for word in words(text) if not word[0].isupper()]
+    plain_words = [
+        word for word in lowercase_words if word not in LITTLE_WORDS
+    ]
+    if len(plain_words) < 2 and not (plain_words and len(lowercase_words) > 2):
         return None  # a name
     why = other_language(text, page)
     return (
         Hit(
             f"{why}; the page is in {page}",
-            evidence={"language": one.language},
+            evidence={"language": occurrence.language},
         )
         if why
         else None
@@ -194,10 +256,10 @@ def language(one: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 @check("ALT206")
-def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """A value, such as a colour or number, that the caption or the title of the work excludes."""
-    records = {"caption": one.caption, "title": one.work_title}
-    if language_named(one.language) not in (None, ENGLISH) or not any(
+def contradicts(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find a value, such as a colour or number, that caption or title of the work exclude."""
+    records = {"caption": occurrence.caption, "title": occurrence.work_title}
+    if language_named(occurrence.language) not in (None, ENGLISH) or not any(
         records.values()
     ):
         return None
@@ -205,59 +267,64 @@ def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
         contradictions,
     )  # its analysis takes long to import
 
-    text = without_quotes(one.text)
+    text = without_quotes(occurrence.text)
     for name, record in records.items():
-        for span, theirs in contradictions(text, without_quotes(record)):
+        for span, record_word in contradictions(text, without_quotes(record)):
+            # Checked only for a hit, because it takes longer than all the
+            # rest.
             if other_language(text, ENGLISH):
                 return None
-            what = f'says "{text[slice(*span)]}", the {name} says "{theirs}"'
+            what = (
+                f'says "{text[slice(*span)]}", the {name} says "{record_word}"'
+            )
             return Hit(what, span, evidence={name: record})
     return None
 
 
 def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
-    """The terms of our vocabulary and of further files; ``none`` drops ours.
+    """Return the terms of the built-in vocabulary and of files; ``none`` drops the built-in ones.
 
     Raises:
-        DataError: A file is no table of tab-separated values with terms or forms.
+        DataError: A file cannot be read, or has neither a column ``term`` nor ``forms``.
     """
     rows = [] if "none" in names else table("vocabulary.v1.tsv")
-    for name in (one for one in names if one != "none"):
+    for name in (path for path in names if path != "none"):
         try:
             source = Path(name).read_text(encoding="utf-8-sig").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(name, f"cannot be read: {error}") from error
-        more = list(
+        file_rows = list(
             csv.DictReader(
                 source, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""
             )
         )
-        if not more or not {"term", "forms"} & set(more[0]):
+        if not file_rows or not {"term", "forms"} & set(file_rows[0]):
             raise DataError(
                 name,
                 "has no column 'term' or 'forms'; expected tab-separated id, term, forms, ...",
             )
-        rows += more
+        rows += file_rows
     terms = [
         Term(form, *(row.get(key) or "" for key in Term._fields[1:]))
         for row in rows
         for form in _forms(row)
     ]
+    # Longest first, so that a term is found before its parts.
     return tuple(sorted(terms, key=lambda term: -len(term.form)))
 
 
 def _forms(row: Mapping[str, str]) -> list[str]:
-    """The term of a row and its other forms, each once."""
-    forms = [row.get("term") or "", *(row.get("forms") or "").split("|")]
-    return list(
-        dict.fromkeys(form.lower() for text in forms if (form := norm(text)))
-    )
+    """Return the term of a row and its other forms, without repeats."""
+    texts = [row.get("term") or "", *(row.get("forms") or "").split("|")]
+    forms = [norm(text).lower() for text in texts]
+    return list(dict.fromkeys(filter(None, forms)))
 
 
 @lru_cache(maxsize=8)
 def _expressions(
     terms: tuple[Term, ...],
 ) -> tuple[re.Pattern[str], dict[str, Term]]:
+    # Reversed, so that the first of two terms with one form counts.
     by_form = {term.form.casefold(): term for term in reversed(terms)}
     forms = "|".join(re.escape(term.form) for term in terms)
     return re.compile(
@@ -266,30 +333,35 @@ def _expressions(
 
 
 @check("ALT301")
-def term(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Terms of the active vocabularies."""
+def term(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find terms of the active vocabularies."""
     expression, by_form = _expressions(tuple(setting.terms))
-    text = one.judged
-    if one.work_title:
-        text = text.replace(one.work_title, " " * len(one.work_title))
-    for found in expression.finditer(text):
-        entry = by_form.get(found[0].casefold())
+    text = occurrence.judged
+    # A title is quoted. Blanks of its length keep all spans valid.
+    if occurrence.work_title:
+        text = text.replace(
+            occurrence.work_title, " " * len(occurrence.work_title)
+        )
+    for match in expression.finditer(text):
+        entry = by_form.get(match[0].casefold())
         if entry is None:
             continue  # an expression takes the dotless letter of "ınsane" for an i
+        # An exception is a longer expression around the term that is not meant
+        # by it.
         if entry.exceptions and any(
-            other.start() <= found.start() < other.end()
-            for other in re.finditer(entry.exceptions, text, re.I)
+            exception.start() <= match.start() < exception.end()
+            for exception in re.finditer(entry.exceptions, text, re.I)
         ):
             continue
         if entry.language and entry.language != (
-            base_language(one.language) or entry.language
+            base_language(occurrence.language) or entry.language
         ):
             continue
-        if one.own_words & {"*", found[0].casefold()}:
+        if occurrence.own_words & {"*", match[0].casefold()}:
             continue
         advice = f'; consider "{entry.suggestion}"' if entry.suggestion else ""
         return Hit(
-            f'contains the {entry.kind or "listed"} term "{found[0]}"{advice}',
-            found.span(),
+            f'contains the {entry.kind or "listed"} term "{match[0]}"{advice}',
+            match.span(),
         )
     return None

@@ -1,4 +1,4 @@
-"""What a text says of a thing against what its caption or title says of it, for ALT206.
+"""Compare the values that a text and its caption or title give to one thing, for ALT206.
 
 Words alone decide: two values of one class that exclude each other, before or behind the same noun,
 where neither text has a second value for it. No parser or model is needed, so the time is linear in
@@ -50,7 +50,7 @@ _AGED = re.compile(r".+-(?:year|month|week|day)s?-old")
 _LOOKS = ("male", "female")
 _AGE = frozenset(("sex", "age", "years"))
 _CHILDREN = frozenset(("baby", "infant", "toddler", "child"))
-_OTHERS = frozenset(("another", "other", "others"))
+_SECOND_PERSON = frozenset(("another", "other", "others"))
 _JOINING = (",", "/", "and", "&", "or")
 _YOUNG = listed("young", "en")
 _NEAR: dict[str, list[str]] = names("shades")
@@ -67,8 +67,15 @@ class _Word(NamedTuple):
     is_capital: bool
 
 
-class _Said(NamedTuple):
-    """A value, and the nouns of which one names what has it."""
+class _Statement(NamedTuple):
+    """A value, and the nouns of which one names the thing that has it.
+
+    Attributes:
+        at: Index of the word.
+        values: Its values by class.
+        things: The nouns.
+        is_person: Whether the value itself names a person, such as "woman".
+    """
 
     at: int
     values: Values
@@ -78,8 +85,8 @@ class _Said(NamedTuple):
 
 class _Reading(NamedTuple):
     words: list[_Word]
-    said: list[_Said]
-    named: Counter[
+    statements: list[_Statement]
+    new_counts: Counter[
         str
     ]  # how often as something new: not "the boat", "his boat"
 
@@ -87,7 +94,7 @@ class _Reading(NamedTuple):
 def contradictions(
     text: str, record: str
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Places of words of a text, each with the word of the record that excludes it.
+    """Yield the range of each word of a text that the record excludes, with the word of the record.
 
     Args:
         text: A description in English.
@@ -95,35 +102,42 @@ def contradictions(
     """
     if not record:
         return
-    a, b = _read(text), _read(record)
+    # Each value of the text is compared with each of the record. A pair counts
+    # if the values exclude each other and belong to the same person, or to the
+    # same thing of which neither text says anything else.
+    a, b = _parse_text(text), _parse_text(record)
     changed = bool(_ANOTHER_TIME.search(text) or _ANOTHER_TIME.search(record))
-    for own in a.said:
-        for theirs in b.said:
-            if own.is_person != theirs.is_person or not exclude(
-                own.values, theirs.values
+    for statement in a.statements:
+        for opposite in b.statements:
+            if statement.is_person != opposite.is_person or not exclude(
+                statement.values, opposite.values
             ):
                 continue
-            names = _names(own.values) & _names(theirs.values) - _names(
-                own.values & theirs.values
-            )
+            names = _names(statement.values) & _names(
+                opposite.values
+            ) - _names(statement.values & opposite.values)
+            # A colour or material may change between two times, a side may
+            # not.
             if changed and not names <= _SURE_OF_TIME:
                 continue
-            if own.is_person:
-                same = _is_same_person(names, own, a, theirs, b)
-            else:
-                things = own.things + theirs.things
-                same = (
-                    _is_one_thing(own.things, theirs.things)
-                    and _is_alone(own, theirs, names, things, a)
-                    and _is_alone(theirs, own, names, things, b)
+            if statement.is_person:
+                is_same_thing = _is_same_person(
+                    names, statement, a, opposite, b
                 )
-            if same:
-                word = a.words[own.at]
-                yield (word.start, word.end), b.words[theirs.at].text
+            else:
+                things = statement.things + opposite.things
+                is_same_thing = (
+                    _is_one_thing(statement.things, opposite.things)
+                    and _is_alone(statement, opposite, names, things, a)
+                    and _is_alone(opposite, statement, names, things, b)
+                )
+            if is_same_thing:
+                word = a.words[statement.at]
+                yield (word.start, word.end), b.words[opposite.at].text
 
 
-def _read(text: str) -> _Reading:
-    found = [
+def _parse_text(text: str) -> _Reading:
+    words = [
         _Word(
             match[0].lower(),
             noun(match[0].lower()),
@@ -134,34 +148,38 @@ def _read(text: str) -> _Reading:
             _TOKEN.finditer(text), range(_MOST_WORDS), strict=False
         )
     ]
-    named = [
+    content_words = [
         word
-        for word in found
+        for word in words
         if word.text[0].isalpha() and word.text not in _STOP
     ]
-    is_title = all(word.is_capital for word in named)
-    said: list[_Said] = []
-    for at in range(len(found) - 1, -1, -1):
-        value = _values(found[at].text, found[at].base)
-        if not value or _is_no_value(found, at, value, is_title):
+    # Where all words have capitals, these mark no names.
+    is_title = all(word.is_capital for word in content_words)
+    statements: list[_Statement] = []
+    # From the end: in "red and blue boat" the first colour takes the nouns of
+    # the second.
+    for at in range(len(words) - 1, -1, -1):
+        value = _values(words[at].text, words[at].base)
+        if not value or _is_no_value(words, at, value, is_title):
             continue
-        is_person = _is_person(value) and found[at].text not in _LOOKS
-        things = (found[at].base,) if is_person else _things(found, at, value)
-        ahead = said[-1] if said else None
+        is_person = _is_person(value) and words[at].text not in _LOOKS
+        things = (words[at].base,) if is_person else _things(words, at, value)
+        ahead = statements[-1] if statements else None
         if (
             not things
             and ahead
             and ahead.at == at + 2
-            and found[at + 1].text in _JOINING
+            and words[at + 1].text in _JOINING
         ):
             things = ahead.things  # "red and blue boat"
-        said.append(_Said(at, value, things, is_person))
-    new = (
-        one.base
-        for at, one in enumerate(found)
-        if found[at - 1].text not in _DEFINITE
+        statements.append(_Statement(at, value, things, is_person))
+    # "A boat ... another boat" are two, "a boat ... the boat" is one.
+    new_bases = (
+        word.base
+        for at, word in enumerate(words)
+        if words[at - 1].text not in _DEFINITE
     )
-    return _Reading(found, said[::-1][:_MOST_VALUES], Counter(new))
+    return _Reading(words, statements[::-1][:_MOST_VALUES], Counter(new_bases))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -170,19 +188,20 @@ def _values(word: str, base: str) -> Values:
         parts = word.split("-")
         if not all(part in _JOINED or values(part) for part in parts):
             return frozenset()  # "red-roofed", "free-standing"
-    found = {
-        one
+    meanings = {
+        meaning
         for w in (word, *_NEAR.get(word, ()))
-        for one in values(w) or values(base if w == word else w)
+        for meaning in values(w) or values(base if w == word else w)
     }
-    found |= {
+    # Negative numbers, because the judge's own materials have those from 0.
+    meanings |= {
         ("material", -1.0 - n)
         for n, alike in enumerate(_MATERIALS)
         if word in alike
     }
     if is_numeral(word) and word not in ("a", "an", "no", "zero"):
-        found = {(_NUMBER, float(number(word) or 0))}
-    return frozenset(one for one in found if one[0] in _CLASSES)
+        meanings = {(_NUMBER, float(number(word) or 0))}
+    return frozenset(meaning for meaning in meanings if meaning[0] in _CLASSES)
 
 
 def _names(value: Values) -> set[str]:
@@ -196,21 +215,27 @@ def _is_person(value: Values) -> bool:
 def _is_no_value(
     words: Sequence[_Word], at: int, value: Values, is_title: bool
 ) -> bool:
-    """Whether a word is a name, an article, a label, about a number, or denied."""
+    """Return whether a word is a name, an article, a label, an estimate, or denied."""
     word, before = words[at], words[at - 1] if at else None
     after = words[at + 1] if at + 1 < len(words) else None
     if word.text in ("a", "an", "no", "both") or (
         before and before.text in ("ice", "whipped")
     ):
         return True
-    if not _DENIED.isdisjoint(one.text for one in words[max(0, at - 3) : at]):
+    if not _DENIED.isdisjoint(
+        other_word.text for other_word in words[max(0, at - 3) : at]
+    ):
         return True
     counts = _NUMBER in _names(value)
+    # The first word of a sentence has a capital anyway; it is a name only if
+    # the next word has one, too.
     if word.is_capital and not is_title:
         opens = before is None or before.text in ".!?:;"
         if not opens or (after and after.is_capital and not counts):
             return True
     if counts:
+        # Labels ("lot 12"), estimates ("about 12"), parts ("2 of them") and
+        # the pronoun "one" count nothing.
         digit = word.text[0].isdigit()
         labelled = (
             digit
@@ -219,7 +244,7 @@ def _is_no_value(
         )
         unsure = before and before.text in _ABOUT
         pronoun = word.text == "one" and (
-            sum(one.text == "one" for one in words) > 1
+            sum(other_word.text == "one" for other_word in words) > 1
             or not after
             or after.text in _STOP
         )
@@ -236,63 +261,72 @@ def _is_no_value(
 
 
 def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
-    """Nouns that may name what has a value: behind it, or before it in "the door is red"."""
+    """Return the nouns that may name the thing with a value; empty without one."""
+    # Three places are tried: the noun phrase behind the value; for a material
+    # or colour after a comma, the first noun phrase of the text; for a side, a
+    # posture or "the door is red", the nearest noun before it.
     before, names = words[at - 1].text if at else "", _names(value)
     appended = not names.isdisjoint(("material", "colour")) and _is_appended(
         words, at
     )
-    found: list[str] = []
+    nouns: list[str] = []
     may_end = True
     for place in range(at + 1, min(at + 8, len(words))):
         word = words[place]
         if (
             word.text == ","
-            and not found
+            and not nouns
             and _SIDE not in names
             and not appended
         ):
             continue
         if word.text in _STOP or not word.text[0].isalnum():
             break
-        own = _values(word.text, word.base)
-        if (own and not _is_person(own)) or word.text.endswith("ly"):
+        meanings = _values(word.text, word.base)
+        if (meanings and not _is_person(meanings)) or word.text.endswith("ly"):
             continue
         parts = _parts(word)
         is_act = word.text.endswith("ing") and kinds.is_abstract(word.text)
         if parts == {"v"} or (
-            is_act and (found or before in _STATED or _SIDE in names)
+            is_act and (nouns or before in _STATED or _SIDE in names)
         ):
             break
         if "n" in parts or not (parts or word.text.endswith(("ed", "ing"))):
-            found = [*found[: len(found) if may_end else -1], word.base]
+            # A noun that may be a verb at its place is replaced by the next.
+            nouns = [*nouns[: len(nouns) if may_end else -1], word.base]
             may_end = False
         may_end = _may_be_verb(words, place + 1)
-    if found:
-        return tuple(found)
+    if nouns:
+        return tuple(nouns)
     if appended:  # to the first name
-        opened = dropwhile(lambda one: one.text in _STOP, words)
+        opened = dropwhile(lambda word: word.text in _STOP, words)
         ahead = takewhile(
-            lambda one: one.text[0].isalnum() and one.text not in _STOP, opened
+            lambda word: word.text[0].isalnum() and word.text not in _STOP,
+            opened,
         )
-        return tuple(one.base for one in ahead if "n" in (_parts(one) or "n"))
+        return tuple(
+            word.base for word in ahead if "n" in (_parts(word) or "n")
+        )
     if {_SIDE, "posture"}.isdisjoint(names) and before not in _STATED:
         return ()
     for place in range(at - 1, max(-1, at - 9), -1):
         word = words[place]
-        own = _values(word.text, word.base)
+        meanings = _values(word.text, word.base)
         is_noun = (
             word.text not in _STOP
             and "n" in _parts(word)
-            and (not own or _is_person(own))
+            and (not meanings or _is_person(meanings))
         )
-        of = {one.text for one in words[max(0, place - 2) : place]} & {"of"}
-        if is_noun and not of and word.text[0].isalpha():
+        prepositions = {
+            neighbour.text for neighbour in words[max(0, place - 2) : place]
+        } & {"of"}
+        if is_noun and not prepositions and word.text[0].isalpha():
             return (word.base,)
     return ()
 
 
 def _is_appended(words: Sequence[_Word], at: int) -> bool:
-    """Whether a value comes after a comma: "bust of an emperor, bronze", "bag, red leather"."""
+    """Return whether a value follows a comma: "bust of an emperor, bronze", "bag, red leather"."""
     while at and (
         _values(words[at - 1].text, words[at - 1].base)
         or "a" in _parts(words[at - 1])
@@ -320,42 +354,56 @@ def _is_alike(a: str, b: str, kind: bool = True) -> bool:
 
 
 def _is_one_thing(a: Sequence[str], b: Sequence[str]) -> bool:
-    return any(_is_alike(own, other, kind=False) for own in a for other in b)
+    return any(
+        _is_alike(first, second, kind=False) for first in a for second in b
+    )
 
 
 @lru_cache(maxsize=1 << 14)
 def _is_someone(word: str) -> bool:
-    known = word in ("people", "person", "other", "another", "couple")
+    is_listed = word in ("people", "person", "other", "another", "couple")
     return (
-        known
+        is_listed
         or _is_person(_values(word, word))
         or kinds.is_kind(word, "person")
     )
 
 
 def _is_alone(
-    own: _Said,
-    theirs: _Said,
+    statement: _Statement,
+    opposite: _Statement,
     names: set[str],
     things: tuple[str, ...],
     text: _Reading,
 ) -> bool:
-    """Whether a text says nothing else of the thing: no second value, not what the other says."""
+    """Return whether a text gives the thing no other value, and not that of the other text."""
+    # With another person, or a second thing of that name, it is open which one
+    # has the value.
     people = any(map(_is_someone, things))
-    others = people and any(text.named[word] for word in _OTHERS)
-    if others or any(text.named[word] > 1 for word in things):
+    has_others = people and any(
+        text.new_counts[word] for word in _SECOND_PERSON
+    )
+    if has_others or any(text.new_counts[word] > 1 for word in things):
         return False
-    for one in text.said:
-        if one is own or one.is_person or not _names(one.values) & names:
+    for other_statement in text.statements:
+        if (
+            other_statement is statement
+            or other_statement.is_person
+            or not _names(other_statement.values) & names
+        ):
             continue
-        if _NUMBER in names and people and any(map(_is_someone, one.things)):
+        if (
+            _NUMBER in names
+            and people
+            and any(map(_is_someone, other_statement.things))
+        ):
             return False
-        pairs = [(a, b) for a in one.things for b in things]
-        if theirs.values <= one.values and (
+        pairs = [(a, b) for a in other_statement.things for b in things]
+        if opposite.values <= other_statement.values and (
             not pairs or any(_is_alike(*pair) for pair in pairs)
         ):
             return False
-        if exclude(one.values, own.values) and any(
+        if exclude(other_statement.values, statement.values) and any(
             _is_alike(*pair, kind=False) for pair in pairs
         ):
             return False
@@ -363,12 +411,23 @@ def _is_alone(
 
 
 def _is_same_person(
-    names: set[str], own: _Said, a: _Reading, theirs: _Said, b: _Reading
+    names: set[str],
+    statement: _Statement,
+    a: _Reading,
+    opposite: _Statement,
+    b: _Reading,
 ) -> bool:
-    """Whether a man and a woman are one person: the first of both texts, in the same scene."""
-    if "sex" not in names and not _is_child_or_adult(own, a, theirs, b):
+    """Return whether two statements are about one person: the first of both texts, in one scene."""
+    if "sex" not in names and not _is_child_or_adult(
+        statement, a, opposite, b
+    ):
         return False
-    for said, text, other in ((own, a, theirs), (theirs, b, own)):
+    # Each must be the first person of its text, and nobody else in it may be
+    # meant by the other text.
+    for mention, text, counterpart in (
+        (statement, a, opposite),
+        (opposite, b, statement),
+    ):
         first = next(
             (
                 at
@@ -377,13 +436,16 @@ def _is_same_person(
             ),
             None,
         )
-        if first != said.at:
+        if first != mention.at:
             return False
         if any(
-            one.is_person and not exclude(one.values, other.values)
-            for one in text.said
+            other_statement.is_person
+            and not exclude(other_statement.values, counterpart.values)
+            for other_statement in text.statements
         ):
             return False
+    # Texts about one picture share words: at least 40 % of those of the
+    # shorter text, age and sex aside.
     scenes = [
         {
             w.base
@@ -391,33 +453,34 @@ def _is_same_person(
             if w.text[0].isalpha() and w.text not in _STOP
         }
         - {
-            text.words[one.at].base
-            for one in text.said
-            if _names(one.values) & _AGE
+            text.words[other_statement.at].base
+            for other_statement in text.statements
+            if _names(other_statement.values) & _AGE
         }
         for text in (a, b)
     ]
     shared = {
-        one
-        for one in scenes[0]
+        base
+        for base in scenes[0]
         if any(
-            _is_alike(one, other, kind=False) or kinds.derived(one, other)
-            for other in scenes[1]
+            _is_alike(base, other_base, kind=False)
+            or kinds.derived(base, other_base)
+            for other_base in scenes[1]
         )
     }
     return len(shared) >= max(0.4 * min(map(len, scenes)), 1)
 
 
 def _is_child_or_adult(
-    own: _Said, a: _Reading, theirs: _Said, b: _Reading
+    statement: _Statement, a: _Reading, opposite: _Statement, b: _Reading
 ) -> bool:
-    """Whether one is a child and one an adult; a young man may be called a boy, a woman a girl."""
-    said = [
-        (text.words[one.at].base, text.words[one.at - 1].text)
-        for one, text in ((own, a), (theirs, b))
+    """Return whether one is a child and one an adult; "young" before a word leaves that open."""
+    word_pairs = [
+        (text.words[person.at].base, text.words[person.at - 1].text)
+        for person, text in ((statement, a), (opposite, b))
     ]
-    bases = {base for base, _ in said}
-    apart = bases == {"boy", "man"} or (
+    bases = {base for base, _ in word_pairs}
+    differs_in_age = bases == {"boy", "man"} or (
         len(bases & {"man", "woman"}) == 1 and not bases.isdisjoint(_CHILDREN)
     )
-    return apart and all(word not in _YOUNG for _, word in said)
+    return differs_in_age and all(word not in _YOUNG for _, word in word_pairs)

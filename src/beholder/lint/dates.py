@@ -74,7 +74,7 @@ _ELSEWHEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Words before the year of another event, or of an inscription."""
-_MADE = re.compile(
+_PRODUCTION = re.compile(
     r"""
     \b(?:\w+ing|with|from|at|in|on|by|beside|near|behind|before|under|over|and|that|which)\b.*
     \b(?:printed|published|issued|woven|minted|made|manufactured|produced|designed|painted|drawn
@@ -94,7 +94,7 @@ _TIMES = r"""
     |Jahre?|Eve|Day|Spring|Summer|Autumn|Fall|Winter|Frühling|Frühjahr|Sommer|Herbst
     |Christmas|Easter|Années"""
 _OPENING = rf"{_TIMES}|In|Circa|Around|About|From|Since|Before|After|Dated"
-_NAMED = re.compile(
+_NAME_BEFORE = re.compile(
     rf"""
     (?:(?<!^)(?<![.!?]\ )\b(?!(?:{_TIMES})\ $)|\b(?!(?:{_OPENING}|The|An?)\ $))[A-Z][\w'’]*\ $
     """,
@@ -149,19 +149,21 @@ class _Mention(NamedTuple):
 
 
 @check("ALT207")
-def date(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Years, decades and centuries outside the dates of the record.
+def date(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find years, decades and centuries outside the dates of the record.
 
-    A text of which one date fits is about two times, and is not reported.
+    A text with one date that fits is about two times, and is not reported.
     """
-    known = list(_spans(one.date))
-    if not known or re.search(r"\bB\.?C", one.date):
+    spans = list(_spans(occurrence.date))
+    # Years before Christ have other lengths and count backwards; they are not
+    # compared.
+    if not spans or re.search(r"\bB\.?C", occurrence.date):
         return None
     first, last = (
-        min(start for start, _ in known),
-        max(end for _, end in known),
+        min(start for start, _ in spans),
+        max(end for _, end in spans),
     )
-    text = without_quotes(one.text)
+    text = without_quotes(occurrence.text)
     if _MEMORY.search(text):
         return None
     mentions = list(_mentions(text, (first, last)))
@@ -170,18 +172,20 @@ def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     ):
         return None
     span = mentions[0].start, mentions[0].end
-    what = f'says "{text[slice(*span)]}", the record says "{one.date}"'
-    return Hit(what, span, evidence={"date": one.date})
+    what = f'says "{text[slice(*span)]}", the record says "{occurrence.date}"'
+    return Hit(what, span, evidence={"date": occurrence.date})
 
 
 def _spans(record: str) -> Iterator[tuple[int, int]]:
-    """First and last years of each date of a record; all its figures of four digits are years."""
+    """Yield first and last year of each date of a record; its numbers of four digits are years."""
     for match in _YEAR.finditer(record):
         year = int(match[0])
         yield _widened(year, year, record[: match.start()])
+    # EDTF (ISO 8601-2) writes an unknown digit as X: 192X, 19XX; library
+    # catalogues write a dash.
     for match in re.finditer(
         r"(?<![\w])(?:1\d|20)(?:\dX|XX|\d-|--)(?![\w])", record
-    ):  # of EDTF
+    ):
         digits = match[0].replace("-", "X")
         yield int(digits.replace("X", "0")), int(digits.replace("X", "9"))
     for match in _DATES.finditer(record):
@@ -190,6 +194,7 @@ def _spans(record: str) -> Iterator[tuple[int, int]]:
 
 
 def _widened(first: int, last: int, before: str) -> tuple[int, int]:
+    # The turn of a century: 15 years before and after its first year.
     if _TURN.search(before):
         return first - 15, first + 15
     if _DECADE.search(before):
@@ -201,17 +206,20 @@ def _widened(first: int, last: int, before: str) -> tuple[int, int]:
 
 
 def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
-    """The dates of a text; what is no date of the picture is left out."""
+    """Yield the dates of the picture in a text, without other numbers and other events."""
     for match in _DATES.finditer(text):
         before = text[max(0, match.start() - _NEAR) : match.start()]
         after = text[match.end() : match.end() + _NEAR]
+        # Years of another event, of a thing in the picture, or of a style.
         if (
             _ELSEWHEN.search(before)
-            or _MADE.search(before)
+            or _PRODUCTION.search(before)
             or _STYLE.match(after)
         ):
             continue
         if (
+            # A decade or century is a date by itself; a year may be any number
+            # of four digits.
             match["year"]
             and not match["decade"]
             and not _is_year(match, before, after)
@@ -229,7 +237,9 @@ def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
 
 
 def _is_year(match: re.Match[str], before: str, after: str) -> bool:
-    """Whether a number of four digits is a year: by the words around it."""
+    """Return whether a number of four digits is a year, by the words around it."""
+    # In this order: labels, years of a life, quantities and addresses, names,
+    # words that date; a number without any of these is a year.
     label = _LABEL.search(before)
     dating = _DATING.search(before)
     if (
@@ -250,7 +260,7 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
         or _ADDRESS.match(after)
     ):
         return False
-    if _NAMED.search(before):
+    if _NAME_BEFORE.search(before):
         return False
     if dating:
         return True
@@ -263,13 +273,14 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
 
 
 def _is_labelled(word: str) -> bool:
-    """Whether a word names a thing that may bear a number, as a locomotive or a runner does."""
+    """Return whether a word names a thing that may have a number, such as a locomotive."""
     above = ("vehicle", "machine", "device", "person", "animal", "garment")
-    return any(kinds.is_kind(word, one) for one in above)
+    return any(kinds.is_kind(word, kind) for kind in above)
 
 
 def _counts(after: str) -> bool:
-    """Whether the words behind a number are things: "1500 bottles", "1200 young women"."""
+    """Return whether a plural follows a number: "1500 bottles", "1200 young women"."""
+    # Up to three words: adjectives and then a plural noun.
     for word in re.findall(
         r"[^\W\d_]+", (re.match(r"(?: [\w-]+){0,3}", after) or [""])[0]
     ):
@@ -288,9 +299,14 @@ def _is_noun(word: str) -> bool:
 
 
 def _ranges(
-    match: re.Match[str], near: Sequence[int]
+    match: re.Match[str], reference_years: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """First and last years that words may mean; ``near`` has years whose centuries are meant."""
+    """Return first and last years that words may mean.
+
+    Args:
+        match: A match of ``_DATES``.
+        reference_years: Years of the centuries that "the twenties" may be in.
+    """
     if century := match["century"] or match["roman"]:
         last = 100 * _nth(century)
         return [(100 * _nth(match["from"] or century) - 100, last)]
@@ -303,7 +319,7 @@ def _ranges(
         )
         return [
             (year // 100 * 100 + tens, year // 100 * 100 + tens + 9)
-            for year in near
+            for year in reference_years
         ]
     year, until = int(match["year"]), match["until"] or ""
     last = int(match["year"][: 4 - len(until)] + until)

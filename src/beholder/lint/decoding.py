@@ -1,4 +1,4 @@
-"""Bytes of a page to its text."""
+"""Decode the bytes of a page."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ _DECLARED = re.compile(
 )
 
 
-def decoded(data: bytes, name: str) -> str:
-    """The text of a page or other file: by its mark, its declaration, as UTF-8, or as cp1252.
+def decode_text(data: bytes, name: str) -> str:
+    """Decode a page or other file by its mark, its declaration, as UTF-8, or as cp1252.
 
     Args:
         data: The bytes.
-        name: What messages call it.
+        name: Name of the file in messages.
 
     Raises:
-        DataError: It is binary, or UTF-16 without a mark.
+        DataError: The file is binary, or UTF-16 without a mark.
     """
+    # In the order of the HTML standard: byte order mark, declaration, then
+    # UTF-8 or the usual encoding of old pages.
     for mark, encoding in _MARKS.items():
         if data.startswith(mark):
             return data.decode(encoding, "replace").lstrip("\ufeff")
@@ -33,11 +35,14 @@ def decoded(data: bytes, name: str) -> str:
         raise DataError(
             name, "is binary, or UTF-16 without a mark; save it as UTF-8"
         )
-    said = _DECLARED.search(data[:1024])
-    label = said[1].decode("ascii").lower() if said else ""
+    declaration = _DECLARED.search(data[:1024])
+    label = declaration[1].decode("ascii").lower() if declaration else ""
     if label:
+        # The HTML standard reads these labels as cp1252.
         if label in ("iso-8859-1", "latin1", "us-ascii", "ascii", "latin-1"):
             label = "cp1252"
+        # The declaration was read byte by byte, so it is not in UTF-16,
+        # whatever it says; the standard takes UTF-8.
         if not label.startswith(("utf", "unicode")):
             try:
                 return data.decode(label, "replace")

@@ -47,7 +47,7 @@ _FOCUSABLE = frozenset(("a", "area", "button", "input"))
 
 
 def pictures(source: str, name: str) -> Iterator[Occurrence]:
-    """Pictures of a page, in order.
+    """Yield the pictures of a page, in order.
 
     Args:
         source: The page, or a part of one.
@@ -71,7 +71,7 @@ class _Page:
 
     def __init__(self, source: str, name: str) -> None:
         self.name = name
-        self.whole = bool(re.search(r"<html\b", source, re.I))
+        self.is_whole = bool(re.search(r"<html\b", source, re.I))
         parser = lxml_html.HTMLParser(
             encoding="utf-8", huge_tree=True, no_network=True
         )
@@ -82,27 +82,30 @@ class _Page:
             )
         except (etree.ParserError, etree.XMLSyntaxError):
             self.root = lxml_html.Element("html")
-        if any("depth" in one.message for one in parser.error_log):
+        if any("depth" in entry.message for entry in parser.error_log):
             raise DataError(name, "is nested too deeply to be read")
         self.ids: dict[str, Any] = {}
         self.id_counts: Counter[str] = Counter()
-        self.disabled = {
-            number: frozenset(re.findall(r"\w+", found[1]))
-            for number, line in enumerate(source.split("\n"), 2)
-            if (found := _DISABLED.search(line))
-        }
+        self.disabled: dict[int, frozenset[str]] = {}
+        # A comment of line n suppresses rules on line n + 1.
+        for number, line in enumerate(source.split("\n"), 2):
+            comment = _DISABLED.search(line)
+            if comment:
+                self.disabled[number] = frozenset(
+                    re.findall(r"\w+", comment[1])
+                )
         self.maps: set[str] = set()
         self.base = name
         counts: Counter[str] = Counter()
-        for one in self.root.iter(etree.Element):
-            counts[one.tag] += 1
-            if known := one.get("id"):
-                self.ids.setdefault(known, one)
-                self.id_counts[known] += 1
-            self.maps.add(one.get("usemap", "").lstrip("#"))
-            if one.tag == "base":
+        for element in self.root.iter(etree.Element):
+            counts[element.tag] += 1
+            if element_id := element.get("id"):
+                self.ids.setdefault(element_id, element)
+                self.id_counts[element_id] += 1
+            self.maps.add(element.get("usemap", "").lstrip("#"))
+            if element.tag == "base":
                 # As in browsers, a base that is not valid has no effect.
-                address = join_address(name, one.get("href", ""))
+                address = join_address(name, element.get("href", ""))
                 self.base = address or self.base
         # Where the tree has other elements than the source has tags, lines are those of the tree.
         self.places = {
@@ -120,37 +123,41 @@ class _Page:
     def pictures(self) -> Iterator[Occurrence]:
         nth: Counter[str] = Counter()
         before: tuple[str, ...] = ()
-        for one in self.root.iter(etree.Element):
-            number, nth[one.tag] = nth[one.tag], nth[one.tag] + 1
-            is_picture = _is_picture(one)
-            if not one.get("alt") and not is_picture:
+        for element in self.root.iter(etree.Element):
+            number, nth[element.tag] = nth[element.tag], nth[element.tag] + 1
+            is_picture = _is_picture(element)
+            if not element.get("alt") and not is_picture:
                 continue
-            above = list(one.iterancestors())
+            above = list(element.iterancestors())
             tags = {parent.tag for parent in above}
-            if "template" in tags or (one.tag == "svg" and "svg" in tags):
+            if "template" in tags or (element.tag == "svg" and "svg" in tags):
                 continue
-            line, column = one.sourceline, None
-            if one.tag in self.places:
-                line, column = self.places[one.tag][number]
+            # ``nth`` counts the elements of a tag: the same place in the scan
+            # of the source has line and column.
+            line, column = element.sourceline, None
+            if element.tag in self.places:
+                line, column = self.places[element.tag][number]
             occurrence = Occurrence(
                 file=self.name,
                 line=line,
                 column=column,
-                element=one.tag,
+                element=element.tag,
                 ignore=self.disabled.get(line, frozenset()),
             )
-            is_hidden = any(map(_hidden, (one, *above)))
+            is_hidden = any(map(_hidden, (element, *above)))
             if not is_picture:
                 if not is_hidden:
-                    yield _without_effect(one, occurrence)
+                    yield _without_effect(element, occurrence)
                 continue
+            # An area of a map that no picture uses is not shown.
             is_used = any(
                 parent.tag == "map" and parent.get("name") in self.maps
                 for parent in above
             )
-            if _is_pixel(one) or (one.tag == "area" and not is_used):
+            if _is_pixel(element) or (element.tag == "area" and not is_used):
                 continue
-            sources = self._sources(one)
+            sources = self._sources(element)
+            # A noscript repeats the picture that a script would load.
             if "noscript" in tags and set(sources) & set(before):
                 continue
             before = sources
@@ -159,97 +166,118 @@ class _Page:
                     sources[0],
                     sources[1:],
                 )
-            occurrence.emoji = _is_emoji(one, sources)
-            is_marked = self._set_text(occurrence, one, above, is_hidden)
+            occurrence.emoji = _is_emoji(element, sources)
+            is_marked = self._set_text(occurrence, element, above, is_hidden)
             if is_marked or not is_hidden:
                 yield occurrence
 
     def _set_text(
-        self, found: Occurrence, one: Any, above: list[Any], is_hidden: bool
+        self,
+        occurrence: Occurrence,
+        element: Any,
+        above: list[Any],
+        is_hidden: bool,
     ) -> bool:
         """Set text, context and findings; return whether attributes contradict or lead nowhere."""
-        raw, found.text_from = self._name(one)
-        role = _attribute(one, "role").lower()
+        raw, occurrence.text_from = self._name(element)
+        role = _attribute(element, "role").lower()
         is_marked = role in ("none", "presentation")
-        none = is_marked and not _counts_as_none(one)
-        empty = one.get("alt") == "" and not role and not norm(raw or "")
-        found.decorative = (is_marked and not none) or empty
-        found.raw = None if found.decorative else raw
-        found.title = one.get("title", "")
-        self._set_context(found, one, above)
-        marks = list(self._marks(one, found.decorative or none))
+        # ARIA ignores these roles on elements that can have focus or other
+        # aria attributes.
+        is_void = is_marked and not _counts_as_none(element)
+        is_empty = (
+            element.get("alt") == "" and not role and not norm(raw or "")
+        )
+        occurrence.decorative = (is_marked and not is_void) or is_empty
+        occurrence.raw = None if occurrence.decorative else raw
+        occurrence.title = element.get("title", "")
+        self._set_context(occurrence, element, above)
+        marks = list(self._marks(element, occurrence.decorative or is_void))
         if is_hidden:
-            found.declared = True
+            occurrence.declared = True
             # Readers never meet a hidden picture, so only contradicting marks are reported.
             structural = [hit for hit in marks if hit[0] == "ALT004"]
         else:
-            structural = [*marks, *self._names(one, found, role, above)]
-        found.structural = tuple(structural)
+            structural = [
+                *marks,
+                *self._names(element, occurrence, role, above),
+            ]
+        occurrence.structural = tuple(structural)
         return bool(marks)
 
-    def _marks(self, one: Any, none: bool) -> Iterator[Structural]:
-        beside = [
+    def _marks(self, element: Any, is_marked: bool) -> Iterator[Structural]:
+        other_names = [
             key
             for key in ("title", "aria-label", "aria-labelledby")
-            if _attribute(one, key)
+            if _attribute(element, key)
         ]
-        if beside and (
-            none or one.get("alt") == "" or one.get("aria-hidden") == "true"
+        if other_names and (
+            is_marked
+            or element.get("alt") == ""
+            or element.get("aria-hidden") == "true"
         ):
-            aria = "alt and aria disagree: " if beside[-1] != "title" else ""
+            aria = (
+                "alt and aria disagree: " if other_names[-1] != "title" else ""
+            )
             yield (
                 "ALT004",
-                f"{aria}the picture is marked as decorative and has {beside[-1]}",
+                f"{aria}the picture is marked as decorative and has {other_names[-1]}",
                 "",
             )
-        for key in (
-            ("aria-labelledby", "aria-describedby") if self.whole else ()
-        ):
-            for known in _ids(one, key):
-                if (n := self.id_counts[known]) != 1:
+        # Only a whole page says whether an id exists; a part may refer to the
+        # rest.
+        references = ("aria-labelledby", "aria-describedby")
+        for key in references if self.is_whole else ():
+            for element_id in _ids(element, key):
+                if (n := self.id_counts[element_id]) != 1:
                     count = "no element" if n == 0 else f"{n} elements"
                     yield (
                         "ALT011",
-                        f'{key} names "{known}", which {count} of the page has',
+                        f'{key} names "{element_id}", which {count} of the page has',
                         "",
                     )
                     break
-        if _attribute(one, "alt") and one.tag in _WITHOUT_ALT:
-            yield "ALT012", f"alt has no effect on {one.tag}", ""
+        if _attribute(element, "alt") and element.tag in _WITHOUT_ALT:
+            yield "ALT012", f"alt has no effect on {element.tag}", ""
 
     def _names(
-        self, one: Any, found: Occurrence, role: str, above: list[Any]
+        self, element: Any, occurrence: Occurrence, role: str, above: list[Any]
     ) -> Iterator[Structural]:
-        """Findings about a missing name; also sets ``declared`` where they say all there is."""
+        """Yield findings about a missing name; set ``declared`` where no further rule applies."""
+        # Inputs and areas have rules of their own. Then come links whose only
+        # content is the picture, then elements that need a role to be pictures
+        # at all.
         link = next(filter(_is_active, above), None)
-        beside = link is not None and not found.image_only
-        if one.tag in ("input", "area"):
-            rule = "ALT006" if one.tag == "input" else "ALT007"
-            submit = one.tag == "input" and found.fold in listed(
-                "submit", found.language
+        has_other_content = link is not None and not occurrence.image_only
+        if element.tag in ("input", "area"):
+            rule = "ALT006" if element.tag == "input" else "ALT007"
+            submit = element.tag == "input" and occurrence.fold in listed(
+                "submit", occurrence.language
             )
             if submit:
-                yield rule, f'is named only "{found.text}"', ""
-            elif not found.text:
-                found.declared = True
-                is_named_beside = one.tag == "area" and one.get(
+                yield rule, f'is named only "{occurrence.text}"', ""
+            elif not occurrence.text:
+                occurrence.declared = True
+                is_named_beside = element.tag == "area" and element.get(
                     "href"
-                ) in self.named_targets(one.getparent())
+                ) in self.named_targets(element.getparent())
                 yield rule, "has no name", "warning" * is_named_beside
             return
-        if found.text:
+        if occurrence.text:
             return
-        if found.image_only and link is not None:
+        if occurrence.image_only and link is not None:
             severity = "note" if _attribute(link, "title") else ""
             severity = (
-                "warning" if any(map(norm, found.neighbours)) else severity
+                "warning"
+                if any(map(norm, occurrence.neighbours))
+                else severity
             )
             what = "the link or button contains nothing but a picture without text"
             yield "ALT003", what, severity
-        elif found.decorative and beside:
-            found.declared = True
+        elif occurrence.decorative and has_other_content:
+            occurrence.declared = True
         elif (
-            one.tag == "img"
+            element.tag == "img"
             and link is not None
             and _attribute(link, "aria-label")
         ):
@@ -258,91 +286,121 @@ class _Page:
                 "has no alternative text, inside a named link or button",
                 "note",
             )
-        if one.tag in ("img", "object", "amp-img") or found.decorative:
+        if (
+            element.tag in ("img", "object", "amp-img")
+            or occurrence.decorative
+        ):
             return
-        found.declared = True
-        if (one.tag == "svg" and role in _IMAGE_ROLES) or role.startswith(
+        occurrence.declared = True
+        if (element.tag == "svg" and role in _IMAGE_ROLES) or role.startswith(
             "graphics-"
         ):
-            yield "ALT009", f"the {one.tag} with role={role} has no name", ""
+            yield (
+                "ALT009",
+                f"the {element.tag} with role={role} has no name",
+                "",
+            )
         elif role in _IMAGE_ROLES:
-            yield "ALT008", f"the {one.tag} with role={role} has no name", ""
-        elif not role and not beside and one.tag in ("svg", "canvas"):
-            yield "ALT010", f"the {one.tag} has neither a role nor a name", ""
+            yield (
+                "ALT008",
+                f"the {element.tag} with role={role} has no name",
+                "",
+            )
+        elif (
+            not role
+            and not has_other_content
+            and element.tag in ("svg", "canvas")
+        ):
+            yield (
+                "ALT010",
+                f"the {element.tag} has neither a role nor a name",
+                "",
+            )
 
-    def _name(self, one: Any) -> tuple[str | None, str]:
-        """The accessible name and its source; None without an attribute for it."""
-        if name := norm(" ".join(self._named_by(one, "aria-labelledby"))):
+    def _name(self, element: Any) -> tuple[str | None, str]:
+        """Return the accessible name and its source; None without an attribute for it."""
+        # In the order of the accessible name computation (W3C accname).
+        if name := norm(" ".join(self._named_by(element, "aria-labelledby"))):
             return name, "aria-labelledby"
         keys = ["aria-label", "title"]
-        own: str | None = None
-        if one.tag in ("img", "area", "input", "amp-img"):
-            own = one.get("alt")
+        fallback: str | None = None
+        if element.tag in ("img", "area", "input", "amp-img"):
+            fallback = element.get("alt")
             keys = ["aria-label", "alt", "title"]
-        elif one.tag == "svg" and (title := one.find("title")) is not None:
-            own = "".join(title.itertext())
-            if norm(own) and not _attribute(one, "aria-label"):
-                return own, "title element"
-        if one.tag == "input":
+        elif (
+            element.tag == "svg"
+            and (title := element.find("title")) is not None
+        ):
+            fallback = "".join(title.itertext())
+            if norm(fallback) and not _attribute(element, "aria-label"):
+                return fallback, "title element"
+        if element.tag == "input":
             keys.append("value")
         for key in keys:
-            if _attribute(one, key):
-                return one.get(key), key
-        return own, "alt"
+            if _attribute(element, key):
+                return element.get(key), key
+        return fallback, "alt"
 
-    def _named_by(self, one: Any, attribute: str) -> list[str]:
-        known = (self.ids.get(key) for key in _ids(one, attribute))
+    def _named_by(self, element: Any, attribute: str) -> list[str]:
+        labels = (self.ids.get(key) for key in _ids(element, attribute))
         return [
             label.get("aria-label")
             or label.get("alt")
             or norm(" ".join(islice(label.itertext(), 1000)))
-            for label in known
+            for label in labels
             if label is not None
         ]
 
     def _set_context(
-        self, found: Occurrence, one: Any, above: list[Any]
+        self, occurrence: Occurrence, element: Any, above: list[Any]
     ) -> None:
-        for parent in (one, *above):
+        for parent in (element, *above):
             if language := parent.get("lang") or parent.get("xml:lang"):
-                found.language, found.own_language = language, parent is one
+                occurrence.language, occurrence.own_language = (
+                    language,
+                    parent is element,
+                )
                 break
+        # The role follows from the first that applies: a link or button,
+        # decoration, a long description or a chart, a caption.
         link = next(filter(_is_active, above), None)
-        near = next(filter(_is_near, above), None)
-        found.nearby = self.text(near) if near is not None else ""
-        for figure in one.iterancestors("figure"):
-            found.caption, is_group = self.caption_of_figure(figure)
-            found.group = f"{self.name}:{figure.sourceline}" * is_group
+        block = next(filter(_is_near, above), None)
+        occurrence.nearby = self.text(block) if block is not None else ""
+        for figure in element.iterancestors("figure"):
+            occurrence.caption, is_group = self.caption_of_figure(figure)
+            occurrence.group = f"{self.name}:{figure.sourceline}" * is_group
             break
-        described = self._named_by(one, "aria-describedby") + self._named_by(
-            one, "aria-details"
-        )
-        found.long = " ".join(described) or one.get("longdesc", "")
-        about = f"{one.get('class', '')} {found.picture}"
-        if link is not None or one.tag in ("area", "input"):
-            found.role = "functional"
-            found.link = (one if link is None else link).get("href", "")
-        elif found.decorative:
-            found.role = "decorative"
-        elif found.long or _COMPLEX.search(re.sub(r"[_-]", " ", about)):
-            found.role = "complex"
-        elif found.caption:
-            found.role = "figure"
+        described = self._named_by(
+            element, "aria-describedby"
+        ) + self._named_by(element, "aria-details")
+        occurrence.long = " ".join(described) or element.get("longdesc", "")
+        about = f"{element.get('class', '')} {occurrence.picture}"
+        if link is not None or element.tag in ("area", "input"):
+            occurrence.role = "functional"
+            occurrence.link = (element if link is None else link).get(
+                "href", ""
+            )
+        elif occurrence.decorative:
+            occurrence.role = "decorative"
+        elif occurrence.long or _COMPLEX.search(re.sub(r"[_-]", " ", about)):
+            occurrence.role = "complex"
+        elif occurrence.caption:
+            occurrence.role = "figure"
         if link is not None:
-            found.image_only = self._image_only(link, one)
-            found.neighbours = tuple(self._neighbours(link))
+            occurrence.image_only = self._image_only(link, element)
+            occurrence.neighbours = tuple(self._neighbours(link))
 
-    def _image_only(self, link: Any, one: Any) -> bool:
+    def _image_only(self, link: Any, element: Any) -> bool:
         if _attribute(link, "aria-label") or _attribute(
             link, "aria-labelledby"
         ):
             return False
-        others = [
-            named
-            for other, named in self.pictures_of_link(link)
-            if other is not one
+        other_names = [
+            has_name
+            for picture, has_name in self.pictures_of_link(link)
+            if picture is not element
         ]
-        return not self.text(link) and not any(others[:_MOST_IDS])
+        return not self.text(link) and not any(other_names[:_MOST_IDS])
 
     def _find_pictures_of_link(self, link: Any) -> list[tuple[Any, bool]]:
         """Return the first pictures in a link or button, and whether each has a name."""
@@ -361,46 +419,53 @@ class _Page:
 
     def _neighbours(self, link: Any) -> Iterator[str]:
         before, after = link.getprevious(), link.getnext()
-        for other, gap in ((before, before), (after, link)):
+        for neighbour, gap in ((before, before), (after, link)):
             if (
-                other is not None
-                and _is_link(other)
+                neighbour is not None
+                and _is_link(neighbour)
                 and not (gap.tail or "").strip()
-                and other.get("href") == link.get("href")
+                and neighbour.get("href") == link.get("href")
             ):
-                yield self.text(other)
+                yield self.text(neighbour)
 
-    def _sources(self, one: Any) -> tuple[str, ...]:
-        named = [
-            one.get(key) for key in (*_LAZY, "src", "data") if one.get(key)
+    def _sources(self, element: Any) -> tuple[str, ...]:
+        # Lazy loading has the address in a data attribute, and a placeholder
+        # in ``src``.
+        addresses = [
+            element.get(key)
+            for key in (*_LAZY, "src", "data")
+            if element.get(key)
         ]
-        if one.get("srcset"):
-            pieces = filter(None, map(str.split, one.get("srcset").split(",")))
-            named += [piece[0] for piece in islice(pieces, 20)]
-        return tuple(dict.fromkeys(map(self._address, named)))
+        if element.get("srcset"):
+            pieces = filter(
+                None, map(str.split, element.get("srcset").split(","))
+            )
+            addresses += [piece[0] for piece in islice(pieces, 20)]
+        return tuple(dict.fromkeys(map(self._address, addresses)))
 
     def _address(self, source: str) -> str:
         if source[:5].lower() == "data:":
+            # Embedded data may be large; its digest identifies it as well.
             data = source.encode("utf-8", "replace")
             return f"data:{hashlib.sha256(data).hexdigest()[:16]}"
         return join_address(self.base, source.strip()) or source.strip()
 
 
-def _without_effect(one: Any, occurrence: Occurrence) -> Occurrence:
-    severity = "note" if "-" in one.tag else ""
-    hit = ("ALT012", f"alt has no effect on {one.tag}", severity)
-    occurrence.raw, occurrence.structural = one.get("alt"), (hit,)
+def _without_effect(element: Any, occurrence: Occurrence) -> Occurrence:
+    severity = "note" if "-" in element.tag else ""
+    hit = ("ALT012", f"alt has no effect on {element.tag}", severity)
+    occurrence.raw, occurrence.structural = element.get("alt"), (hit,)
     occurrence.declared = True
     return occurrence
 
 
-def _attribute(one: Any, key: str) -> str:
+def _attribute(element: Any, key: str) -> str:
     """Return the value of an attribute with single blanks; empty if it is missing."""
-    return norm(one.get(key, ""))
+    return norm(element.get(key, ""))
 
 
-def _ids(one: Any, key: str) -> list[str]:
-    return one.get(key, "").split()[:_MOST_IDS]  # type: ignore[no-any-return]
+def _ids(element: Any, key: str) -> list[str]:
+    return element.get(key, "").split()[:_MOST_IDS]  # type: ignore[no-any-return]
 
 
 def _find_named_targets(area_map: Any) -> set[str | None]:
@@ -412,84 +477,100 @@ def _find_named_targets(area_map: Any) -> set[str | None]:
     }
 
 
-def _is_picture(one: Any) -> bool:
-    kind = one.get("type", "").lower()
-    match one.tag:
+def _is_picture(element: Any) -> bool:
+    kind = element.get("type", "").lower()
+    match element.tag:
         case "img" | "svg" | "canvas" | "amp-img":
             return True
         case "area":
-            return one.get("href") is not None
+            return element.get("href") is not None
         case "input":
             return bool(kind == "image")
         case "object":
             return kind.startswith("image/") or bool(
-                _PICTURE_FILE.search(one.get("data", ""))
+                _PICTURE_FILE.search(element.get("data", ""))
             )
-    return one.get("role", "").strip().lower() in _IMAGE_ROLES
+    return element.get("role", "").strip().lower() in _IMAGE_ROLES
 
 
-def _is_link(one: Any) -> bool:
-    return one.tag == "a" and one.get("href") is not None
+def _is_link(element: Any) -> bool:
+    return element.tag == "a" and element.get("href") is not None
 
 
-def _is_near(one: Any) -> bool:
-    return one.tag in _NEAR or one.get("role") == "button" or _is_link(one)
-
-
-def _is_active(one: Any) -> bool:
+def _is_near(element: Any) -> bool:
     return (
-        _is_link(one)
-        or one.tag == "button"
-        or one.get("role") in _ACTIVE_ROLES
+        element.tag in _NEAR
+        or element.get("role") == "button"
+        or _is_link(element)
     )
 
 
-def _counts_as_none(one: Any) -> bool:
-    focusable = one.get("tabindex") is not None or one.tag in _FOCUSABLE
+def _is_active(element: Any) -> bool:
+    return (
+        _is_link(element)
+        or element.tag == "button"
+        or element.get("role") in _ACTIVE_ROLES
+    )
+
+
+def _counts_as_none(element: Any) -> bool:
+    focusable = (
+        element.get("tabindex") is not None or element.tag in _FOCUSABLE
+    )
     return not focusable and not any(
-        key.startswith("aria-") and key != "aria-hidden" for key in one.attrib
+        key.startswith("aria-") and key != "aria-hidden"
+        for key in element.attrib
     )
 
 
-def _hidden(one: Any) -> bool:
+def _hidden(element: Any) -> bool:
     return (
-        one.get("hidden") is not None
-        or one.get("aria-hidden") == "true"
-        or _HIDING.search(one.get("style", "")) is not None
+        element.get("hidden") is not None
+        or element.get("aria-hidden") == "true"
+        or _HIDING.search(element.get("style", "")) is not None
     )
 
 
-def _is_at_most(one: Any, most: int) -> bool:
+def _is_at_most(element: Any, limit: int) -> bool:
     """Return whether an element states both sides, and neither is longer than so many pixels."""
     sides = (
-        re.match(r"\d{1,6}", one.get(key, "")) for key in ("width", "height")
+        re.match(r"\d{1,6}", element.get(key, ""))
+        for key in ("width", "height")
     )
-    return all(side is not None and int(side[0]) <= most for side in sides)
+    return all(side is not None and int(side[0]) <= limit for side in sides)
 
 
-def _is_pixel(one: Any) -> bool:
-    return one.tag == "img" and _is_at_most(one, 1)
+def _is_pixel(element: Any) -> bool:
+    return element.tag == "img" and _is_at_most(element, 1)
 
 
-def _is_emoji(one: Any, sources: tuple[str, ...]) -> bool:
-    about = " ".join((one.get("class", ""), *sources)).lower()
-    return "emoji" in about or _is_at_most(one, 64)
+def _is_emoji(element: Any, sources: tuple[str, ...]) -> bool:
+    about = " ".join((element.get("class", ""), *sources)).lower()
+    return "emoji" in about or _is_at_most(element, 64)
 
 
 def _visible(root: Any) -> str:
-    """Visible text of an element, without the texts of pictures."""
+    """Return the visible text of an element, without the texts of pictures."""
+    # At the start of an element its text is read, at its end the text behind
+    # it, which for the root is outside.
     parts: list[str] = []
     n = 0
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    for event, one in walker:
+    for event, element in walker:
         if event == "start":
-            if one is not root and (one.tag in _UNSEEN or _hidden(one)):
+            if element is not root and (
+                element.tag in _UNSEEN or _hidden(element)
+            ):
                 walker.skip_subtree()
                 continue
-            piece = one.text or ""
+            piece = element.text or ""
         else:
-            piece = (one.tail or "") if one is not root else ""
-        gap = "" if not isinstance(one.tag, str) or one.tag in _INLINE else " "
+            piece = (element.tail or "") if element is not root else ""
+        gap = (
+            ""
+            if not isinstance(element.tag, str) or element.tag in _INLINE
+            else " "
+        )
         parts.append(gap + piece)
         n += len(piece)
         if n > _MOST_CONTEXT:
@@ -498,8 +579,8 @@ def _visible(root: Any) -> str:
 
 
 def _places(source: str) -> dict[str, list[tuple[int, int | None]]]:
-    """Lines and columns of all start tags, by tag; texts of scripts and comments have none."""
-    found = defaultdict(list)
+    """Return line and column of each start tag, by tag, without scripts and comments."""
+    places_by_tag = defaultdict(list)
     line, start, until, before = 1, 0, 0, 0
     for match in _TAG.finditer(source):
         at = match.start()
@@ -511,10 +592,11 @@ def _places(source: str) -> dict[str, list[tuple[int, int | None]]]:
         before = at
         tag = (match[1] or "").lower()
         if tag:
-            found[tag].append((line, at - start + 1))
+            places_by_tag[tag].append((line, at - start + 1))
+        # Tags in scripts, styles and comments are text: skip to their end.
         if not tag or tag in _RAW:
             end = re.compile(f"</{tag}" if tag else "-->", re.I).search(
                 source, match.end()
             )
             until = end.start() if end else len(source)
-    return dict(found)
+    return dict(places_by_tag)

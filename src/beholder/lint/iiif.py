@@ -19,7 +19,7 @@ _ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 
 
 def is_iiif(value: Any) -> bool:
-    """Whether a JSON file is a manifest, collection or annotations, which show no picture alone."""
+    """Return whether a JSON value is an IIIF manifest, collection or list of annotations."""
     return (
         isinstance(value, dict)
         and str(_first(value, "type", "@type")).lower() in _TYPES
@@ -27,18 +27,20 @@ def is_iiif(value: Any) -> bool:
 
 
 def pictures(value: Any, name: str) -> Iterator[Occurrence]:
-    """Pictures of all canvases, one for each language of a text.
+    """Yield the pictures of all canvases, one for each language of a text.
 
     Args:
         value: The manifest or collection.
         name: The file as findings name it.
     """
+    # Language, date and medium of the manifest apply to each canvas that
+    # states none.
     language = next((tag for tag, _ in _texts(value.get("label")) if tag), "")
     pairs = _objects(value, "metadata")
     date_of_all = _fact(pairs, _DATES) or str(value.get("navDate") or "")
     medium_of_all = _fact(pairs, _MEDIA)
     for at, canvas in _canvases(value, "", 0):
-        own = _objects(canvas, "metadata")
+        canvas_pairs = _objects(canvas, "metadata")
         caption = next((text for _, text in _texts(canvas.get("label"))), "")
         facts: dict[str, Any] = {
             "file": name,
@@ -46,20 +48,22 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
             "element": "canvas",
             "page": str(_first(canvas, "id", "@id") or ""),
             "caption": caption,
-            "date": _fact(own, _DATES) or date_of_all,
-            "medium": bool(_fact(own, _MEDIA) or medium_of_all),
+            "date": _fact(canvas_pairs, _DATES) or date_of_all,
+            "medium": bool(_fact(canvas_pairs, _MEDIA) or medium_of_all),
         }
         bodies = list(_bodies(canvas))
         picture = str(_first(bodies[0], "id", "@id") or "") if bodies else ""
-        told = _told(canvas, bodies, own)
-        long = next((text for _, text, _, is_long in told if is_long), "")
-        if not told and bodies:
+        entries = _find_canvas_texts(canvas, bodies, canvas_pairs)
+        long = next((text for _, text, _, is_long in entries if is_long), "")
+        if not entries and bodies:
             if any(map(_is_elsewhere, _notes(canvas))):
                 facts["structural"] = (("ALT001", _ELSEWHERE, ""),)
             yield Occurrence(picture=picture, language=language, **facts)
+        # A long description is checked as a text only where there is no short
+        # one.
         for tag, text, source, is_long in [
-            one for one in told if not one[3]
-        ] or told:
+            entry for entry in entries if not entry[3]
+        ] or entries:
             yield Occurrence(
                 picture=picture,
                 language=tag or language,
@@ -80,8 +84,8 @@ def _canvases(
         yield at, value
         return
     for key in ("items", "sequences", "canvases", "manifests", "members"):
-        for number, one in enumerate(_list(value.get(key))):
-            yield from _canvases(one, f"{at}/{key}/{number}", depth + 1)
+        for number, child in enumerate(_list(value.get(key))):
+            yield from _canvases(child, f"{at}/{key}/{number}", depth + 1)
 
 
 def _bodies(canvas: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -89,19 +93,21 @@ def _bodies(canvas: dict[str, Any]) -> Iterator[dict[str, Any]]:
     notes = [note for page in pages for note in _objects(page, "items")]
     for note in notes + _objects(canvas, "images"):
         for body in _objects(note, "body", "resource"):
-            for one in _objects(body, "items") or [body]:
-                kind = str(_first(one, "type", "@type")).lower()
+            for choice in _objects(body, "items") or [body]:
+                kind = str(_first(choice, "type", "@type")).lower()
                 if kind in ("image", "dctypes:image"):
-                    yield one
+                    yield choice
 
 
-def _told(
+def _find_canvas_texts(
     canvas: dict[str, Any],
     bodies: list[dict[str, Any]],
     pairs: list[dict[str, Any]],
 ) -> list[tuple[str, str, str, bool]]:
-    """Language, text, place and whether the place is for long texts, of the first place in use."""
-    found = []
+    """Return (language, text, source, whether it is for long texts) of the first place in use."""
+    # The first place in use counts: annotations for accessibility, metadata
+    # with a known label, then summary or description.
+    entries = []
     pages = [page for page in _notes(canvas) if isinstance(page, dict)]
     notes = [
         note for page in pages for note in _objects(page, "items", "resources")
@@ -122,18 +128,18 @@ def _told(
                 if body.get("format") == "text/html":
                     text = _text(text)
                 tag = str(next(iter(_list(body.get("language"))), ""))
-                found.append((tag, text, "annotation", is_long))
-    if not all(is_long for *_, is_long in found):
-        return found
+                entries.append((tag, text, "annotation", is_long))
+    if not all(is_long for *_, is_long in entries):
+        return entries
     if (texts := _find_fact(pairs, _LABELS)) is not None:
-        return found + [(*text, "metadata", False) for text in texts]
+        return entries + [(*text, "metadata", False) for text in texts]
     for holder in (*bodies, canvas):
         for key in ("summary", "description"):
             if texts := _texts(holder.get(key)):
-                return found + [
+                return entries + [
                     (tag, _text(text), key, True) for tag, text in texts
                 ]
-    return found
+    return entries
 
 
 def _notes(canvas: dict[str, Any]) -> list[Any]:
@@ -148,7 +154,7 @@ def _is_elsewhere(page: Any) -> bool:
 
 
 def _texts(value: Any) -> list[tuple[str, str]]:
-    """Languages and texts of a language map (3), of ``@value`` objects or of plain texts (2)."""
+    """Return (language, text) pairs of a language map (version 3), or of values of version 2."""
     if isinstance(value, dict) and "@value" not in value:
         return [
             ("" if tag == "none" else str(tag), str(text))
@@ -156,10 +162,10 @@ def _texts(value: Any) -> list[tuple[str, str]]:
             for text in _list(texts)
         ]
     return [
-        (str(one.get("@language", "")), str(one["@value"]))
-        if isinstance(one, dict) and "@value" in one
-        else ("", str(one))
-        for one in _list(value)
+        (str(entry.get("@language", "")), str(entry["@value"]))
+        if isinstance(entry, dict) and "@value" in entry
+        else ("", str(entry))
+        for entry in _list(value)
     ]
 
 
@@ -195,7 +201,9 @@ def _list(value: Any) -> list[Any]:
 def _objects(value: dict[str, Any], *keys: str) -> list[dict[str, Any]]:
     """Return the objects that the first key of an object names; one alone counts as a list."""
     return [
-        one for one in _list(_first(value, *keys)) if isinstance(one, dict)
+        entry
+        for entry in _list(_first(value, *keys))
+        if isinstance(entry, dict)
     ]
 
 

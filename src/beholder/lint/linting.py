@@ -1,4 +1,4 @@
-"""From files to a report: rules applied, covered findings dropped, a baseline compared."""
+"""Check files by the rules, drop covered findings, and compare them with a baseline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from beholder.lint.rules import (
     LintSetting,
     rules,
 )
-from beholder.lint.sources import as_unread, read
+from beholder.lint.sources import as_unread, read_files
 from beholder.lint.wording import words
 
 L = TypeVar("L", LintFinding, Occurrence)
@@ -39,7 +39,7 @@ L = TypeVar("L", LintFinding, Occurrence)
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rules count, and how much.
+    """The rules that count, and their severities.
 
     Attributes:
         select: Only these rules; empty for all.
@@ -62,7 +62,7 @@ class Choice:
                 )
 
     def excludes(self, rule: str) -> bool:
-        """Whether a rule is switched off here."""
+        """Return whether a rule is switched off."""
         selected = not self.select or rule in self.select
         return (
             not selected
@@ -73,7 +73,7 @@ class Choice:
 
 @dataclass
 class LintReport:
-    """What was read and found.
+    """The files, pictures and findings of a check.
 
     Attributes:
         setting: Profile, platform and vocabulary.
@@ -100,14 +100,16 @@ class LintReport:
     n_gone: int = 0
 
     def counts(self) -> dict[str, int]:
-        """New findings by severity, most severe first."""
+        """Return the number of new findings by severity, the most severe first."""
         counted = Counter(
-            one.severity for one in self.findings if one.state == "new"
+            finding.severity
+            for finding in self.findings
+            if finding.state == "new"
         )
         return {severity: counted[severity] for severity in ORDER}
 
     def failed(self, fail_on: str) -> bool:
-        """Whether a new finding is at least so severe; ``never`` for no."""
+        """Return whether a new finding is at least as severe; False for ``never``."""
         if fail_on == "never":
             return False
         return any(
@@ -141,78 +143,100 @@ def lint(
     """
     setting = setting or LintSetting(terms=vocabulary(()))
     choice = choice or Choice()
-    known = read_baseline(baseline) if baseline else Counter()
+    known_counts = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
-    for source in read(paths, columns, layouts=layouts):
+    for source in read_files(paths, columns, layouts=layouts):
         report.files.append(source.name)
         report.folders[source.name] = source.folder, source.root
         report.notes += source.notes
-        for one in source.found:
-            if isinstance(one, DataError):
-                report.bad.append(one)
+        for occurrence in source.pictures:
+            if isinstance(occurrence, DataError):
+                report.bad.append(occurrence)
             else:
-                report.occurrences.append(one)
+                report.occurrences.append(occurrence)
     checked = [
-        one for one in report.occurrences if one.text and not one.decorative
+        occurrence
+        for occurrence in report.occurrences
+        if occurrence.text and not occurrence.decorative
     ]
+    # ALT113 asks how many texts have a length, so all must be read before the
+    # first is checked.
     setting = replace(
-        setting, lengths=Counter(len(one.text) for one in checked)
+        setting,
+        lengths=Counter(len(occurrence.text) for occurrence in checked),
     )
+    # By ``id``: two occurrences may be equal, and are still two places.
     hits_by_id: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     with one_blas_thread():
-        for one in report.occurrences:
+        for occurrence in report.occurrences:
             try:
-                hits_by_id[id(one)] = list(_hits(one, setting, choice))
+                hits_by_id[id(occurrence)] = list(
+                    _hits(occurrence, setting, choice)
+                )
             except Exception as error:  # a rule fails on one picture of many
-                report.bad.append(as_unread(one.file, error))
+                report.bad.append(as_unread(occurrence.file, error))
     report.groups = [
         group
         for group in compare_all(checked)
         if _severity(rules()[group.rule], group.hit, setting, choice) != "off"
     ]
     for group in report.groups:
-        for one in group.places:
-            hits_by_id[id(one)].append((group.rule, group.hit))
-    seen: Counter[str] = Counter()
-    for at, one in enumerate(report.occurrences):
-        hits = hits_by_id[id(one)]
-        for rule, hit, severity in _shown(one, hits, setting, choice):
-            report.findings.append(_finding(rule, hit, severity, one, seen))
+        for occurrence in group.places:
+            hits_by_id[id(occurrence)].append((group.rule, group.hit))
+    n_by_key: Counter[str] = Counter()
+    for at, occurrence in enumerate(report.occurrences):
+        hits = hits_by_id[id(occurrence)]
+        for rule, hit, severity in _select_hits(
+            occurrence, hits, setting, choice
+        ):
+            report.findings.append(
+                _finding(rule, hit, severity, occurrence, n_by_key)
+            )
             report.places.append(at)
     for finding in report.findings:
-        if known[finding.fingerprint]:
+        if known_counts[finding.fingerprint]:
             finding.state = "known"
     report.n_gone = len(
-        set(known) - {finding.fingerprint for finding in report.findings}
+        set(known_counts)
+        - {finding.fingerprint for finding in report.findings}
     )
     return report
 
 
 def _hits(
-    one: Occurrence, setting: LintSetting, choice: Choice
+    occurrence: Occurrence, setting: LintSetting, choice: Choice
 ) -> Iterator[tuple[str, Hit]]:
-    for rule, what, severity in one.structural:
+    for rule, what, severity in occurrence.structural:
         yield rule, Hit(what, severity=severity)
-    if one.declared:
+    # Declared as decorative, or reported in full by the reader.
+    if occurrence.declared:
         return
-    if one.decorative:
-        museum = setting.profile == "museum" and one.element != "svg"
-        if words(one.caption):
+    if occurrence.decorative:
+        museum = setting.profile == "museum" and occurrence.element != "svg"
+        if words(occurrence.caption):
             what = "is marked as decorative, and has a caption"
-            yield "ALT005", Hit(what, evidence={"caption": one.caption})
+            yield "ALT005", Hit(what, evidence={"caption": occurrence.caption})
         elif museum:
             yield "ALT005", Hit("is marked as decorative")
         return
-    if not one.text:
-        if one.raw and one.element != "row" and one.text_from != "descr":
+    if not occurrence.text:
+        if (
+            occurrence.raw
+            and occurrence.element != "row"
+            and occurrence.text_from != "descr"
+        ):
             yield "ALT002", Hit("has a text of blanks only")
         else:
             yield "ALT001", Hit("has no alternative text")
         return
     for rule, check in sorted(CHECKS.items()):
+        # A rule that is switched off still runs if it covers others: these
+        # must not appear in its place.
         if choice.excludes(rule) and not rules()[rule].covers:
             continue
-        if texts.scannable(one, rule) and (hit := check(one, setting)):
+        if texts.scannable(occurrence, rule) and (
+            hit := check(occurrence, setting)
+        ):
             yield rule, hit
 
 
@@ -223,30 +247,39 @@ def _severity(
         return "off"
     if rule.id in choice.severity:
         return choice.severity[rule.id]
-    usual = rule.severities[setting.profile]
-    return usual if usual == "off" else hit.severity or usual
+    profile_severity = rule.severities[setting.profile]
+    return (
+        profile_severity
+        if profile_severity == "off"
+        else hit.severity or profile_severity
+    )
 
 
-def _shown(
-    one: Occurrence,
+def _select_hits(
+    occurrence: Occurrence,
     hits: list[tuple[str, Hit]],
     setting: LintSetting,
     choice: Choice,
 ) -> Iterator[tuple[LintRule, Hit, str]]:
     table = rules()
     active = [(table[name], hit) for name, hit in hits]
-    covered = {
-        other
-        for rule, hit in active
-        if rule.severities[setting.profile] != "off"
-        and not (rule.id == "ALT101" and hit.severity)
-        for other in rule.covers
-    }
-    done: set[str] = set()
+    # A rule that the profile switches off covers none, and a file name within
+    # a text (ALT101 with a severity) leaves the rest of the text to the other
+    # rules.
+    covered: set[str] = set()
+    for rule, hit in active:
+        is_off = rule.severities[setting.profile] == "off"
+        is_within_text = rule.id == "ALT101" and bool(hit.severity)
+        if not is_off and not is_within_text:
+            covered.update(rule.covers)
+    reported_rules: set[str] = set()
     for rule, hit in active:
         severity = _severity(rule, hit, setting, choice)
-        if severity != "off" and rule.id not in covered | one.ignore | done:
-            done.add(rule.id)
+        if (
+            severity != "off"
+            and rule.id not in covered | occurrence.ignore | reported_rules
+        ):
+            reported_rules.add(rule.id)
             yield rule, hit, severity
 
 
@@ -254,15 +287,19 @@ def _finding(
     rule: LintRule,
     hit: Hit,
     severity: str,
-    one: Occurrence,
-    seen: Counter[str],
+    occurrence: Occurrence,
+    n_by_key: Counter[str],
 ) -> LintFinding:
-    said = "\0".join((rule.id, one.file, one.identity, one.fold))
-    seen[said] += 1
+    # Without line and column, which change with every edit above; equal
+    # findings of a file are numbered instead.
+    key = "\0".join(
+        (rule.id, occurrence.file, occurrence.identity, occurrence.fold)
+    )
+    n_by_key[key] += 1
     digest = hashlib.sha256(
-        f"{said}\0{seen[said]}".encode("utf-8", "replace")
+        f"{key}\0{n_by_key[key]}".encode("utf-8", "replace")
     ).hexdigest()
-    subject = "The text " if one.text else "The picture "
+    subject = "The text " if occurrence.text else "The picture "
     what = subject * hit.what.startswith(_VERBS) + hit.what
     return LintFinding(
         rule=rule.id,
@@ -272,7 +309,7 @@ def _finding(
         span=hit.span,
         evidence=dict(hit.evidence),
         fingerprint=digest[:16],
-        **{name: getattr(one, name) for name in _COPIED},
+        **{name: getattr(occurrence, name) for name in _COPIED},
     )
 
 
@@ -284,7 +321,7 @@ _COPIED = (
         if name in Occurrence.__struct_fields__
     ),
 )
-"""What a finding has from the picture."""
+"""Fields of a finding that are copied from the picture."""
 _VERBS = (
     "has ",
     "is ",
@@ -299,19 +336,19 @@ _VERBS = (
 
 
 def read_baseline(path: Path) -> Counter[str]:
-    """The fingerprints of known findings.
+    """Return the number of known findings by fingerprint.
 
     Raises:
         DataError: The file is missing or damaged.
     """
     try:
-        found = decode_json(path.read_bytes(), BaselineFile)
+        baseline = decode_json(path.read_bytes(), BaselineFile)
     except (OSError, ValueError) as error:
         raise DataError(
             str(path),
-            f"is no baseline ({error}); write one with --write-baseline",
+            f"is not a baseline ({error}); write one with --write-baseline",
         ) from error
-    return Counter(one.fingerprint for one in found.findings)
+    return Counter(entry.fingerprint for entry in baseline.findings)
 
 
 class BaselineEntry(msgspec.Struct):
@@ -332,37 +369,37 @@ class BaselineFile(msgspec.Struct):
 
 
 def baseline_of(report: LintReport) -> str:
-    """The baseline that makes all findings of a report known."""
+    """Return the text of a baseline that contains all findings of a report."""
     entries = [
         BaselineEntry(f.fingerprint, f.rule, f.file, f.text)
         for f in report.findings
     ]
-    made = BaselineFile(1, report.setting.profile, entries)
+    baseline = BaselineFile(1, report.setting.profile, entries)
     return (
-        json.dumps(msgspec.to_builtins(made), ensure_ascii=False, indent=1)
+        json.dumps(msgspec.to_builtins(baseline), ensure_ascii=False, indent=1)
         + "\n"
     )
 
 
 def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
-    """Findings, or pictures, by the file they are in."""
-    return by_key((one.file, one) for one in findings)
+    """Group findings, or pictures, by file."""
+    return by_key((place.file, place) for place in findings)
 
 
 def summary(report: LintReport) -> str:
-    """One line: pictures, files, and new findings by severity."""
+    """Return one line with the numbers of pictures, files, and new findings by severity."""
     counts = ", ".join(
         f"{n} {severity}{'s'[: n != 1]}"
         for severity, n in report.counts().items()
     )
-    known = sum(one.state == "known" for one in report.findings)
-    more = (
-        f"; {known} known, {report.n_gone} of the baseline fixed"
-        if known or report.n_gone
+    n_known = sum(finding.state == "known" for finding in report.findings)
+    known_note = (
+        f"; {n_known} known, {report.n_gone} of the baseline fixed"
+        if n_known or report.n_gone
         else ""
     )
     pictures, files = len(report.occurrences), len(report.files)
     return (
         f"{pictures:,} picture{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
-        f" {counts}{more}"
+        f" {counts}{known_note}"
     )

@@ -24,7 +24,7 @@ _FRONT_TEXT = re.compile(r"^(?:image_alt|alt)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M)
 
 
 def pictures(source: str, name: str) -> Iterator[Occurrence]:
-    """Pictures of a Markdown file, in order.
+    """Yield the pictures of a Markdown file, in order.
 
     Args:
         source: The text.
@@ -32,14 +32,14 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
     """
     front = _FRONT.match(source)
     if front:
-        for found in _FRONT_TEXT.finditer(front[1]):
-            line = source.count("\n", 0, front.start(1) + found.start()) + 1
-            text = found[1].strip("\"'")
+        for match in _FRONT_TEXT.finditer(front[1]):
+            line = source.count("\n", 0, front.start(1) + match.start()) + 1
+            text = match[1].strip("\"'")
             yield Occurrence(
                 file=name, line=line, element="front matter", raw=text
             )
         source = "\n" * front[0].count("\n") + source[front.end() :]
-    starts = [0, *(found.end() for found in re.finditer("\n", source))]
+    starts = [0, *(newline.end() for newline in re.finditer("\n", source))]
     at = 0
     for block in _MARKDOWN.parse(source):
         first, last = block.map or (0, len(starts))
@@ -60,11 +60,13 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
                 "image",
             ):
                 is_image = token.type == "image"
-                said = f"![{token.content}]" if is_image else token.content
+                source_text = (
+                    f"![{token.content}]" if is_image else token.content
+                )
                 place = None
                 # A text that is not written as it reads is searched for to the end of its block.
                 if n_misses < _MOST_MISSES:
-                    place = _pattern(said).search(source, at, end)
+                    place = _pattern(source_text).search(source, at, end)
                     n_misses += place is None
                 line, column = bisect_right(starts, at), None
                 if place:
@@ -74,15 +76,15 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
                 if is_image:
                     yield _picture(token, is_alone, link, name, (line, column))
                 elif token.type != "code_inline":
-                    yield from _inside(said, name, (line, column))
+                    yield from _inside(source_text, name, (line, column))
 
 
 def _pattern(text: str) -> re.Pattern[str]:
     """Return a pattern for a text of a block, whose lines may begin with marks of quotes."""
-    first, *rest = text.split("\n")
+    first_line, *later_lines = text.split("\n")
     lines = (
-        re.escape(first),
-        *(re.escape(line.lstrip(" \t")) for line in rest),
+        re.escape(first_line),
+        *(re.escape(line.lstrip(" \t")) for line in later_lines),
     )
     return re.compile(r"(?<!\\)" + r"\n[ \t>]*+".join(lines))
 
@@ -99,11 +101,12 @@ def _is_alone(block: Token) -> bool:
 def _inside(
     source: str, name: str, place: tuple[int, int | None]
 ) -> Iterator[Occurrence]:
-    for one in html.pictures(source, name):
-        if one.line == 1 and one.column and place[1]:
-            one.column += place[1] - 1
-        one.line = place[0] + (one.line or 1) - 1
-        yield one
+    for occurrence in html.pictures(source, name):
+        # Places in HTML are relative to where it begins in the file.
+        if occurrence.line == 1 and occurrence.column and place[1]:
+            occurrence.column += place[1] - 1
+        occurrence.line = place[0] + (occurrence.line or 1) - 1
+        yield occurrence
 
 
 def _picture(

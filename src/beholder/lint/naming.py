@@ -68,7 +68,7 @@ FIELDS: Mapping[str, str] = {
 
 
 class _LabelNaming(NamedTuple):
-    """How often the texts of one label name its field.
+    """Mentions of people with one label, and whether they name its field.
 
     Attributes:
         label: The label.
@@ -82,40 +82,51 @@ class _LabelNaming(NamedTuple):
 
     @property
     def n_named(self) -> int:
-        """Mentions that name the field."""
-        return sum(named for _, named in self.mentions)
+        """Number of mentions that name the field."""
+        return sum(is_named for _, is_named in self.mentions)
 
     @property
     def rate(self) -> float:
-        """Their share."""
+        """Share of mentions that name the field."""
         return self.n_named / len(self.mentions)
 
 
 def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    """Findings of ALT403.
+    """Yield the findings of ALT403.
 
     Where the data label who is shown, naming rates of two labels are compared. Without labels
     nothing is known of who is shown; then texts that name a race, but hardly ever "white", are
     found.
     """
     english = [
-        one for one in occurrences if base_language(one.language) in ("", "en")
+        occurrence
+        for occurrence in occurrences
+        if base_language(occurrence.language) in ("", "en")
     ]
-    people = [one for one in english if _PEOPLE.search(one.text)]
+    people = [
+        occurrence for occurrence in english if _PEOPLE.search(occurrence.text)
+    ]
+    # Too few people say nothing about a habit.
     for field in _MARKERS:
-        labelled = [one for one in people if field in one.labels]
+        labelled = [
+            occurrence for occurrence in people if field in occurrence.labels
+        ]
         if len(labelled) >= _LEAST_PEOPLE:
             yield from _compare_labels(field, labelled)
     yield from _unlabelled_race(
-        [one for one in people if "race" not in one.labels]
+        [
+            occurrence
+            for occurrence in people
+            if "race" not in occurrence.labels
+        ]
     )
 
 
 def _unlabelled_race(people: Sequence[Occurrence]) -> Iterator[GroupHit]:
     markers = Counter(
         match["race"].lower()
-        for one in people
-        for match in _MARKERS["race"].finditer(one.text)
+        for occurrence in people
+        for match in _MARKERS["race"].finditer(occurrence.text)
     )
     n, white = markers.total(), markers["white"] + markers["caucasian"]
     if (
@@ -132,12 +143,13 @@ def _compare_labels(
 ) -> Iterator[GroupHit]:
     namings = []
     for label, places in by_key(
-        (one.labels[field].casefold(), one) for one in people
+        (occurrence.labels[field].casefold(), occurrence)
+        for occurrence in people
     ).items():
         mentions = [
-            (_cluster(one), named)
-            for one in places
-            for named in _mentions(one, field)
+            (_cluster(occurrence), is_named)
+            for occurrence in places
+            for is_named in _mentions(occurrence, field)
         ]
         if len(mentions) >= _LEAST_MENTIONS:
             namings.append(_LabelNaming(label, mentions, places[0]))
@@ -166,13 +178,15 @@ def _compare_labels(
         )
 
 
-def _mentions(one: Occurrence, field: str) -> Iterator[bool]:
-    """For each person of a text, whether a mention names the field."""
-    marked = {match.end() for match in _MARKERS[field].finditer(one.text)}
+def _mentions(occurrence: Occurrence, field: str) -> Iterator[bool]:
+    """Yield for each person of a text whether a mention names the field."""
+    marked = {
+        match.end() for match in _MARKERS[field].finditer(occurrence.text)
+    }
     named_by_head: dict[tuple[str, int], bool] = {}
     latest_by_head: dict[str, tuple[str, int]] = {}
     person, end = ("", 0), 0
-    for match in _MENTION.finditer(one.text):
+    for match in _MENTION.finditer(occurrence.text):
         head = match["head"].lower()
         before = latest_by_head.get(head)
         if before is None and latest_by_head and _ANYONE.fullmatch(head):
@@ -180,7 +194,7 @@ def _mentions(one: Occurrence, field: str) -> Iterator[bool]:
         # "The woman" after "a woman" is one person; so are "the person" and "a baby girl".
         is_compound = (
             bool(end)
-            and one.text[end : match.start()] == " "
+            and occurrence.text[end : match.start()] == " "
             and not match["again"]
         )
         if not is_compound:
@@ -194,15 +208,19 @@ def _mentions(one: Occurrence, field: str) -> Iterator[bool]:
     yield from named_by_head.values()
 
 
-def _cluster(one: Occurrence) -> str:
-    """The page, else the picture, else the row: texts of one may share a habit or a person."""
-    return one.page or one.identity or f"{one.file}:{one.line}:{one.locator}"
+def _cluster(occurrence: Occurrence) -> str:
+    """Return the page, else the picture, else the row: its texts may share a habit or a person."""
+    return (
+        occurrence.page
+        or occurrence.identity
+        or f"{occurrence.file}:{occurrence.line}:{occurrence.locator}"
+    )
 
 
 def _interval(
     low: _LabelNaming, high: _LabelNaming
 ) -> tuple[float, float] | None:
-    """The 95 % interval of the difference of rates, clusters resampled; None if undefined."""
+    """Return the 95 % bootstrap interval of the difference of rates; None if it is undefined."""
     import numpy as np
 
     from beholder.stats.bootstrap import replicate_interval, sum_replicates
@@ -210,9 +228,9 @@ def _interval(
     # Named and all mentions of the one label, then of the other.
     counts: dict[str, list[float]] = {}
     for column, naming in ((0, high), (2, low)):
-        for cluster, named in naming.mentions:
+        for cluster, is_named in naming.mentions:
             row = counts.setdefault(cluster, [0.0] * 4)
-            row[column] += named
+            row[column] += is_named
             row[column + 1] += 1
     if len(counts) < 2:
         return None

@@ -30,7 +30,7 @@ IIIF_IMAGE = re.compile(
     """,
     re.VERBOSE,
 )
-"""What an image request of IIIF adds to the address of the picture."""
+"""End of the address of an IIIF image request: region, size, rotation, quality and format."""
 
 _RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")
 
@@ -52,7 +52,7 @@ def split_address(address: str) -> SplitResult | None:
 
 
 def identity(source: str) -> str:
-    """What is equal for all sizes of a picture; empty for an empty address.
+    """Return an address that all sizes of a picture share; empty for an empty address.
 
     Args:
         source: Path or address of a picture. Fragment, size and version are ignored.
@@ -65,7 +65,11 @@ def identity(source: str) -> str:
     if parts is None:
         return _RESIZED.sub("", source.strip().partition("#")[0])
     query = urlencode(
-        [one for one in parse_qsl(parts.query) if one[0].lower() not in _SIZES]
+        [
+            parameter
+            for parameter in parse_qsl(parts.query)
+            if parameter[0].lower() not in _SIZES
+        ]
     )
     path = _RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
     return f"{parts.netloc.lower()}{path}" + (f"?{query}" if query else "")
@@ -165,23 +169,20 @@ class Occurrence(Struct, kw_only=True, dict=True):
 
     @cached_property
     def identity(self) -> str:
-        """What is equal for all sizes of the picture, and for its copies in documents."""
+        """Key that all sizes of the picture share, and its copies in documents."""
         return self.digest or identity(self.picture)
 
     @cached_property
     def file_names(self) -> set[str]:
         """Names of the picture's files."""
         paths = (
-            IIIF_IMAGE.sub("", one.partition("?")[0])
-            for one in (self.picture, *self.pictures)
+            IIIF_IMAGE.sub("", address.partition("?")[0])
+            for address in (self.picture, *self.pictures)
         )
-        return {
-            name
-            for path in paths
-            if (name := PurePosixPath(unquote(path)).name)
-        }
+        names = {PurePosixPath(unquote(path)).name for path in paths}
+        return names - {""}
 
     @property
     def functional(self) -> bool:
-        """Whether the picture is in a link or button."""
+        """True if the picture is in a link or button."""
         return self.role == "functional"

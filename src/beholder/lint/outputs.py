@@ -36,18 +36,21 @@ _FILTERS = ("severity", "rule", "file", "language")
 
 
 def page(report: LintReport) -> str:
-    """One page with its own small script: the worst rules first, each with its findings.
+    """Return the HTML page: the most severe rules first, each with its findings.
 
     Pictures that lie beside the source are embedded, 2,000 at most; nothing is fetched.
     """
     uris: dict[Path, str] = {}
-    new = []
-    for one, place in zip(report.findings, report.places, strict=True):
-        if one.state == "new":
-            shown = report.occurrences[place]
-            picture = _picture(report, shown, uris)
-            new.append((one, _marked(one), picture, _name(shown)))
-    worst = sorted(new, key=lambda row: ORDER.index(row[0].severity))
+    # Findings are grouped by rule, the most severe rules first.
+    new_findings = []
+    for finding, place in zip(report.findings, report.places, strict=True):
+        if finding.state == "new":
+            occurrence = report.occurrences[place]
+            picture = _picture(report, occurrence, uris)
+            new_findings.append(
+                (finding, _marked(finding), picture, _name(occurrence))
+            )
+    worst = sorted(new_findings, key=lambda row: ORDER.index(row[0].severity))
     rows_by_rule = by_key((row[0].rule, row) for row in worst)
     groups = [(rules()[rule], rows) for rule, rows in rows_by_rule.items()]
     groups.sort(
@@ -57,11 +60,14 @@ def page(report: LintReport) -> str:
         encoding="utf-8"
     )
     script = (_HERE / "lint.js").read_text(encoding="utf-8")
-    filters = [
-        (name, name.capitalize(), values)
-        for name in _FILTERS
-        if len(values := sorted({getattr(one, name) for one, *_ in new})) > 1
-    ]
+    filters = []
+    for name in _FILTERS:
+        values = sorted(
+            {getattr(finding, name) for finding, *_ in new_findings}
+        )
+        # A filter with one choice would change nothing.
+        if len(values) > 1:
+            filters.append((name, name.capitalize(), values))
     template = environment(
         _HERE, percent=_percent, interval=_interval
     ).get_template("lint.html.j2")
@@ -77,31 +83,33 @@ def page(report: LintReport) -> str:
     )
 
 
-def _name(one: Occurrence) -> str:
-    """The last part of a picture's address, which is shown if the picture is not there."""
-    if one.picture.startswith("data:"):
+def _name(occurrence: Occurrence) -> str:
+    """Return the last part of a picture's address, for pictures that are missing."""
+    if occurrence.picture.startswith("data:"):
         return ""
-    return _path_of(one).rpartition("/")[2][:80]
+    return _path_of(occurrence).rpartition("/")[2][:80]
 
 
-def _path_of(one: Occurrence) -> str:
-    """The address of a picture without query and fragment."""
-    return unquote(re.split(r"[?#]", one.picture)[0])
+def _path_of(occurrence: Occurrence) -> str:
+    """Return the address of a picture without query and fragment."""
+    return unquote(re.split(r"[?#]", occurrence.picture)[0])
 
 
 def _picture(
-    report: LintReport, one: Occurrence, known: dict[Path, str]
+    report: LintReport, occurrence: Occurrence, uris: dict[Path, str]
 ) -> str:
-    """An address that holds the picture; empty if it does not lie in the folder that was named."""
-    folder, root = report.folders[one.file]
-    if not one.picture or re.search(r"^[/\\]|:", one.picture):
+    """Return the picture as a ``data:`` address; empty if it is outside the folder of the user."""
+    folder, root = report.folders[occurrence.file]
+    # Absolute paths, drives and addresses are never opened.
+    if not occurrence.picture or re.search(r"^[/\\]|:", occurrence.picture):
         return ""
-    path = Path(os.path.normpath(folder / _path_of(one)))
-    if path not in known:
-        known[path] = (
-            _embedded(root, path) if len(known) < _MOST_PICTURES else ""
+    path = Path(os.path.normpath(folder / _path_of(occurrence)))
+    # A picture at many places is encoded once.
+    if path not in uris:
+        uris[path] = (
+            _embedded(root, path) if len(uris) < _MOST_PICTURES else ""
         )
-    return known[path]
+    return uris[path]
 
 
 def _embedded(root: Path, path: Path) -> str:
@@ -120,11 +128,15 @@ def _embedded(root: Path, path: Path) -> str:
     return jpeg_uri(encode_jpeg(picture))
 
 
-def _marked(one: LintFinding) -> list[str]:
-    start, end = one.span or (0, 0)
+def _marked(finding: LintFinding) -> list[str]:
+    start, end = finding.span or (0, 0)
     return [
         for_terminal(part)
-        for part in (one.text[:start], one.text[start:end], one.text[end:])
+        for part in (
+            finding.text[:start],
+            finding.text[start:end],
+            finding.text[end:],
+        )
     ]
 
 
@@ -144,24 +156,23 @@ _FIRST = 50
 
 
 def text(report: LintReport) -> str:
-    """Lines for a terminal: new findings by file, then the summary."""
-    said = list(report.notes)
+    """Return lines for a terminal: new findings by file, then the summary."""
+    lines = list(report.notes)
     for file, findings in by_file(
-        one for one in report.findings if one.state == "new"
+        finding for finding in report.findings if finding.state == "new"
     ).items():
-        said.append(f"\n{file}")
-        for one in findings:
-            said.append(
-                f"  {_position(one):>7}  {one.severity:<7}  {one.rule}  {one.message}"
-            )
-            if one.text:
-                said.append(f"           {_short(one.text)}")
-    return "\n".join([*said, "", summary(report), ""])
+        lines.append(f"\n{file}")
+        for finding in findings:
+            head = f"  {_position(finding):>7}  {finding.severity:<7}"
+            lines.append(f"{head}  {finding.rule}  {finding.message}")
+            if finding.text:
+                lines.append(f"           {_short(finding.text)}")
+    return "\n".join([*lines, "", summary(report), ""])
 
 
 def as_json(report: LintReport) -> str:
-    """All findings, files and counts; equal bytes for equal input."""
-    found = {
+    """Return all findings, files and counts as JSON; equal bytes for equal input."""
+    content = {
         "beholder_lint": 1,
         "profile": report.setting.profile,
         "rules": [msgspec.to_builtins(rule) for rule in rules().values()],
@@ -174,8 +185,8 @@ def as_json(report: LintReport) -> str:
                 "message": group.hit.what,
                 "n": group.n,
                 "places": [
-                    {"file": one.file, "line": one.line}
-                    for one in group.places
+                    {"file": place.file, "line": place.line}
+                    for place in group.places
                 ],
             }
             for group in report.groups
@@ -184,14 +195,15 @@ def as_json(report: LintReport) -> str:
         "counts": report.counts(),
         "cautions": [*report.notes, *map(str, report.bad)],
     }
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def sarif(report: LintReport) -> str:
-    """SARIF 2.1.0, as code-scanning services read it: the worst 25,000 findings."""
-    worst = sorted(report.findings, key=lambda one: ORDER.index(one.severity))[
-        :_MOST_SARIF
-    ]
+    """Return the 25,000 most severe findings as SARIF 2.1.0 for code-scanning services."""
+    # Code scanning of GitHub takes at most 25,000 results of a run.
+    worst = sorted(
+        report.findings, key=lambda finding: ORDER.index(finding.severity)
+    )[:_MOST_SARIF]
     n_omitted = len(report.findings) - len(worst)
     profile = report.setting.profile
     descriptions: list[dict[str, object]] = [
@@ -247,7 +259,7 @@ def _result(finding: LintFinding) -> dict[str, object]:
 
 
 def junit(report: LintReport) -> str:
-    """JUnit: a suite for each file, a case for each picture."""
+    """Return a JUnit report: a suite for each file, a case for each picture."""
     suites = ElementTree.Element("testsuites", name="beholder lint")
     findings_by_file, pictures_by_file = (
         by_file(report.findings),
@@ -264,6 +276,8 @@ def junit(report: LintReport) -> str:
         for picture in pictures:
             name = f"{_position(picture)} {picture.picture}".strip()
             case = add_element(suite, "testcase", classname=file, name=name)
+            # Popped, so that a second picture at the place does not repeat
+            # them.
             findings = by_place.pop(
                 (picture.line, picture.column, picture.locator), []
             )
@@ -274,16 +288,20 @@ def junit(report: LintReport) -> str:
 
 
 def _position(place: LintFinding | Occurrence) -> str:
-    """Line and column in the file; the part of the file where it has no lines."""
+    """Return line and column; the locator in files without lines."""
     position = str(place.line or place.locator)
     return f"{position}:{place.column}" if place.column else position
 
 
 def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
     """Add findings to the case of a picture; return whether it fails."""
-    new = [finding for finding in findings if finding.state == "new"]
-    errors = [finding for finding in new if finding.severity == "error"]
-    milder = [finding for finding in new if finding.severity != "error"]
+    new_findings = [finding for finding in findings if finding.state == "new"]
+    errors = [
+        finding for finding in new_findings if finding.severity == "error"
+    ]
+    milder = [
+        finding for finding in new_findings if finding.severity != "error"
+    ]
     for error in errors:
         add_element(
             case,
@@ -292,7 +310,7 @@ def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
             type=error.rule,
             message=error.message,
         )
-    if findings and not new:
+    if findings and not new_findings:
         add_element(case, "skipped", message="known")
     if milder:
         lines = [
@@ -304,17 +322,27 @@ def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
 
 
 def markdown(report: LintReport) -> str:
-    """Counts, the ten most frequent rules and the first fifty findings, in Markdown."""
-    new = [one for one in report.findings if one.state == "new"]
+    """Return counts, the ten most frequent rules and the first 50 findings as Markdown."""
+    new_findings = [
+        finding for finding in report.findings if finding.state == "new"
+    ]
     rows = [
         f"| {rule} | {rules()[rule].name} | {n} |"
-        for rule, n in Counter(one.rule for one in new).most_common(10)
+        for rule, n in Counter(
+            finding.rule for finding in new_findings
+        ).most_common(10)
     ]
-    places = [
-        f"- **{one.severity}** {one.rule} {for_markdown(f'{one.file}:{one.line or one.locator}')}"
-        f" {for_markdown(one.message)}"
-        for one in new[:_FIRST]
-    ]
+    places = []
+    for finding in new_findings[:_FIRST]:
+        place = for_markdown(
+            f"{finding.file}:{finding.line or finding.locator}"
+        )
+        places.append(
+            f"- **{finding.severity}** {finding.rule} {place}"
+            f" {for_markdown(finding.message)}"
+        )
+    # The rules come first: a summary is read for what to fix, not for each
+    # place.
     head = ["# Alternative texts", "", summary(report), ""]
     if rows:
         head += [
@@ -324,10 +352,10 @@ def markdown(report: LintReport) -> str:
             "",
             *places,
         ]
-    if len(new) > _FIRST:
+    if len(new_findings) > _FIRST:
         head += [
             "",
-            f"{len(new) - _FIRST} further findings are in the other formats.",
+            f"{len(new_findings) - _FIRST} further findings are in the other formats.",
         ]
     return "\n".join(head) + "\n"
 

@@ -22,7 +22,7 @@ from lxml import etree
 
 from beholder.errors import DataError
 from beholder.lint import html
-from beholder.lint.decoding import decoded
+from beholder.lint.decoding import decode_text
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import names, norm
 
@@ -41,7 +41,11 @@ _NS: dict[str, str] = names("namespaces")
 _VALUE, _STYLE = (f"{{{_NS['w']}}}{name}" for name in ("val", "styleId"))
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""
-_DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
+_PICTURE_KINDS = (
+    "contains(@uri, '/picture') or contains(@uri, '/chart')"
+    " or contains(@uri, '/diagram')"
+)
+"""XPath condition on the kind of a graphic: tables and text boxes are no pictures."""
 _WORD = re.compile(
     r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml"
 )
@@ -82,43 +86,54 @@ class Archive:
         self.has_group_text = cache(_has_text)
         parts = file.infolist()
         self.digests = {
-            one.filename: f"{one.CRC:08x}-{one.file_size}" for one in parts
+            part_info.filename: f"{part_info.CRC:08x}-{part_info.file_size}"
+            for part_info in parts
         }
         if len(parts) > MOST_PARTS:
             raise DataError(
                 name,
                 f"has {len(parts):,} parts; at most {MOST_PARTS:,} are read",
             )
-        if (size := sum(one.file_size for one in parts)) > MOST_UNPACKED:
+        if (
+            size := sum(part_info.file_size for part_info in parts)
+        ) > MOST_UNPACKED:
             raise DataError(
                 name,
                 f"unpacks to {size:,} bytes; at most {MOST_UNPACKED:,} are read",
             )
+        # Programs differ on which of two equal names counts.
         if len(set(self.parts)) < len(parts):
-            double, _ = Counter(self.parts).most_common(1)[0]
+            repeated_name, _ = Counter(self.parts).most_common(1)[0]
             raise DataError(
-                name, f"has two parts named {double!r}; save it again"
+                name, f"has two parts named {repeated_name!r}; save it again"
             )
-        for one in parts:
-            steps = one.filename.replace("\\", "/").split("/")
+        for part_info in parts:
+            steps = part_info.filename.replace("\\", "/").split("/")
             if ".." in steps or not steps[0] or ":" in steps[0]:
                 raise DataError(
                     name,
-                    f"has a part outside it: {one.filename!r}; save it again",
+                    f"has a part outside it: {part_info.filename!r}; save it again",
                 )
-            if one.flag_bits & 1:
+            # The first bit of the flags of a ZIP entry.
+            if part_info.flag_bits & 1:
                 raise DataError(
                     name, "is encrypted; save it without a password"
                 )
-            if one.file_size > max(_BIG, _BOMB * one.compress_size):
+            if part_info.file_size > max(
+                _BIG, _BOMB * part_info.compress_size
+            ):
                 raise DataError(
                     name,
-                    f"{one.filename!r} unpacks to {one.file_size:,} bytes, over {_BOMB} times its"
-                    " packed size, which is refused",
+                    f"{part_info.filename!r} unpacks to {part_info.file_size:,} bytes,"
+                    f" over {_BOMB} times its packed size, which is refused",
                 )
 
-    def read(self, part: str) -> bytes:
-        """The bytes of a part."""
+    def read_part(self, part: str) -> bytes:
+        """Return the bytes of a part.
+
+        Raises:
+            DataError: The part is too large.
+        """
         with self.file.open(part) as opened:
             data = opened.read(MOST_PART + 1)
         if len(data) > MOST_PART:
@@ -128,10 +143,12 @@ class Archive:
         return data
 
     def tree(self, part: str) -> Any:
-        """The root of a part; None if there is no such part."""
+        """Parse a part; return its root, or None if the part is missing."""
         if part not in self.digests:
             return None
-        data = self.read(part)
+        data = self.read_part(part)
+        # Counted before parsing: a tree takes many times the memory of its
+        # bytes.
         if max(data.count(b"<"), data.count(b"=")) > MOST_TAGS:
             raise DataError(
                 self.name, f"{part!r} has over {MOST_TAGS:,} tags; divide it"
@@ -161,24 +178,24 @@ class Archive:
         return "".join(_find(after, ".//w:t/text()"))
 
     def targets(self, part: str) -> dict[str, str]:
-        """What the relationships of a part lead to, by id: parts, or addresses outside."""
+        """Return the targets of a part's relationships by id: names of parts, or addresses."""
         folder, file = posixpath.split(part)
         root = self.tree(f"{folder}/_rels/{file}.rels")
-        found = {}
-        for one in _find(root, "o:Relationship"):
-            target = one.get("Target", "")
-            if one.get("TargetMode") != "External":
+        target_by_id = {}
+        for relationship in _find(root, "o:Relationship"):
+            target = relationship.get("Target", "")
+            if relationship.get("TargetMode") != "External":
                 target = posixpath.normpath(
                     posixpath.join("/", folder, target)
                 ).lstrip("/")
-            found[one.get("Id", "")] = target
-        return found
+            target_by_id[relationship.get("Id", "")] = target
+        return target_by_id
 
 
 def pictures(
     file: Path | IO[bytes], name: str, *, layouts: bool = False
 ) -> Iterator[Occurrence]:
-    """Pictures of a document or book, in order.
+    """Yield the pictures of a document or book, in order.
 
     Args:
         file: The file, or its bytes.
@@ -186,24 +203,24 @@ def pictures(
         layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
-        DataError: It is no such document, is encrypted, or would unpack to too much.
+        DataError: The file is not such a document, is encrypted, or would unpack to too much.
     """
-    with opened(file, name, layouts=layouts) as archive:
+    with open_archive(file, name, layouts=layouts) as archive:
         yield from FORMS[Path(name).suffix.lower()](archive)
 
 
 @contextmanager
-def opened(
+def open_archive(
     source: Path | IO[bytes], name: str, *, layouts: bool = False
 ) -> Iterator[Archive]:
-    """A document, checked; its errors and those of reading within are as of ``pictures``."""
+    """Open and check a document; raises the errors of ``pictures``, also while it is read."""
     try:
         with zipfile.ZipFile(source) as file:
             yield Archive(file, name, layouts=layouts)
     except _UNREADABLE as error:
         form = Path(name).suffix.lower()
         raise DataError(
-            name, f"is no readable {form} file: {error}; save it again"
+            name, f"is not a readable {form} file: {error}; save it again"
         ) from error
 
 
@@ -214,70 +231,89 @@ def _word(archive: Archive) -> Iterator[Occurrence]:
         # In English, whatever Word's language is.
         if name.get(_VALUE, "").lower().endswith("caption"):
             archive.captions.add(name.getparent().get(_STYLE))
+    # The body before headers, footers and notes.
     for part in sorted(
         filter(_WORD.fullmatch, archive.parts),
-        key=lambda one: "/doc" not in one,
+        key=lambda part_name: "/doc" not in part_name,
     ):
         targets = archive.targets(part)
-        for one in archive.tree(part).iter(
+        for element in archive.tree(part).iter(
             f"{{{_NS['wp']}}}docPr", f"{{{_NS['v']}}}shape"
         ):
-            if _is_fallback(one):
+            # A fallback repeats a drawing for older programs.
+            if _is_fallback(element):
                 continue
-            frame = one if one.tag.endswith("shape") else _above(one)
-            drawn = f".//a:graphicData[{_DRAWN}] | .//v:imagedata"
-            if one.get("descr") or one.get("alt") or _find(frame, drawn):
+            frame = (
+                element if element.tag.endswith("shape") else _above(element)
+            )
+            query = f".//a:graphicData[{_PICTURE_KINDS}] | .//v:imagedata"
+            if (
+                element.get("descr")
+                or element.get("alt")
+                or _find(frame, query)
+            ):
                 language = "".join(languages[:1])
-                yield _drawing(archive, part, targets, one, frame, language)
+                yield _drawing(
+                    archive, part, targets, element, frame, language
+                )
 
 
 def _slides(archive: Archive) -> Iterator[Occurrence]:
-    found = [one for part in archive.parts if (one := _SLIDE.fullmatch(part))]
+    slides = filter(None, map(_SLIDE.fullmatch, archive.parts))
     for part in sorted(
-        found, key=lambda one: (one[1] != _SLIDES, one[1], int(one[2]))
+        slides,
+        key=lambda match: (match[1] != _SLIDES, match[1], int(match[2])),
     ):
         if part[1] != _SLIDES and not archive.layouts:
             continue
         targets = archive.targets(part[0])
         root = archive.tree(part[0])
-        for one in root.iter(f"{{{_NS['p']}}}cNvPr"):
-            frame = _above(_above(one))
+        for element in root.iter(f"{{{_NS['p']}}}cNvPr"):
+            frame = _above(_above(element))
             kind = etree.QName(frame).localname
             groups = frame.iterancestors(f"{{{_NS['p']}}}grpSp")
-            if _is_fallback(one) or any(map(archive.has_group_text, groups)):
+            # A group with a text of its own stands for all its parts.
+            if _is_fallback(element) or any(
+                map(archive.has_group_text, groups)
+            ):
                 continue
-            drawn = f".//a:graphicData[{_DRAWN}] | self::p:pic | self::p:sp/p:spPr/a:blipFill"
+            query = (
+                f".//a:graphicData[{_PICTURE_KINDS}] | self::p:pic"
+                " | self::p:sp/p:spPr/a:blipFill"
+            )
+            # A text box with a description is no picture, unless it is filled
+            # with one.
             is_text = kind == "sp" and not _find(frame, "p:spPr/a:blipFill")
-            shown = kind != "grpSp" and _find(frame, drawn)
-            if shown or (one.get("descr") and not is_text):
-                yield _drawing(archive, part[0], targets, one, frame)
+            shows_picture = kind != "grpSp" and _find(frame, query)
+            if shows_picture or (element.get("descr") and not is_text):
+                yield _drawing(archive, part[0], targets, element, frame)
 
 
 def _drawing(
     archive: Archive,
     part: str,
     targets: dict[str, str],
-    said: Any,
+    properties: Any,
     frame: Any,
     language: str = "",
 ) -> Occurrence:
-    """One picture. ``said`` has its text, ``frame`` shows it."""
+    """Return a picture: ``properties`` is the element with its text, ``frame`` shows it."""
     fills = _find(frame, ".//a:blip/@r:embed | .//v:imagedata/@r:id")
-    links = _find(said, "a:hlinkClick/@r:id")
-    marked = _find(said, ".//d:decorative/@val")
+    links = _find(properties, "a:hlinkClick/@r:id")
+    marks = _find(properties, ".//d:decorative/@val")
     paragraph = next(frame.iterancestors(f"{{{_NS['w']}}}p"), None)
     caption = "" if paragraph is None else archive.caption_of(paragraph)
     picture = targets.get(fills[0], "") if fills else ""
-    raw = said.get("descr", said.get("alt"))
+    raw = properties.get("descr", properties.get("alt"))
     return Occurrence(
         file=archive.name,
-        locator=f"{part}#{said.get('id', '')}",
+        locator=f"{part}#{properties.get('id', '')}",
         element=etree.QName(frame).localname,
         picture=picture,
         digest=archive.digests.get(picture, ""),
         raw=raw,
-        text_from="descr" if said.get("alt") is None else "alt",
-        decorative=any(value in ("1", "true") for value in marked),
+        text_from="descr" if properties.get("alt") is None else "alt",
+        decorative=any(value in ("1", "true") for value in marks),
         role="functional" if links else "informative",
         link=targets.get(links[0], "") if links else None,
         image_only=bool(links),
@@ -290,18 +326,18 @@ def _drawing(
         )
         if links and not norm(raw or "")
         else (),
-        title=said.get("title", ""),
+        title=properties.get("title", ""),
         caption=caption,
         language=language,
     )
 
 
 def _find(element: Any, path: str) -> list[Any]:
-    """Return what an XPath leads to; nothing for a part that is missing."""
-    found: list[Any] = []
+    """Return the nodes of an XPath; an empty list for a part that is missing."""
+    nodes: list[Any] = []
     if element is not None:
-        found += element.xpath(path, namespaces=_NS)
-    return found
+        nodes += element.xpath(path, namespaces=_NS)
+    return nodes
 
 
 def _has_text(group: Any) -> bool:
@@ -310,7 +346,7 @@ def _has_text(group: Any) -> bool:
 
 
 def _above(element: Any) -> Any:
-    """The parent, or the element itself at the root of a part."""
+    """Return the parent, or the element itself at the root of a part."""
     parent = element.getparent()
     return element if parent is None else parent
 
@@ -321,9 +357,9 @@ def _is_fallback(element: Any) -> bool:
 
 def _book(archive: Archive) -> Iterator[Occurrence]:
     sheets = [
-        archive.tree(one)
-        for one in archive.parts
-        if one.lower().endswith(".opf")
+        archive.tree(part)
+        for part in archive.parts
+        if part.lower().endswith(".opf")
     ]
     languages = [
         text
@@ -331,26 +367,31 @@ def _book(archive: Archive) -> Iterator[Occurrence]:
         for text in _find(sheet, "//dc:language/text()")
     ]
     for part in filter(_PAGE.fullmatch, archive.parts):
-        source = decoded(archive.read(part), f"{archive.name}: {part}")
+        source = decode_text(
+            archive.read_part(part), f"{archive.name}: {part}"
+        )
+        # As in other parts, nothing may expand while it is read.
         if "<!ENTITY" in source:
             raise DataError(
                 archive.name, f"{part!r} declares entities; remove them"
             )
-        for one in _on_page(source, part, archive.name):
-            one.picture = (
-                unquote(posixpath.normpath(one.picture)) if one.picture else ""
+        for occurrence in _on_page(source, part, archive.name):
+            occurrence.picture = (
+                unquote(posixpath.normpath(occurrence.picture))
+                if occurrence.picture
+                else ""
             )
-            one.digest = archive.digests.get(one.picture, "")
-            one.language = one.language or "".join(languages[:1])
-            yield one
+            occurrence.digest = archive.digests.get(occurrence.picture, "")
+            occurrence.language = occurrence.language or "".join(languages[:1])
+            yield occurrence
 
 
 def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
-    for one in html.pictures(source, page):
-        one.file, one.page = name, page
-        one.locator = f"{page}:{one.line or ''}"
-        one.line = one.column = None
-        yield one
+    for occurrence in html.pictures(source, page):
+        occurrence.file, occurrence.page = name, page
+        occurrence.locator = f"{page}:{occurrence.line or ''}"
+        occurrence.line = occurrence.column = None
+        yield occurrence
 
 
 FORMS: dict[str, Callable[[Archive], Iterator[Occurrence]]] = {

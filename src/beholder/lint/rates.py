@@ -1,4 +1,4 @@
-"""How many pictures have findings, by file, language, year and role, with intervals over pages."""
+"""Shares of pictures with findings by file, language, year and role, with intervals."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import rules
 
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
+
+
+def _find_year(date: str) -> str:
+    match = _YEAR.search(date)
+    return match[0] if match else ""
+
+
 _GROUPS: Mapping[str, Callable[[Occurrence], str]] = {
-    "all": lambda one: "",
-    "file": lambda one: one.file,
-    "language": lambda one: one.language,
-    "year": lambda one: found[0] if (found := _YEAR.search(one.date)) else "",
-    "role": lambda one: one.role,
+    "all": lambda occurrence: "",
+    "file": lambda occurrence: occurrence.file,
+    "language": lambda occurrence: occurrence.language,
+    "year": lambda occurrence: _find_year(occurrence.date),
+    "role": lambda occurrence: occurrence.role,
 }
 
 
@@ -49,33 +56,36 @@ class LintRate(Struct, frozen=True):
 
 
 def rates(report: LintReport) -> list[LintRate]:
-    """Of any rule, then of each rule with a finding: the share overall and in each group."""
+    """Return the share of pictures with a finding, of any rule and of each rule, in each group."""
     by_rule = defaultdict(set)
     for finding, place in zip(report.findings, report.places, strict=True):
         for rule in ("", finding.rule):
             by_rule[rule].add(place)
     judged = [
-        (at, one)
-        for at, one in enumerate(report.occurrences)
-        if not one.declared
+        (at, picture)
+        for at, picture in enumerate(report.occurrences)
+        if not picture.declared
     ]
     everywhere = [at for at, _ in judged]
-    with_text = [at for at, one in judged if one.text and not one.decorative]
-    found = [("", everywhere)]
-    found += [
+    with_text = [
+        at for at, picture in judged if picture.text and not picture.decorative
+    ]
+    judged_by_rule = [("", everywhere)]
+    # Rules below ALT1 look at every picture, the others at texts.
+    judged_by_rule += [
         (rule, everywhere if rule < "ALT1" else with_text) for rule in rules()
     ]
-    return [
-        rate
-        for rule, looked_at in found
-        if by_rule[rule]
-        for rate in _of_rule(
-            rule, report.occurrences, looked_at, by_rule[rule]
-        )
-    ]
+    lint_rates: list[LintRate] = []
+    for rule, looked_at in judged_by_rule:
+        hits = by_rule[rule]
+        if hits:
+            lint_rates += _rates_of_rule(
+                rule, report.occurrences, looked_at, hits
+            )
+    return lint_rates
 
 
-def _of_rule(
+def _rates_of_rule(
     rule: str,
     pictures: Sequence[Occurrence],
     looked_at: Sequence[int],
@@ -83,6 +93,7 @@ def _of_rule(
 ) -> Iterator[LintRate]:
     for by, value_of in _GROUPS.items():
         groups = by_key((value_of(pictures[at]), at) for at in looked_at)
+        # One group would repeat the rate of all.
         if by != "all" and len(groups) == 1:
             continue
         for value, places in sorted(groups.items()):
@@ -100,16 +111,20 @@ def _rate(
     pictures: Sequence[Occurrence],
     hit: Sequence[bool],
 ) -> LintRate:
-    n, found = len(hit), sum(hit)
-    clusters = [_cluster(one) for one in pictures]
+    n, n_found = len(hit), sum(hit)
+    clusters = [_cluster(picture) for picture in pictures]
     from beholder.stats import mean_interval
 
     interval = mean_interval(hit, clusters=clusters).interval
     low, high = (interval.low, interval.high) if interval else (None, None)
-    return LintRate(rule, by, value, n, found, found / n, low, high)
+    return LintRate(rule, by, value, n, n_found, n_found / n, low, high)
 
 
-def _cluster(one: Occurrence) -> str:
-    """What may repeat one mistake: a page or document; of a table its page, else the row."""
-    row = str(one.line) if one.element == "row" and not one.page else ""
-    return "\0".join((one.file, one.page, row))
+def _cluster(occurrence: Occurrence) -> str:
+    """Return the page or document that may repeat one mistake; of a table the page or row."""
+    row = (
+        str(occurrence.line)
+        if occurrence.element == "row" and not occurrence.page
+        else ""
+    )
+    return "\0".join((occurrence.file, occurrence.page, row))

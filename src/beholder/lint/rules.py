@@ -26,7 +26,7 @@ ORDER = ("error", "warning", "note")
 
 
 class LintRule(Struct, frozen=True):
-    """A rule: what it looks for, how severe it is in each profile, and what to do.
+    """A rule, with its condition, its severity in each profile, and advice.
 
     Attributes:
         id: ``ALT101``.
@@ -46,7 +46,7 @@ class LintRule(Struct, frozen=True):
 
 
 class Hit(NamedTuple):
-    """What a check found about an occurrence.
+    """A problem of an occurrence.
 
     Attributes:
         what: What was found, without the next step.
@@ -103,7 +103,7 @@ class GroupHit(NamedTuple):
 
 @dataclass(frozen=True)
 class LintSetting:
-    """What checks know besides the occurrence.
+    """Settings of checks.
 
     Attributes:
         profile: Which guide limits and severities follow.
@@ -134,23 +134,23 @@ def check(rule: str) -> Callable[[Check], Check]:
 
 @cache
 def rules() -> dict[str, LintRule]:
-    """All rules by id."""
-    found = {}
+    """Return all rules by id."""
+    rule_by_id = {}
     for row in table("rules.tsv"):
         severities = {
             profile: SEVERITIES[row[profile]] for profile in PROFILES
         }
-        own = {
+        fields = {
             **row,
             "severities": severities,
             "covers": row["covers"].split(),
         }
-        found[row["id"]] = msgspec.convert(own, LintRule)
-    return found
+        rule_by_id[row["id"]] = msgspec.convert(fields, LintRule)
+    return rule_by_id
 
 
 def table(name: str) -> list[dict[str, str]]:
-    """Rows of a table of this package."""
+    """Return the rows of a table of this package, which is tab-separated."""
     source = files("beholder.lint").joinpath(name).read_text(encoding="utf-8")
     return list(
         csv.DictReader(

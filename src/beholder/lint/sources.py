@@ -1,4 +1,4 @@
-"""Files and folders to pictures, one file at a time; nothing is fetched and no link is followed."""
+"""Read the pictures of files and folders; nothing is fetched and no link is followed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from beholder.data.lines import parse_json
 from beholder.errors import DataError
 from beholder.lint import html, iiif, markdown, packed, tables
-from beholder.lint.decoding import decoded
+from beholder.lint.decoding import decode_text
 from beholder.lint.occurrence import Occurrence
 from beholder.text.languages import canonical_language
 
@@ -25,14 +25,14 @@ class ReadFile(NamedTuple):
         name: As findings name it.
         folder: Where it lies.
         root: The folder that the user named, else ``folder``.
-        found: Its pictures, and errors for what could not be read.
+        pictures: Its pictures, and errors for what could not be read.
         notes: How it was read.
     """
 
     name: str
     folder: Path
     root: Path
-    found: Sequence[Occurrence | DataError]
+    pictures: Sequence[Occurrence | DataError]
     notes: Sequence[str]
 
 
@@ -48,13 +48,13 @@ READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
-def read(
+def read_files(
     paths: Sequence[str | Path],
     columns: Mapping[str, str],
     *,
     layouts: bool = False,
 ) -> Iterator[ReadFile]:
-    """The pictures of files and folders, each file once.
+    """Yield the pictures of files and folders, each file once.
 
     Args:
         paths: Files, or folders, of which all files of known forms are read.
@@ -62,29 +62,30 @@ def read(
         layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
-        DataError: A path does not exist, or is of no known form.
+        DataError: A path does not exist, or its form is unknown.
     """
-    done = set()
+    read_paths = set()
     for path in map(Path, paths):
         for file in _files(path):
+            # A file that is named twice, or through a link, is read once.
             real = file.resolve()
-            if real in done:
+            if real in read_paths:
                 continue
-            done.add(real)
+            read_paths.add(real)
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
-            found, notes = _read(
+            pictures, notes = _read_file(
                 file, name, columns, strict=not inside, layouts=layouts
             )
-            for one in found:
-                if isinstance(one, Occurrence):
+            for picture in pictures:
+                if isinstance(picture, Occurrence):
                     # Pages, manifests and documents spell languages as freely as tables do.
-                    one.language = canonical_language(one.language)
+                    picture.language = canonical_language(picture.language)
             yield ReadFile(
                 name,
                 file.parent,
                 path if inside else file.parent,
-                found,
+                pictures,
                 notes,
             )
 
@@ -94,37 +95,42 @@ def _form(file: Path) -> str:
 
 
 def _files(path: Path) -> list[Path]:
-    known = (*READERS, *_TABLES, *packed.FORMS)
+    forms = (*READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
-        if _form(path) in known:
+        if _form(path) in forms:
             return [path]
         raise DataError(
-            str(path), f"has no known form; these are read: {', '.join(known)}"
+            str(path),
+            f"has an unknown form; expected one of {', '.join(forms)}",
         )
     if not path.is_dir():
-        raise DataError(str(path), "is no file or folder; check the path")
-    found = []
+        raise DataError(str(path), "is not a file or folder; check the path")
+    files = []
     for folder, inner, names in os.walk(path):
+        # Hidden folders and installed packages are not the user's pages;
+        # changing the list in place keeps ``os.walk`` out of them.
         inner[:] = sorted(
-            one for one in inner if one[0] != "." and one != "node_modules"
+            folder_name
+            for folder_name in inner
+            if folder_name[0] != "." and folder_name != "node_modules"
         )
         for name in sorted(names):
             file = Path(folder, name)
             if (
                 name[0] != "."
-                and _form(file) in known
+                and _form(file) in forms
                 and file.is_file()
                 and not file.is_symlink()
             ):
-                found.append(file)
-    if not found:
+                files.append(file)
+    if not files:
         raise DataError(
-            str(path), f"has no file of these forms: {', '.join(known)}"
+            str(path), f"has no file of these forms: {', '.join(forms)}"
         )
-    return found
+    return files
 
 
-def _read(
+def _read_file(
     file: Path,
     name: str,
     columns: Mapping[str, str],
@@ -133,7 +139,7 @@ def _read(
     layouts: bool,
 ) -> tuple[list[Occurrence | DataError], list[str]]:
     notes: list[str] = []
-    found: list[Occurrence | DataError] = []
+    pictures: list[Occurrence | DataError] = []
     form = _form(file)
     try:
         # These are read as a whole.
@@ -148,13 +154,15 @@ def _read(
         if form == ".json":
             value = parse_json(file.read_bytes(), name)
         if form in packed.FORMS:
-            found += packed.pictures(file, name, layouts=layouts)
+            pictures += packed.pictures(file, name, layouts=layouts)
         elif form in READERS:
-            found += READERS[form](decoded(file.read_bytes(), name), name)
+            pictures += READERS[form](
+                decode_text(file.read_bytes(), name), name
+            )
         elif iiif.is_iiif(value):
-            found += iiif.pictures(value, name)
+            pictures += iiif.pictures(value, name)
         else:
-            found += tables.pictures(file, name, value, columns, notes)
+            pictures += tables.pictures(file, name, value, columns, notes)
     except (
         tables.NoTextColumnError
     ):  # a folder may contain tables of other data
@@ -165,12 +173,12 @@ def _read(
         Exception
     ) as error:  # a file of strangers never ends the reading of a folder
         unread = as_unread(name, error)
-        if strict and not found and unread is error:
+        if strict and not pictures and unread is error:
             raise
-        if strict and not found:
+        if strict and not pictures:
             raise unread from error
-        found.append(unread)
-    return found, notes
+        pictures.append(unread)
+    return pictures, notes
 
 
 def as_unread(name: str, error: Exception) -> DataError:

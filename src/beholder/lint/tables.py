@@ -47,11 +47,11 @@ def pictures(
     columns: Mapping[str, str],
     notes: list[str],
 ) -> Iterator[Occurrence | DataError]:
-    """Pictures of a table, one a row.
+    """Yield the picture of each row of a table.
 
     Args:
         file: The table.
-        name: What messages call it.
+        name: Name of the file in messages.
         value: Content of a JSON file, or None for another form.
         columns: Columns by what they contain; others are found by their names.
         notes: Receives a line that names the columns.
@@ -62,6 +62,8 @@ def pictures(
     """
     header, rows = _rows(file, name, value)
     flat: list[tuple[int, dict[str, Any] | DataError]] = []
+    # Columns are chosen after all rows are read: rows of JSON may differ in
+    # their fields.
     for number, row in rows:
         if isinstance(row, dict):
             context = row.get("context")
@@ -73,7 +75,7 @@ def pictures(
         flat.append((number, row))
     chosen: dict[str, str] = {}
     if header or not flat:
-        chosen = _chosen(list(header), columns, name)
+        chosen = _choose_columns(list(header), columns, name)
         columns_read = (
             f"`{chosen[key]}` as {key}"
             for key in ("text", "picture")
@@ -114,22 +116,24 @@ def _rows(
 
 def _json_rows(value: Any, name: str) -> Iterable[Any]:
     if isinstance(value, dict) and isinstance(value.get("annotations"), list):
-        shown = value.get("images")  # COCO captions
+        images = value.get("images")  # COCO captions
         files = {
-            one.get("id"): one.get("file_name") for one in _objects(shown)
+            image.get("id"): image.get("file_name")
+            for image in _objects(images)
         }
         return [
             {
-                "image": files.get(one.get("image_id")),
-                "alt": one.get("caption"),
+                "image": files.get(annotation.get("image_id")),
+                "alt": annotation.get("caption"),
             }
-            if isinstance(one, dict)
-            else one
-            for one in value["annotations"]
+            if isinstance(annotation, dict)
+            else annotation
+            for annotation in value["annotations"]
         ]
     if isinstance(value, dict):
         value = next(
-            (one for one in value.values() if isinstance(one, list)), None
+            (member for member in value.values() if isinstance(member, list)),
+            None,
         )
     if not _objects(value):
         raise NoTextColumnError(
@@ -144,34 +148,41 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [row for row in rows if isinstance(row, dict)]
 
 
-def _chosen(
+def _choose_columns(
     header: list[str], columns: Mapping[str, str], name: str
 ) -> dict[str, str]:
-    plain = {_plain_name(one): one for one in reversed(header)}
-    given: dict[str, str] = {}
+    # Reversed, here and below: of two candidates the first in the file, or the
+    # more usual name, comes last and replaces the other.
+    plain_name = {
+        _plain_name(column_name): column_name
+        for column_name in reversed(header)
+    }
+    mapped: dict[str, str] = {}
     for key, column in columns.items():
         field = _field(key, column, name)
         reason = ""
         if column not in header:
             hint = _close(column, header)
             reason = f"there is no column {column!r}{hint}; it has {', '.join(header)}"
-        elif field in given:
-            reason = f"{field} has the column {given[field]!r}"
+        elif field in mapped:
+            reason = f"{field} has the column {mapped[field]!r}"
         if reason:
             raise DataError(name, f"--map {key}={column}: {reason}")
-        given[field] = column
-    chosen = {
-        key: plain[column]
-        for key, known in _COLUMNS.items()
-        for column in reversed(known)
-        if column in plain
-    } | given
+        mapped[field] = column
+    chosen: dict[str, str] = {}
+    for key, usual_columns in _COLUMNS.items():
+        for usual_column in reversed(usual_columns):
+            if usual_column in plain_name:
+                chosen[key] = plain_name[usual_column]
+    chosen |= mapped
     if "text" not in chosen:
         raise NoTextColumnError(
             name,
             f"has no column of alternative texts; it has {', '.join(header)}: name one with"
             " --map text=COLUMN",
         )
+    # One column may be known as text and as caption; a text is not compared
+    # with itself.
     if chosen.get("caption") == chosen["text"]:
         del chosen["caption"]
     return chosen
@@ -182,23 +193,27 @@ def _plain_name(column: str) -> str:
 
 
 def _field(key: str, column: str, name: str) -> str:
-    """The field that a mapping names: by its own name, or by one of its usual columns."""
-    plain = _plain_name(key)
+    """Return the field that a mapping names by its own name, or by one of its usual columns.
+
+    Raises:
+        DataError: The field is unknown.
+    """
+    plain_name = _plain_name(key)
     fields = {
         column: field
-        for field, known in reversed(_COLUMNS.items())
-        for column in known
+        for field, usual_columns in reversed(_COLUMNS.items())
+        for column in usual_columns
     }
     fields |= dict(zip(_COLUMNS, _COLUMNS, strict=True))
-    if plain in fields:
-        return fields[plain]
-    hint = _close(plain, [*fields])
+    if plain_name in fields:
+        return fields[plain_name]
+    hint = _close(plain_name, [*fields])
     reason = f"there is no field {key!r}{hint}; expected one of {', '.join(_COLUMNS)}"
     raise DataError(name, f"--map {key}={column}: {reason}")
 
 
-def _close(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, n=1)
+def _close(name: str, choices: Sequence[str]) -> str:
+    close = get_close_matches(name, choices, n=1)
     return f", did you mean {close[0]!r}?" if close else ""
 
 
@@ -208,18 +223,28 @@ def _occurrence(
     text = row.get(chosen["text"])
     if isinstance(text, list) and len(text) == 1:
         text = text[0]
-    said = dict.fromkeys(_COLUMNS, "")
-    said |= {key: _plain(row.get(column)) for key, column in chosen.items()}
+    value_by_field = dict.fromkeys(_COLUMNS, "")
+    value_by_field |= {
+        key: _plain(row.get(column)) for key, column in chosen.items()
+    }
     try:
         if text is not None:
             checked_field(chosen["text"], plain_text, text)
         # The column that was named or recognised, and the other places that hold a language.
-        language = language_of_row({**row, "language": said["language"]})
+        language = language_of_row(
+            {**row, "language": value_by_field["language"]}
+        )
     except RowError as error:
         return DataError(name, error.reason, line=number, field=error.field)
-    role, link, caption = said["role"].lower(), said["link"], said["caption"]
-    usual = "figure" if caption else "informative"
-    same: dict[str, Any] = {own: said[key] for key, own in _SAME.items()}
+    role, link, caption = (
+        value_by_field["role"].lower(),
+        value_by_field["link"],
+        value_by_field["caption"],
+    )
+    usual_role = "figure" if caption else "informative"
+    copied_values: dict[str, Any] = {
+        attribute: value_by_field[key] for key, attribute in _SAME.items()
+    }
     return Occurrence(
         file=name,
         line=number,
@@ -229,20 +254,22 @@ def _occurrence(
         text_from=chosen["text"],
         decorative=role == "decorative",
         declared=role == "decorative",
-        role=role or ("functional" if link else usual),
+        role=role or ("functional" if link else usual_role),
         link=link or None,
         language=language,
         is_long=chosen["text"] in ("long_description", "long"),
-        medium=bool(said["medium"]),
+        medium=bool(value_by_field["medium"]),
         labels=_labels(row),
         own_words=_terms(row.get(chosen.get("self_described", ""))),
-        ignore=frozenset(re.findall(r"[^\s,]+", said["lint_ignore"].upper())),
-        **same,
+        ignore=frozenset(
+            re.findall(r"[^\s,]+", value_by_field["lint_ignore"].upper())
+        ),
+        **copied_values,
     )
 
 
 def _labels(row: Mapping[str, Any]) -> dict[str, str]:
-    """What ``group`` says of who is shown: an object, or columns such as ``group.race``."""
+    """Return the labels of people by field, from ``group`` or columns such as ``group.race``."""
     group = row.get("group")
     values = dict(group) if isinstance(group, Mapping) else {}
     values |= {
@@ -250,23 +277,24 @@ def _labels(row: Mapping[str, Any]) -> dict[str, str]:
         for name, value in row.items()
         if name.startswith("group.")
     }
-    return {
-        FIELDS[name]: label
-        for name, value in values.items()
-        if name in FIELDS and (label := _plain(value).strip())
-    }
+    labels: dict[str, str] = {}
+    for name, value in values.items():
+        label = _plain(value).strip()
+        if name in FIELDS and label:
+            labels[FIELDS[name]] = label
+    return labels
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, list):
-        return " ".join(str(one) for one in value)
+        return " ".join(str(entry) for entry in value)
     return "" if value is None else str(value)
 
 
 def _terms(value: Any) -> frozenset[str]:
     if isinstance(value, list):
-        return frozenset(str(one).casefold() for one in value)
-    said = _plain(value).strip().lower()
-    if said in ("true", "1", "yes"):
+        return frozenset(str(word).casefold() for word in value)
+    text = _plain(value).strip().lower()
+    if text in ("true", "1", "yes"):
         return frozenset("*")
-    return frozenset(one.strip() for one in said.split("|") if one.strip())
+    return frozenset(word.strip() for word in text.split("|") if word.strip())

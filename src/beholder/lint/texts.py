@@ -92,117 +92,141 @@ _LINEAR = 20_000
 
 
 @check("ALT101")
-def file_name(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Names of files, cameras and programs, digests, and sizes such as 300x200."""
-    text = one.text.strip("\"'“”()[]")
-    bare = re.sub(r"[_\-+]|%20", " ", one.fold)
+def file_name(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find names of files, cameras and programs, digests, and sizes such as 300x200."""
+    text = occurrence.text.strip("\"'“”()[]")
+    bare = re.sub(r"[_\-+]|%20", " ", occurrence.fold)
     names = {
         name
-        for file in one.file_names
+        for file in occurrence.file_names
         for name in (file, PurePosixPath(file).stem)
     }
-    named = bare in {
+    # "dog" is a text even if the file is dog.jpg; "dog_01" is not.
+    is_file_name = bare in {
         re.sub(r"[_\-+]|%20", " ", fold(name)) for name in names
     } and bool(re.search(r"\.\w{2,4}$|_|\d.*\d.*\d", text))
     if (
         _FILE.fullmatch(text)
-        or named
+        or is_file_name
         or _CAMERA_NAME.fullmatch(text)
         or _PROGRAM.fullmatch(text)
         or _DIGEST.fullmatch(text)
-        or (_SIZE.search(text) and len(one.words) <= 3)
+        or (_SIZE.search(text) and len(occurrence.words) <= 3)
     ):
         return Hit(
-            f'"{_short(one.text)}" is the name of a file, a camera or a program'
+            f'"{_short(occurrence.text)}" is the name of a file, a camera or a program'
         )
-    if len(one.words) >= 4 and (found := _TOKEN.search(one.judged)):
-        if PurePosixPath(found[0]).suffix.lower() == ".pdf" and one.functional:
+    if len(occurrence.words) >= 4 and (
+        match := _TOKEN.search(occurrence.judged)
+    ):
+        # A link to a document may name its file.
+        if (
+            PurePosixPath(match[0]).suffix.lower() == ".pdf"
+            and occurrence.functional
+        ):
             return None
         return Hit(
-            f'contains the name of a file, "{_short(found[0])}"',
-            found.span(),
+            f'contains the name of a file, "{_short(match[0])}"',
+            match.span(),
             "warning",
         )
     return None
 
 
 @check("ALT102")
-def placeholder(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts such as "alt text", "TODO", "lorem ipsum", and templates that were never filled."""
-    if found := _TEMPLATE.search(one.judged):
+def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts such as "alt text", "TODO", "lorem ipsum", and unfilled templates."""
+    if match := _TEMPLATE.search(occurrence.judged):
         return Hit(
-            f'contains the unfilled template "{_short(found[0])}"',
-            found.span(),
+            f'contains the unfilled template "{_short(match[0])}"',
+            match.span(),
         )
-    if one.fold in listed("placeholder", one.language) or one.fold.startswith(
-        "lorem ipsum"
-    ):
-        if one.work_title and fold(one.work_title) == one.fold:
+    if occurrence.fold in listed(
+        "placeholder", occurrence.language
+    ) or occurrence.fold.startswith("lorem ipsum"):
+        if (
+            occurrence.work_title
+            and fold(occurrence.work_title) == occurrence.fold
+        ):
             return Hit(
-                f'"{one.text}" is only the title of the work',
+                f'"{occurrence.text}" is only the title of the work',
                 severity="warning",
             )
-        return Hit(f'"{_short(one.text)}" is a placeholder')
+        return Hit(f'"{_short(occurrence.text)}" is a placeholder')
     return None
 
 
 @check("ALT103")
-def generic_only(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts such as "Image" or "photo icon" that name only the kind of picture."""
-    content = content_words(one)
+def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts such as "Image" or "photo icon" that name only the kind of picture."""
+    content = content_words(occurrence)
     disagreed = any(
-        rule == "ALT004" for rule, _, _ in one.structural
+        rule == "ALT004" for rule, _, _ in occurrence.structural
     )  # alt="" beside a name
-    if disagreed or not content or content - listed("generic", one.language):
+    if (
+        disagreed
+        or not content
+        or content - listed("generic", occurrence.language)
+    ):
         return None
-    target = split_address(one.link or "x")
+    target = split_address(occurrence.link or "x")
     at_root = target is not None and target.path in ("", "/")
-    at_root = at_root and "logo" in content and one.functional
-    what = f'"{one.text}" names only the kind of picture'
+    at_root = at_root and "logo" in content and occurrence.functional
+    what = f'"{occurrence.text}" names only the kind of picture'
     return Hit(what, severity="warning" if at_root else "")
 
 
-def content_words(one: Occurrence) -> set[str] | None:
-    """Words other than function words and numbers, in lower case; None without any word."""
-    found = {word.casefold() for word in one.words if not word.isdigit()}
-    return found - listed("function", one.language) if found else None
+def content_words(occurrence: Occurrence) -> set[str] | None:
+    """Return words other than function words and numbers, in lower case; None without any word."""
+    folded_words = {
+        word.casefold() for word in occurrence.words if not word.isdigit()
+    }
+    return (
+        folded_words - listed("function", occurrence.language)
+        if folded_words
+        else None
+    )
 
 
 @check("ALT104")
-def image_of(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Openings such as "image of" and "this is a picture showing"."""
-    start = len(one.text) - len(one.text.lstrip(" \"'“”([{.,"))
-    for opening in pattern("opening", one.language):
-        if found := opening.match(one.text, start):
+def image_of(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find openings such as "image of" and "this is a picture showing"."""
+    start = len(occurrence.text) - len(occurrence.text.lstrip(" \"'“”([{.,"))
+    for opening in pattern("opening", occurrence.language):
+        if match := opening.match(occurrence.text, start):
             photographic = re.match(
-                "(?:photo|illustr|foto)", found["what"], re.I
+                "(?:photo|illustr|foto)", match["what"], re.I
             )
             if (
                 setting.profile in ("museum", "documents")
-                and one.medium
+                and occurrence.medium
                 and photographic
             ):
                 return None
-            if one.role in ("chart", "map", "logo", "screenshot"):
+            if occurrence.role in ("chart", "map", "logo", "screenshot"):
                 return None
-            return Hit(f'opens with "{found[0]}"', found.span())
+            return Hit(f'opens with "{match[0]}"', match.span())
     return None
 
 
 @check("ALT105")
-def too_long(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts over the limits of the profile."""
+def too_long(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts over the limits of the profile."""
     counted: int
     if setting.profile == "museum":
-        counted, unit = len(one.words), "words"
+        counted, unit = len(occurrence.words), "words"
         limits: tuple[float, float] = (
-            (float("inf"), 1000) if one.is_long else (30, 60)
+            (float("inf"), 1000) if occurrence.is_long else (30, 60)
         )
     else:
-        counted, unit = length(one.text), "characters"
+        counted, unit = length(occurrence.text), "characters"
         limits = _LIMITS[setting.profile]
+    # A chart or text without a long description may take twice the length, and
+    # is never worse than a note.
     milder = (
-        not one.long and not one.is_long and one.role in ("complex", "text")
+        not occurrence.long
+        and not occurrence.is_long
+        and occurrence.role in ("complex", "text")
     )
     note, warning = (limit * (2 if milder else 1) for limit in limits)
     hard = (
@@ -215,37 +239,44 @@ def too_long(one: Occurrence, setting: LintSetting) -> Hit | None:
             f"has {counted} characters, the network allows {hard}",
             severity="error",
         )
-    level = (
-        "warning" if counted > warning else "note" if counted > note else ""
-    )
-    if not level or (milder and level == "note"):
+    if counted > warning:
+        limit, severity = warning, "warning"
+    elif counted > note and not milder:
+        limit, severity = note, "note"
+    else:
         return None
-    limit = warning if counted > warning else note
-    severity = "note" if milder else level
+    if milder:
+        severity = "note"
     return Hit(
         f"has {counted} {unit}, the limit is {limit:g}", severity=severity
     )
 
 
 @check("ALT106")
-def too_short(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts of one word, or of fewer than four in museums and on networks."""
-    exempt = one.functional or one.decorative or one.is_long
-    if exempt or one.text_from in ("summary", "description"):
-        return None
-    around = f"{one.caption} {one.nearby}"
-    stated = one.fold and re.search(
-        rf"(?<!\w){re.escape(one.text)}(?!\w)", around
+def too_short(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts of one word, or of fewer than four in museums and on networks."""
+    exempt = (
+        occurrence.functional or occurrence.decorative or occurrence.is_long
     )
-    if stated and one.text[0].isupper():
+    if exempt or occurrence.text_from in ("summary", "description"):
         return None
-    if emoji(one.text) and not one.words:
+    # A name that is printed beside the picture needs no more words.
+    around = f"{occurrence.caption} {occurrence.nearby}"
+    stated = occurrence.fold and re.search(
+        rf"(?<!\w){re.escape(occurrence.text)}(?!\w)", around
+    )
+    if stated and occurrence.text[0].isupper():
         return None
-    if is_dense(one.text):
-        short = length(one.text) < 4
-        return Hit(f"has {length(one.text)} characters") if short else None
+    if emoji(occurrence.text) and not occurrence.words:
+        return None
+    # Scripts without blanks have no words to count.
+    if is_dense(occurrence.text):
+        short = length(occurrence.text) < 4
+        return (
+            Hit(f"has {length(occurrence.text)} characters") if short else None
+        )
     least = _SHORT[setting.profile]
-    n = len(one.words)
+    n = len(occurrence.words)
     return (
         Hit(f"has {n} word{'s'[: n != 1]}; expected at least {least}")
         if n < least
@@ -254,26 +285,29 @@ def too_short(one: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 @check("ALT107")
-def stuffing(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Lists of keywords, words that are repeated, and hashtags."""
-    text = one.judged
+def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find lists of keywords, repeated words, and hashtags."""
+    text = occurrence.judged
     tags = re.findall(r"(?<!\w)#[^\W\d]\w+", text)
     if len(tags) >= 3:
         return Hit(f"has {len(tags)} hashtags")
+    # Keywords: six or more short pieces with hardly a function word, which are
+    # no sentence, no list that the text announces and mostly no names.
     pieces = [
         piece.strip()
         for piece in re.split(r"[,;|/]", text.strip(" .!?"))
         if piece.strip()
     ]
-    found = [word.casefold() for word in words(text)]
-    functions = listed("function", one.language)
+    folded_words = [word.casefold() for word in words(text)]
+    functions = listed("function", occurrence.language)
     if (
         len(pieces) >= 6
         and all(
             len(words(piece)) <= 4 and not re.search("[.!?](?!\\w)", piece)
             for piece in pieces
         )
-        and sum(word in functions for word in found) < 0.1 * len(found)
+        and sum(word in functions for word in folded_words)
+        < 0.1 * len(folded_words)
         and not re.match(
             r".{0,60}?(?:\bfrom left\b|\bshows\b|\bincludes\b|:)", text, re.I
         )
@@ -281,32 +315,40 @@ def stuffing(one: Occurrence, setting: LintSetting) -> Hit | None:
     ):
         return Hit(f"lists {len(pieces)} keywords")
     content = [
-        word for word in found if word not in functions and not word.isdigit()
+        word
+        for word in folded_words
+        if word not in functions and not word.isdigit()
     ]
+    # Repeats: a stem that is at least a quarter of the content words.
     if len(content) >= 8:
-        stems = Counter(stem(word, one.language) for word in content)
-        most = max(
+        stems = Counter(stem(word, occurrence.language) for word in content)
+        commonest = max(
             (word for word in stems if len(word) >= 4),
             key=stems.__getitem__,
             default="",
         )
-        n = stems[most]
+        n = stems[commonest]
         if n >= 3 and n >= 0.25 * len(content):
             return Hit(
-                f'repeats "{most}" {n} times in {len(content)} content words'
+                f'repeats "{commonest}" {n} times in {len(content)} content words'
             )
     return None
 
 
 @check("ALT108")
-def all_caps(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts in capitals, other than short acronyms."""
-    found = words(one.judged)
+def all_caps(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts in capitals, other than short acronyms."""
+    text_words = words(occurrence.judged)
+    # Letters of scripts without capitals say nothing.
     cased = [
-        letter for letter in one.judged if letter.upper() != letter.lower()
+        letter
+        for letter in occurrence.judged
+        if letter.upper() != letter.lower()
     ]
-    acronyms = len(found) <= 3 and all(len(word) <= 5 for word in found)
-    if len(found) < 2 or len(cased) < 10 or acronyms:
+    acronyms = len(text_words) <= 3 and all(
+        len(word) <= 5 for word in text_words
+    )
+    if len(text_words) < 2 or len(cased) < 10 or acronyms:
         return None
     n_upper, n = sum(map(str.isupper, cased)), len(cased)
     return (
@@ -317,72 +359,85 @@ def all_caps(one: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 @check("ALT109")
-def address(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Web addresses, except the host of a link's target beside other words."""
-    if found := _ADDRESS.search(one.judged):
+def address(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find web addresses, except the host of a link's target beside other words."""
+    if match := _ADDRESS.search(occurrence.judged):
         host = re.sub(
-            r"^https?://|/$", "", found[0].rstrip(".,;"), flags=re.I
+            r"^https?://|/$", "", match[0].rstrip(".,;"), flags=re.I
         ).lower()
-        target = split_address(one.link or "")
+        target = split_address(occurrence.link or "")
         is_host = target is not None and host == target.netloc
-        if one.functional and len(one.text) > len(found[0]) and is_host:
+        if (
+            occurrence.functional
+            and len(occurrence.text) > len(match[0])
+            and is_host
+        ):
             return None
-        return Hit(f'contains the address "{_short(found[0])}"', found.span())
+        return Hit(f'contains the address "{_short(match[0])}"', match.span())
     return None
 
 
 @check("ALT110")
-def has_emoji(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Emoji, from the third on for social networks."""
-    found = emoji(one.judged)
-    whole = len(found) == 1 and one.text == one.text[slice(*found[0])]
-    if len(found) < (3 if setting.profile == "social" else 1) or (
-        whole and one.emoji
+def has_emoji(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find emoji; on social networks three or more."""
+    spans = emoji(occurrence.judged)
+    is_only_emoji = (
+        len(spans) == 1
+        and occurrence.text == occurrence.text[slice(*spans[0])]
+    )
+    if len(spans) < (3 if setting.profile == "social" else 1) or (
+        is_only_emoji and occurrence.emoji
     ):
         return None
-    return Hit(f"contains {len(found)} emoji", found[0])
+    return Hit(f"contains {len(spans)} emoji", spans[0])
 
 
 @check("ALT111")
-def unpronounceable(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts of punctuation."""
-    spoken = any(map(str.isalnum, one.text)) or emoji(one.text)
+def unpronounceable(
+    occurrence: Occurrence, setting: LintSetting
+) -> Hit | None:
+    """Find texts of punctuation."""
+    spoken = any(map(str.isalnum, occurrence.text)) or emoji(occurrence.text)
     return (
-        None if spoken else Hit(f'"{_short(one.text)}" cannot be read aloud')
+        None
+        if spoken
+        else Hit(f'"{_short(occurrence.text)}" cannot be read aloud')
     )
 
 
 @check("ALT112")
-def markup(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Tags, entities, control characters and wrongly decoded characters."""
-    if found := _TAG.search(one.judged):
-        return Hit(f'contains the tag "{_short(found[0])}"', found.span())
-    for found in _ENTITY.finditer(one.judged):
-        if html.unescape(found[0]) != found[0]:
-            return Hit(f'contains the entity "{found[0]}"', found.span())
-    if found := _CONTROL.search(one.raw or ""):
-        return Hit(f"contains the character U+{ord(found[0]):04X}")
-    for found in _MOJIBAKE.finditer(one.text):
+def markup(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find tags, entities, control characters and wrongly decoded characters."""
+    if match := _TAG.search(occurrence.judged):
+        return Hit(f'contains the tag "{_short(match[0])}"', match.span())
+    for match in _ENTITY.finditer(occurrence.judged):
+        if html.unescape(match[0]) != match[0]:
+            return Hit(f'contains the entity "{match[0]}"', match.span())
+    if match := _CONTROL.search(occurrence.raw or ""):
+        return Hit(f"contains the character U+{ord(match[0]):04X}")
+    for match in _MOJIBAKE.finditer(occurrence.text):
         try:
-            meant = found[0].encode("cp1252").decode("utf-8")
+            meant = match[0].encode("cp1252").decode("utf-8")
         except UnicodeError:
             continue
         return Hit(
-            f'contains "{found[0]}", a wrongly decoded "{meant}"', found.span()
+            f'contains "{match[0]}", a wrongly decoded "{meant}"', match.span()
         )
     return None
 
 
 @check("ALT113")
-def cut_off(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Texts that end with an ellipsis or at a typical limit of a field."""
-    text = without_quotes(one.text).rstrip()
-    if text.endswith(("...", "…")) and one.text.endswith(("...", "…")):
-        start = fold(one.text.rstrip(".… "))
+def cut_off(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+    """Find texts that end with an ellipsis or at a typical limit of a field."""
+    # An ellipsis counts if another field continues the text. A length at the
+    # limit of a field counts if the last word looks cut.
+    text = without_quotes(occurrence.text).rstrip()
+    if text.endswith(("...", "…")) and occurrence.text.endswith(("...", "…")):
+        start = fold(occurrence.text.rstrip(".… "))
         for name, longer in (
-            ("caption", one.caption),
-            ("long", one.long),
-            ("page", one.nearby),
+            ("caption", occurrence.caption),
+            ("long", occurrence.long),
+            ("page", occurrence.nearby),
         ):
             if (
                 len(start) >= 20
@@ -393,45 +448,49 @@ def cut_off(one: Occurrence, setting: LintSetting) -> Hit | None:
                     f"ends with an ellipsis; the {name} continues",
                     evidence={name: longer},
                 )
-    n = len(one.text)
+    n = len(occurrence.text)
     if (
         n not in _CUT_LENGTHS
-        or re.search(r"[.!?…。)\]\"”’»]$", one.text)
-        or not one.words
+        or re.search(r"[.!?…。)\]\"”’»]$", occurrence.text)
+        or not occurrence.words
     ):
         return None
-    last = one.words[-1].casefold()
+    last = occurrence.words[-1].casefold()
     short = (
         len(last) == 2
         and last not in listed("function", "en")
-        and one.words[-1].islower()
+        and occurrence.words[-1].islower()
     )
-    unknown = base_language(one.language) in ("", "en") and (
+    unknown = base_language(occurrence.language) in ("", "en") and (
         short or frequency.weight(last) == 1.0
     )
-    if last not in map(str.casefold, words(one.caption)) and (
+    if last not in map(str.casefold, words(occurrence.caption)) and (
         unknown or len(last) == 1 or setting.lengths[n] > 1
     ):
-        return Hit(f'ends at exactly {n} characters with "{one.words[-1]}"')
+        return Hit(
+            f'ends at exactly {n} characters with "{occurrence.words[-1]}"'
+        )
     return None
 
 
 @check("ALT114")
-def not_a_description(one: Occurrence, setting: LintSetting) -> Hit | None:
-    """Credits alone, and frames that programs put round their guesses."""
-    if found := _FRAME.search(one.judged):
-        return Hit(f'contains the machine-made "{found[0]}"', found.span())
+def not_a_description(
+    occurrence: Occurrence, setting: LintSetting
+) -> Hit | None:
+    """Find texts that are only a credit, and phrases of captioning programs."""
+    if match := _FRAME.search(occurrence.judged):
+        return Hit(f'contains the machine-made "{match[0]}"', match.span())
     credited = sum(
-        len(words(match[0])) for match in _CREDIT.finditer(one.text)
+        len(words(match[0])) for match in _CREDIT.finditer(occurrence.text)
     )
-    if one.words and credited >= 0.6 * len(one.words):
+    if occurrence.words and credited >= 0.6 * len(occurrence.words):
         return Hit("is only a credit")
     return None
 
 
-def scannable(one: Occurrence, rule: str) -> bool:
-    """Whether a rule looks at a text: only those that scan once look at very long ones."""
-    return len(one.text) <= _LINEAR or rule in (
+def scannable(occurrence: Occurrence, rule: str) -> bool:
+    """Return whether a rule is applied to a text: very long ones only meet rules of linear time."""
+    return len(occurrence.text) <= _LINEAR or rule in (
         "ALT105",
         "ALT108",
         "ALT110",

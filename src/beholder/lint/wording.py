@@ -23,14 +23,14 @@ _QUOTED = (
 
 
 @cache
-def _read(file: str) -> Any:
+def _read_json(file: str) -> Any:
     source = files("beholder.lint").joinpath(file)
     return json.loads(source.read_text(encoding="utf-8"))
 
 
 def names(key: str) -> Any:
-    """A list or table of ``names.json``: elements, columns, numerals, shades."""
-    return _read("names.json")[key]
+    """Return a list or table of ``names.json``: elements, columns, numerals, shades."""
+    return _read_json("names.json")[key]
 
 
 _DENSE = re.compile(
@@ -55,48 +55,49 @@ _EMOJI = re.compile(
 
 
 def norm(text: str) -> str:
-    """The text in NFC, without format characters, with single blanks."""
+    """Return the text in NFC, without format characters, with single blanks."""
     return " ".join(
         _FORMAT.sub("", unicodedata.normalize("NFC", text)).split()
     )
 
 
 def fold(text: str) -> str:
-    """The text in lower case, without punctuation at both ends."""
+    """Return the text in lower case, without punctuation at both ends."""
     return norm(text).casefold().strip(_EDGES)
 
 
 def words(text: str) -> list[str]:
-    """Words; in scripts without blanks, two letters count as one word."""
+    """Return the words; in scripts without blanks, two letters count as one word."""
     dense = _DENSE.findall(text)
-    found = [
-        one
-        for one in _WORD.findall(_DENSE.sub(" ", text))
-        if any(map(str.isalnum, one))
+    spaced_words = [
+        word
+        for word in _WORD.findall(_DENSE.sub(" ", text))
+        if any(map(str.isalnum, word))
     ]
-    return found + [
+    return spaced_words + [
         "".join(dense[at : at + 2]) for at in range(0, len(dense), 2)
     ]
 
 
 def length(text: str) -> int:
-    """Characters as a reader counts them: marks and parts of an emoji are not counted."""
+    """Return the number of characters as a reader counts them: an emoji with its parts is one."""
+    # Any letter: an emoji of several code points counts as one.
     text = _EMOJI.sub("x", text)
-    return sum(not unicodedata.combining(one) for one in text)
+    return sum(not unicodedata.combining(character) for character in text)
 
 
 def is_dense(text: str) -> bool:
-    """Whether most letters are of a script without blanks."""
+    """Return whether most letters are of a script without blanks."""
     return 2 * len(_DENSE.findall(text)) > sum(map(str.isalpha, text))
 
 
 def emoji(text: str) -> list[tuple[int, int]]:
-    """Ranges of emoji in a text."""
+    """Return the ranges of emoji in a text."""
     return [match.span() for match in _EMOJI.finditer(text)]
 
 
 def stem(word: str, language: str) -> str:
-    """The stem of a word, English if the language has no stemmer."""
+    """Return the stem of a word, by English rules if the language has no stemmer."""
     return _stem(
         word.casefold(), (language_named(language) or "english").lower()
     )
@@ -111,34 +112,38 @@ def _stem(word: str, language: str) -> str:
 def _stemmer(language: str) -> Any:
     import snowballstemmer
 
-    known = snowballstemmer.algorithms()
+    languages = snowballstemmer.algorithms()
     return snowballstemmer.stemmer(
-        language if language in known else "english"
+        language if language in languages else "english"
     )
 
 
 def _lists() -> dict[str, dict[str, Sequence[str]]]:
-    lists: dict[str, dict[str, Sequence[str]]] = _read("words.json")
+    lists: dict[str, dict[str, Sequence[str]]] = _read_json("words.json")
     return lists
 
 
 def codes(language: str) -> tuple[str, ...]:
-    """English and the language of the page, of those with word lists."""
-    own = base_language(language)
-    return ("en", own) if own in _lists() and own != "en" else ("en",)
+    """Return the codes of English and of the page's language, if it has word lists."""
+    page_language = base_language(language)
+    return (
+        ("en", page_language)
+        if page_language in _lists() and page_language != "en"
+        else ("en",)
+    )
 
 
 @cache
 def listed(name: str, language: str) -> frozenset[str]:
-    """The words of a list, in English and in the language of the page."""
+    """Return the words of a list, in English and in the language of the page."""
     return frozenset(
-        one for code in codes(language) for one in _lists()[code][name]
+        word for code in codes(language) for word in _lists()[code][name]
     )
 
 
 @cache
 def pattern(name: str, language: str) -> tuple[re.Pattern[str], ...]:
-    """The expressions of a list, in English and in the language of the page."""
+    """Return the expressions of a list, in English and in the language of the page."""
     return tuple(
         re.compile(str(_lists()[code][name]), re.I) for code in codes(language)
     )
@@ -153,12 +158,12 @@ def _reported(language: str) -> re.Pattern[str]:
 
 
 def transcribed(text: str, language: str) -> str:
-    """The text with quotations after words such as "reads" or "says" blanked."""
+    """Return the text with quotations after words such as "reads" or "says" blanked."""
     return _reported(language).sub(_blanked, text)
 
 
 def without_quotes(text: str) -> str:
-    """The text with all quotations blanked."""
+    """Return the text with all quotations blanked."""
     return re.sub(_QUOTED, _blanked, text)
 
 

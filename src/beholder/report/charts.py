@@ -24,7 +24,7 @@ Scores: TypeAlias = NDArray[np.float64]
 
 WIDTH = 640
 HEIGHT = 200
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 14, 42
+_LEFT_MARGIN, _RIGHT_MARGIN, _TOP_MARGIN, _BOTTOM_MARGIN = 62, 14, 14, 42
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,24 @@ class Histogram:
     n: int
     width: int = WIDTH
     height: int = HEIGHT
-    left: int = _LEFT
-    right: int = WIDTH - _RIGHT
-    top: int = _TOP
-    bottom: int = HEIGHT - _BOTTOM
+    left: int = _LEFT_MARGIN
+    right: int = WIDTH - _RIGHT_MARGIN
+    top: int = _TOP_MARGIN
+    bottom: int = HEIGHT - _BOTTOM_MARGIN
 
     def x(self, score: float) -> float:
-        """The place of a score."""
+        """Return the horizontal position of a score in the view box."""
         low, high = self.x_ticks[0], self.x_ticks[-1]
         share = (score - low) / (high - low)
         return round(self.left + share * (self.right - self.left), 2)
 
     def y(self, count: float) -> float:
-        """The place of a count."""
+        """Return the vertical position of a count in the view box."""
         share = 1 - count / self.y_ticks[-1]
         return round(self.top + share * (self.bottom - self.top), 2)
 
     def tick(self, score: float) -> str:
-        """The label of a tick of scores."""
+        """Return the label of a tick of scores."""
         return show_tick(score, self.x_ticks)
 
 
@@ -79,21 +79,25 @@ class RangeBar:
 
 
 def domain(value: ValueLog, scores: Scores) -> tuple[float, float]:
-    """The range an axis shows: all that is possible, or where the scores are if that is narrow."""
-    least, most = float(scores.min()), float(scores.max())
+    """Return the range of an axis: the scale of the value, or the range of the scores if narrow."""
+    # The whole scale if the scores fill a quarter of it, else their own range,
+    # and a tenth of the scale around a single value.
+    lowest, highest = float(scores.min()), float(scores.max())
+    # A value without bounds, such as CIDEr, has the range of its scores.
     if value.low is None or value.high is None or value.low >= value.high:
-        return widened(least, most)
-    low, high = min(least, value.low), max(most, value.high)
-    if most - least >= 0.25 * (high - low):
+        return widened(lowest, highest)
+    low, high = min(lowest, value.low), max(highest, value.high)
+    if highest - lowest >= 0.25 * (high - low):
         return low, high
-    if not level(least, most):
-        return least, most
+    if not level(lowest, highest):
+        return lowest, highest
     width = (high - low) / 10
-    return least - width / 2, least + width / 2
+    return lowest - width / 2, lowest + width / 2
 
 
 def histogram(value: ValueLog, scores: Scores, bins: int = 24) -> Histogram:
-    """Histogram of at least one finite score."""
+    """Return the histogram of at least one finite score."""
+    # Bins divide the steps between ticks, so that no bar crosses a tick.
     marks = ticks(*domain(value, scores))
     steps = len(marks) - 1
     per_step = max(1, round(bins / steps))  # a tick falls on a border of bins
@@ -116,14 +120,14 @@ def histogram(value: ValueLog, scores: Scores, bins: int = 24) -> Histogram:
 
 
 def sparkline(value: ValueLog, scores: Scores, bins: int = 20) -> list[float]:
-    """Heights 0..1 of a small histogram over the whole scale of a value."""
+    """Return the heights, 0..1, of a small histogram over the whole scale of a value."""
     low, high = scale(value, scores)
     counts, _ = np.histogram(scores, bins=bins, range=(low, high))
     return [round(float(count) / float(counts.max()), 3) for count in counts]
 
 
 def scale(value: ValueLog, scores: Scores) -> tuple[float, float]:
-    """The bounds of a value, widened to the scores; the range of the scores without bounds."""
+    """Return the bounds of a value, widened to the scores; without bounds the scores' range."""
     low = min(
         float(scores.min()), value.low if value.low is not None else np.inf
     )

@@ -61,6 +61,8 @@ def sarif_result(
     if region is not None:
         physical["region"] = region
     location: dict[str, object] = {"physicalLocation": physical}
+    # Services show the logical location where a line means nothing, such as
+    # the item of a run.
     if inside:
         location["logicalLocations"] = [{"fullyQualifiedName": inside}]
     return {
@@ -86,8 +88,11 @@ def add_element(
         lines: Its text; an end of a line within one becomes a blank.
         attributes: Its attributes.
     """
-    plain = {key: for_xml(value) for key, value in attributes.items()}
-    element = ElementTree.SubElement(parent, tag, plain)
+    # XML has no way to write control characters, so they are replaced.
+    safe_attributes = {
+        key: for_xml(value) for key, value in attributes.items()
+    }
+    element = ElementTree.SubElement(parent, tag, safe_attributes)
     element.text = "\n".join(map(for_xml, lines))
     return element
 

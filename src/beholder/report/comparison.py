@@ -31,15 +31,18 @@ from beholder.tables import (
 
 
 def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
-    """Paired differences per value, second run minus first.
+    """Return a table of paired differences per value, second run minus first.
 
     Args:
         comparison: The two runs side by side.
         label_a: Name of the first run.
         label_b: Name of the second.
     """
+    # Every row has its own n, because items may have a value in one run only;
+    # a note says so where it happened.
     counts = "; ".join(
-        _counted(one, label_a, label_b) for one in comparison.counts
+        _counted(subject_counts, label_a, label_b)
+        for subject_counts in comparison.counts
     )
     return Table(
         name="differences",
@@ -56,7 +59,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         ),
         rows=tuple(
             {
-                "metric": _named(row),
+                "metric": _name_metric(row),
                 "value": row.value,
                 "mean_a": row.mean_a,
                 "mean_b": row.mean_b,
@@ -75,19 +78,19 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
             "p: sign flips per source; Holm: corrected over all values that are compared.",
             *_fewer(comparison),
             *(
-                f"caution: {one.note}."
-                for one in comparison.counts
-                if one.note
+                f"caution: {subject_counts.note}."
+                for subject_counts in comparison.counts
+                if subject_counts.note
             ),
-            *(f"caution: {one}." for one in comparison.cautions),
+            *(f"caution: {caution}." for caution in comparison.cautions),
         ),
         by="metric",
     )
 
 
 def _fewer(comparison: Comparison) -> list[str]:
-    most = max(counts.n_common for counts in comparison.counts)
-    if all(row.paired.n == most for row in comparison.differences):
+    n_most = max(counts.n_common for counts in comparison.counts)
+    if all(row.paired.n == n_most for row in comparison.differences):
         return []
     what = " and ".join(counts.subjects for counts in comparison.counts)
     return [
@@ -139,14 +142,18 @@ def write_comparison(
         comparison=comparison,
         table=html(differences(comparison, *names)),
         moved=[
-            (one.metric, one.value, list(_moved(a, b, one, root)))
-            for one in _headlines(a, comparison)
+            (
+                headline.metric,
+                headline.value,
+                list(_moved(a, b, headline, root)),
+            )
+            for headline in _headlines(a, comparison)
         ],
     )
     files.write_text(output, page)
 
 
-def _named(row: Difference) -> str:
+def _name_metric(row: Difference) -> str:
     return (
         row.metric
         if row.other in ("", row.metric)
@@ -155,7 +162,7 @@ def _named(row: Difference) -> str:
 
 
 def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
-    """Per metric the items whose headline fell most from the first run to the second.
+    """Return, per metric, the items whose headline fell most from the first run to the second.
 
     Metrics whose headline has no direction are left out.
 
@@ -168,7 +175,13 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     askers = manifest.read(a.folder).askers
     for headline in _headlines(a, comparison):
         metric, value = headline.metric, headline.value
-        info = next(one for one in askers[metric].values if one.name == value)
+        info = next(
+            value_info
+            for value_info in askers[metric].values
+            if value_info.name == value
+        )
+        # With the sign, a fall is negative whichever end is better; without a
+        # direction nothing falls.
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         fallen = sorted(
             (sign * float(subtract(second, first)), name, first, second)
@@ -194,28 +207,30 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
 def _pairs(
     a: Store, b: Store, headline: Difference
 ) -> Iterable[tuple[str, tuple[tuple[int, float], tuple[int, float]]]]:
-    """Ids with position and value in both runs."""
+    """Return pairs of an item's id and its (position, value) in both runs."""
     return paired_values(
         a, b, headline.value, headline.metric, headline.other
     ).items()
 
 
 def _headlines(a: Store, comparison: Comparison) -> list[Difference]:
-    """The first compared value of each metric of items."""
-    found: dict[str, Difference] = {}
+    """Return the first compared value of each metric of items."""
+    headline_by_metric: dict[str, Difference] = {}
     for row in comparison.differences:
         if a.kind_of(row.metric) is ITEM:
-            found.setdefault(row.metric, row)
-    return list(found.values())
+            headline_by_metric.setdefault(row.metric, row)
+    return list(headline_by_metric.values())
 
 
 def _moved(
     a: Store, b: Store, headline: Difference, root: Path | None
 ) -> Iterator[Mapping[str, str | float]]:
-    """The items that differ most: their scores, texts, and the address of the picture."""
+    """Yield the items that differ most: scores, texts, and the picture as an address."""
     paired = paired_values(
         a, b, headline.value, headline.metric, headline.other
     )
+    # Equal differences in the order of ids, so that a page does not change
+    # between runs.
     common = sorted(
         paired,
         key=lambda name: (-abs(paired[name][1][1] - paired[name][0][1]), name),
@@ -225,6 +240,7 @@ def _moved(
         (at_a, score_a), (at_b, score_b) = paired[name]
         [(_, first)], [(_, second)] = a.items([at_a]), b.items([at_b])
         picture = "" if root is None else picture_uri(first, root, room)
+        # Pictures share a budget: the page must stay small enough to send.
         room -= len(picture)
         yield {
             "id": name,

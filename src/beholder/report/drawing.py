@@ -27,10 +27,11 @@ def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no run, or one of an unknown kind or of a kind without a page,
+        RunError: The folder contains no run, or one of an unknown kind or of a kind without a page,
             or the file cannot be written.
     """
     kind = kind_of(run_folder)
+    # Pages are loaded by name: this package knows no kind of work.
     if not kind.page:
         raise RunError(
             f"{run_folder}: runs of the kind {kind.name!r} have no page"
@@ -48,7 +49,7 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     Raises:
         ConfigError: Runs of this kind have no figures.
         MissingExtraError: matplotlib is not installed.
-        RunError: The folder holds no run, or one of an unknown kind.
+        RunError: The folder contains no run, or one of an unknown kind.
     """
     kind = kind_of(run_folder)
     if not kind.figures:
@@ -62,13 +63,13 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class PageSection:
-    """What a feature adds to the page of a run that scored items.
+    """A section that a feature adds to the page of a run that scored items.
 
     Attributes:
         id: Its anchor.
         title: As the navigation shows it.
         template: Its template; receives ``section`` (this value) and all values of the page.
-        values: What the template draws.
+        values: Values of the template.
         positions: Places of items that it links to; the page embeds these first.
     """
 

@@ -44,7 +44,7 @@ def write_figures(
         The files, in the order they were written. Equal runs give equal files.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder contains no run.
     """
     from beholder.metrics.vcs.plots import (
         alignment_figure,
@@ -55,6 +55,8 @@ def write_figures(
     written: list[Path] = []
     with Store.read(run_folder) as store:
         run = load(store)
+        # Numbered names keep the order of metrics in a folder, and are unique
+        # if two names read alike as files.
         for number, metric in enumerate(run.metrics):
             stem = f"{number + 1}-{safe_name(metric.name)}"
             value = metric.headline
@@ -66,6 +68,8 @@ def write_figures(
                 chart, histogram_svg(histogram(value, scores), value.name)
             )
             written.append(chart)
+            # The worst items, the best and an even sample; drawing all would
+            # take too long.
             ranking = metric.ranking().tolist()
             for position in sorted(
                 choose(run.n_items, [ranking, ranking[::-1]], max_items)
@@ -87,7 +91,7 @@ def write_figures(
 
 
 def chunk_verdicts(score: ItemScore) -> dict[Side, list[str]]:
-    """Verdict per chunk of each side of an alignment."""
+    """Return the verdict of each chunk, by side of an alignment."""
     return {
         side: [score.units[key].verdict or "match" for key in keys]
         for side, keys in chunk_units(score).items()
@@ -95,7 +99,13 @@ def chunk_verdicts(score: ItemScore) -> dict[Side, list[str]]:
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
-    """Write a figure under a name without ending, once per format; equal figures, equal files."""
+    """Write a figure in each format; equal figures give equal files.
+
+    Args:
+        figure: The figure.
+        stem: Path without ending.
+        formats: Endings.
+    """
     from matplotlib import rc_context
 
     paths = []

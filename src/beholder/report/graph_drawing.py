@@ -53,27 +53,30 @@ class _Arrow(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """Height at which the words stand."""
+        """Vertical position of the words."""
         return (self.start[1] + self.end[1]) / 2
 
     @property
     def room(self) -> tuple[float, float]:
-        """Ends of the part of a lane that line and words take."""
+        """Top and bottom of the part of a lane that line and words take."""
         half = _WORDS_LINE * len(self.texts) / 2 + 2
         ends = (self.start[1], self.end[1])
         return min(*ends, self.middle - half), max(*ends, self.middle + half)
 
 
 def graph_svg(graph: SceneGraph) -> str:
-    """A scene graph as a stand-alone SVG document, readable up to about 60 entities.
+    """Return a scene graph as an SVG document, readable up to about 60 entities.
 
     Boxes stand below each other in the order of the text. Arrows run beside them, each in the
     nearest lane that is free there. Denied facts are struck through; entities of the picture itself
     have a dashed frame.
     """
+    # Boxes are stacked at the left. Each lane of arrows takes the width of its
+    # longest words, beside the lanes before it; the drawing grows with them to
+    # the right, up and down.
     boxes = list(_boxes(graph))
     arrows = list(_arrows(graph, boxes))
-    left = max((box.width for box in boxes), default=0.0) + _MARGIN
+    lane_start = max((box.width for box in boxes), default=0.0) + _MARGIN
     parts = [_drawn_box(box) for box in boxes]
     top = 0.0
     bottom = max((box.top + box.height for box in boxes), default=0.0)
@@ -82,16 +85,16 @@ def graph_svg(graph: SceneGraph) -> str:
         width = letters * _LETTER * 0.9 + _GAP
         # Lines come first, so that no line is drawn over words.
         parts = [
-            *(_line(arrow, left + width / 2) for arrow in lane),
+            *(_line(arrow, lane_start + width / 2) for arrow in lane),
             *parts,
-            *(_words(arrow, left + width / 2) for arrow in lane),
+            *(_words(arrow, lane_start + width / 2) for arrow in lane),
         ]
-        left += width
+        lane_start += width
         top = min(top, *(arrow.room[0] for arrow in lane))
         bottom = max(bottom, *(arrow.room[1] for arrow in lane))
     head = _HEAD.format(
         top=top,
-        width=left + _MARGIN,
+        width=lane_start + _MARGIN,
         height=bottom + _MARGIN - top,
         style=_STYLE,
     )
@@ -106,6 +109,8 @@ def _boxes(graph: SceneGraph) -> Iterator[_Box]:
             for attribute in graph.attributes_of(entity.index)
             for part in _wrapped(attribute.text)
         ]
+        # Letters have one estimated width, because the browser that draws them
+        # is not known; three letters at least, so that a box is visible.
         widest = max(len(_title(entity)), *(len(text) for text, _ in rows), 3)
         height = _LINE * (1 + len(rows)) + 12.0
         yield _Box(entity, tuple(rows), top, widest * _LETTER + 18, height)
@@ -113,11 +118,14 @@ def _boxes(graph: SceneGraph) -> Iterator[_Box]:
 
 
 def _arrows(graph: SceneGraph, boxes: Sequence[_Box]) -> Iterator[_Arrow]:
-    """An arrow for each pair with relations: it leaves a box above the arrows that end there."""
+    """Yield an arrow for each pair with relations; it leaves a box above those that end there."""
     texts_by_pair = by_key(
-        ((one.subject, one.object), _stated(one)) for one in graph.relations
+        ((relation.subject, relation.object), _stated(relation))
+        for relation in graph.relations
     )
     for (subject, target), texts in texts_by_pair.items():
+        # An arrow leaves at 0.3 of the height and ends at 0.7, so that both
+        # can be told apart at one box.
         start, end = (
             (_MARGIN + box.width, box.top + box.height * share)
             for box, share in ((boxes[subject], 0.3), (boxes[target], 0.7))
@@ -126,12 +134,15 @@ def _arrows(graph: SceneGraph, boxes: Sequence[_Box]) -> Iterator[_Arrow]:
 
 
 def _lanes(arrows: Sequence[_Arrow]) -> list[list[_Arrow]]:
-    """The arrows of each lane, in which no two overlap; short arrows are in inner lanes."""
+    """Assign arrows to lanes in which no two overlap; short arrows are in inner lanes."""
     lanes: list[list[_Arrow]] = []
-    for arrow in sorted(arrows, key=lambda one: one.room[1] - one.room[0]):
+    # Short arrows first: each takes the first lane in which its room is free.
+    for arrow in sorted(
+        arrows, key=lambda arrow: arrow.room[1] - arrow.room[0]
+    ):
         low, high = arrow.room
         for lane in lanes:
-            rooms = (other.room for other in lane)
+            rooms = (neighbour.room for neighbour in lane)
             if all(high < start or end < low for start, end in rooms):
                 lane.append(arrow)
                 break
@@ -141,12 +152,12 @@ def _lanes(arrows: Sequence[_Arrow]) -> list[list[_Arrow]]:
 
 
 def _title(entity: Entity) -> str:
-    named = (
+    name = (
         entity.mentions[0].text.lower()
         if entity.member_of is None
         else entity.name
     )
-    return f"{entity.quantity} {named}" if entity.quantity else named
+    return f"{entity.quantity} {name}" if entity.quantity else name
 
 
 def _wrapped(text: str) -> list[str]:
@@ -191,7 +202,7 @@ def _drawn_box(box: _Box) -> str:
 
 
 def graph_text(graph: SceneGraph) -> str:
-    """A line per entity with its attributes, and one below it per relation that begins there."""
+    """Return a line per entity with its attributes, then a line per relation from it."""
     lines = []
     for entity in graph.entities:
         attributes = ", ".join(map(_stated, graph.attributes_of(entity.index)))

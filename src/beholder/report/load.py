@@ -27,7 +27,7 @@ class MetricColumns:
     Attributes:
         name: Canonical name.
         signature: How the numbers are made.
-        values: What it gives; the first is the headline.
+        values: Its values; the first is the headline.
         positions: (n,) positions of the scored items, ascending.
         columns: (n,) scores by value name; NaN if an item has no such value.
         failures: Reason by position.
@@ -48,39 +48,41 @@ class MetricColumns:
         return self.values[0]
 
     def finite(self, name: str) -> NDArray[np.float64]:
-        """The scores of a value that items have."""
+        """Return the scores of a value, without items that have none."""
         column = self.columns[name]
         return column[np.isfinite(column)]
 
     def ranking(self) -> NDArray[np.int64]:
-        """Positions from the worst headline to the best, equal ones in the order of the data.
+        """Return positions from the worst headline to the best; ties keep the order of the data.
 
         A headline without a direction is ordered from its lowest to its highest value.
         """
         column = self.columns[self.headline.name]
-        known = np.isfinite(column)
+        # ``stable`` keeps equal scores in the order of the data, whatever the
+        # platform.
+        has_value = np.isfinite(column)
         key = (
-            -column[known]
+            -column[has_value]
             if self.headline.higher_is_better is False
-            else column[known]
+            else column[has_value]
         )
-        return self.positions[known][np.argsort(key, kind="stable")]
+        return self.positions[has_value][np.argsort(key, kind="stable")]
 
     def reasons(self) -> list[tuple[str, int]]:
-        """Reasons of failures with their counts, the most frequent first."""
+        """Return the reasons of failures with their counts, the most frequent first."""
         return Counter(self.failures.values()).most_common()
 
 
 @dataclass(frozen=True)
 class RunData:
-    """What a report draws.
+    """Data of a report.
 
     Attributes:
         log: The content of ``run.json``.
         n_items: Items of the run.
         metrics: Outcomes per metric, in the order of the run.
         groups: Per group column, the value of each item, or None.
-        caution: That the run is not complete, with n of m; empty if it is.
+        caution: Sentence that the run is not complete, with n of m; empty for a complete run.
     """
 
     log: RunLog
@@ -94,7 +96,7 @@ def load(store: Store) -> RunData:
     """Read a run.
 
     Raises:
-        RunError: The folder holds no run log, or a damaged one.
+        RunError: The folder has no run log, or a damaged one.
     """
     log = manifest.read(store.folder)
     n_items = log.data.n_items
@@ -106,8 +108,8 @@ def load(store: Store) -> RunData:
         log=log,
         n_items=n_items,
         metrics=tuple(
-            _metric(store, one, n_items, results.get(one.name))
-            for one in log.metrics
+            _metric(store, entry, n_items, results.get(entry.name))
+            for entry in log.metrics
         ),
         groups={
             name: column.to_pylist() for name, column in labels.groups.items()
@@ -119,10 +121,11 @@ def load(store: Store) -> RunData:
 def _metric(
     store: Store, entry: AskerLog, n_items: int, result: MetricResult | None
 ) -> MetricColumns:
-    found = read_columns(store, entry.name, n_items)
-    lacking = np.full(len(found.positions), np.nan)
+    outcomes = read_columns(store, entry.name, n_items)
+    # A value that no item has, such as one of the corpus alone.
+    lacking = np.full(len(outcomes.positions), np.nan)
     columns = {
-        value.name: found.values.get(value.name, lacking)
+        value.name: outcomes.values.get(value.name, lacking)
         for value in entry.values
     }
     signature = result.signature if result else entry.signature
@@ -130,8 +133,8 @@ def _metric(
         entry.name,
         signature,
         entry.values,
-        found.positions,
+        outcomes.positions,
         columns,
-        found.failures,
+        outcomes.failures,
         result,
     )

@@ -20,7 +20,7 @@ _SNIPPET = 160
 
 
 def markdown(table: Table) -> str:
-    """A table with its title and notes; an interval follows its value."""
+    """Return a table with its title and notes as Markdown; an interval follows its value."""
     columns = table.shown_columns()
     lines = [f"### {for_markdown(table.title)}", ""] if table.title else []
     if table.rows:
@@ -36,6 +36,7 @@ def markdown(table: Table) -> str:
                 for c in columns
             )
         )
+    # The column that groups rows is only shown where its value changes.
     before: Any = None
     for row in table.rows:
         follows = bool(table.by) and row[table.by] == before
@@ -54,18 +55,18 @@ def markdown(table: Table) -> str:
 def together(
     title: str, tables: Iterable[Table], problems: Sequence[str] = ()
 ) -> str:
-    """A summary: whether all is well, then tables.
+    """Return a summary: passed or not, the problems, then tables.
 
     Args:
-        title: What it is of.
+        title: Title of the summary.
         tables: The tables.
-        problems: Why it is no success; empty for success.
+        problems: Reasons of a failure; empty if all gates are passed.
     """
     verdict = "❌ not passed" if problems else "✅ passed"
     lines = [
         f"## {for_markdown(title)}: {verdict}",
         "",
-        *(f"- {for_markdown(one)}" for one in problems),
+        *(f"- {for_markdown(problem)}" for problem in problems),
     ]
     parts = [
         "\n".join(lines).rstrip() + "\n",
@@ -75,17 +76,17 @@ def together(
 
 
 def summed_up(title: str, tables: Iterable[Table]) -> str:
-    """A summary of what has no gate, so it says nothing of success."""
+    """Return a summary without a verdict, for results without gates."""
     return "\n".join([f"## {for_markdown(title)}\n", *map(markdown, tables)])
 
 
 def run_tables(folder: Path) -> list[Table]:
-    """Means of a run over items, and the worst items of each metric by its headline.
+    """Return the means of a run over items, and the worst items of each metric by its headline.
 
     Of a headline without a direction only the failed items are listed.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder contains no run.
     """
     with Store.read(folder) as store:
         run = load(store)
@@ -94,6 +95,7 @@ def run_tables(folder: Path) -> list[Table]:
 
 
 def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
+    # Failed items are worse than any score, so they come first.
     rows: list[dict[str, Any]] = [
         {
             "id": item.id,
@@ -107,6 +109,7 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
             metric.positions, metric.columns[metric.headline.name], strict=True
         )
     )
+    # Without a direction there is no worst score.
     directed = metric.headline.higher_is_better is not None
     lowest = [int(p) for p in metric.ranking()[:N_WORST]] if directed else []
     rows += [
@@ -132,14 +135,14 @@ def _short(text: str) -> str:
 
 
 def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:
-    beside = (
+    note = (
         table.heads.get(str(row.get(column.key)), "")
         if column.key == table.by
         else ""
     )
     interval = show_range(row, column)
     text = show_cell(row, column) + (f" [{interval}]" if interval else "")
-    return for_markdown(f"{text} ({beside})" if beside else text)
+    return for_markdown(f"{text} ({note})" if note else text)
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The places of units in a text, cut so that overlapping and nested spans can all be drawn."""
+"""Cut a text at the borders of units, so that overlapping and nested spans can be drawn."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
         spans: Pairs of a unit's key and a character range; ranges may overlap, nest and repeat.
             What lies outside the text is left out.
     """
+    # A sweep over all borders: ``active`` has the spans that cover the current
+    # piece, the widest first, as its entries begin with minus the length.
     starts: dict[int, list[tuple[int, int, int]]] = {}
     borders = {0, len(text)}
     for key, (start, end) in spans:
@@ -40,50 +42,45 @@ def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
             starts.setdefault(start, []).append((start - end, key, end))
             borders |= {start, end}
     ordered = sorted(borders)
-    found: list[Piece] = []
+    text_pieces: list[Piece] = []
     active: list[tuple[int, int, int]] = []
     for start, end in pairwise(ordered):
         active = [span for span in active if span[2] > start]
         active = sorted(active + starts.get(start, []))
         units = tuple(dict.fromkeys(key for _, key, _ in active))
-        found.append(Piece(text[start:end], units))
-    return found
+        text_pieces.append(Piece(text[start:end], units))
+    return text_pieces
 
 
 def mark(
     text: str, units: Sequence[Unit], side: Side, reference_index: int = 0
 ) -> list[Piece]:
-    """Pieces of one text of an item, with control characters made visible.
+    """Return the pieces of one text of an item, with control characters made visible.
 
     What the judge is not sure of (``detail["unsure"]``) is not marked.
 
     Args:
         text: The candidate or one reference.
         units: All units of the item; a piece's keys are positions in it.
-        side: Which side the text is of.
-        reference_index: Which reference it is. A unit that names none belongs to the first.
+        side: Side of the text.
+        reference_index: Index of the reference. A unit that names none belongs to the first.
     """
-    own = (
-        (k, one)
-        for k, one in enumerate(units)
-        if stands_in(one, side, reference_index)
-    )
-    spans = [
-        (key, span)
-        for key, unit in own
-        if is_sure(unit)
-        for span in unit.spans
-    ]
+    # Keys are places in all units of the item, so that the pieces of all texts
+    # share them.
+    spans: list[tuple[int, Span]] = []
+    for key, unit in enumerate(units):
+        if stands_in(unit, side, reference_index) and is_sure(unit):
+            spans += [(key, span) for span in unit.spans]
     return pieces(visible(text), spans)
 
 
 def heights(marked: Iterable[Piece]) -> dict[int, int]:
-    """How many marks stand inside each unit's, at most: its line goes below theirs."""
-    found: dict[int, int] = {}
+    """Return, by unit, the largest number of marks inside its mark; its line goes below theirs."""
+    height_by_key: dict[int, int] = {}
     for piece in marked:
         for height, key in enumerate(reversed(piece.units)):
-            found[key] = max(height, found.get(key, 0))
-    return found
+            height_by_key[key] = max(height, height_by_key.get(key, 0))
+    return height_by_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +99,20 @@ class CutText:
 
 
 def marked_texts(item: Item, units: Sequence[Unit]) -> list[CutText]:
-    """The candidate and the references of an item, in this order."""
-    found = [("candidate", mark(item.candidate, units, "candidate"))]
+    """Return the candidate and then the references of an item, cut into marks."""
+    titled_pieces = [("candidate", mark(item.candidate, units, "candidate"))]
     for index, text in enumerate(item.references):
         title = (
             "reference"
             if len(item.references) == 1
             else f"reference {index + 1}"
         )
-        found.append((title, mark(text, units, "reference", index)))
-    return [CutText(title, cut, heights(cut)) for title, cut in found]
+        titled_pieces.append((title, mark(text, units, "reference", index)))
+    return [CutText(title, cut, heights(cut)) for title, cut in titled_pieces]
 
 
 def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:
-    """Whether a unit is of that text; one that names no reference is of the first."""
+    """Return whether a unit belongs to a text; one without a reference belongs to the first."""
     if unit.side != side:
         return False
     return (

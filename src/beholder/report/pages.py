@@ -1,4 +1,4 @@
-"""What pages share: the template environment, embedded figures, hashes, files, plain pages."""
+"""Shared parts of pages: template environment, embedded figures, hashes, files, plain pages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _FILTERS: dict[str, Callable[..., object]] = {
 
 
 def template_folders() -> list[Path]:
-    """Where templates and style sheets lie: of the report itself, then of each kind of work."""
+    """Return the folders of templates and style sheets: the report's, then each kind's."""
     packages = dict.fromkeys(
         feature.templates for feature in features() if feature.templates
     )
@@ -57,18 +57,18 @@ def template_folders() -> list[Path]:
 
 
 def styles(*names: str) -> str:
-    """Style sheets by name, joined.
+    """Return style sheets by name, joined.
 
     Raises:
         FileNotFoundError: No folder of templates has a file of that name.
     """
     folders = template_folders()
     return "".join(
-        _found(name, folders).read_text(encoding="utf-8") for name in names
+        _find_file(name, folders).read_text(encoding="utf-8") for name in names
     )
 
 
-def _found(name: str, folders: Sequence[Path]) -> Path:
+def _find_file(name: str, folders: Sequence[Path]) -> Path:
     for folder in folders:
         if (folder / name).is_file():
             return folder / name
@@ -76,7 +76,7 @@ def _found(name: str, folders: Sequence[Path]) -> Path:
 
 
 def _source(folders: Sequence[Path], name: str) -> str:
-    return _found(name, [*folders, *template_folders()]).read_text(
+    return _find_file(name, [*folders, *template_folders()]).read_text(
         encoding="utf-8"
     )
 
@@ -85,38 +85,41 @@ def _source(folders: Sequence[Path], name: str) -> str:
 def environment(
     *folders: Path, **filters: Callable[..., object]
 ) -> Environment:
-    """Templates that escape every text; the same one again for the same arguments, compiled once.
+    """Return the environment of templates, which escape every text; cached by its arguments.
 
     Args:
         folders: Of templates besides the report's own; they are searched first.
         filters: By name, besides those that all pages have.
     """
-    made = Environment(
+    templates = Environment(
         loader=FunctionLoader(partial(_source, folders)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update({**_FILTERS, **filters})
-    return made
+    templates.filters.update({**_FILTERS, **filters})
+    return templates
 
 
 def content_hash(text: str) -> str:
-    """The hash by which a content security policy allows a style sheet or script in the page."""
+    """Return the hash with which a content security policy allows a style sheet or script."""
+    # The form of a source in a content security policy (CSP level 2).
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
 def no_figures() -> str | None:
-    """Why figures cannot be drawn here; None if they can."""
+    """Return the reason why figures cannot be drawn; None if they can."""
     return missing("matplotlib", extra="plots", purpose="drawing figures")
 
 
 def data_uri(figure: Figure) -> str:
-    """A figure as an SVG in an address, letters drawn as shapes; equal figures give equal ones."""
+    """Return a figure as an SVG in a ``data:`` address; equal figures give equal addresses."""
     from matplotlib import rc_context
 
+    # The salt and the missing date make equal figures equal bytes; letters as
+    # shapes look the same without their font.
     buffer = io.BytesIO()
     with rc_context({"svg.hashsalt": "beholder", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -124,26 +127,26 @@ def data_uri(figure: Figure) -> str:
 
 
 def svg_uri(data: bytes) -> str:
-    """An SVG file as an address; shown as a picture it runs nothing."""
+    """Return an SVG file as a ``data:`` address; shown as a picture it runs no script."""
     return (
         f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
     )
 
 
 def jpeg_uri(data: bytes) -> str:
-    """A JPEG file as an address."""
+    """Return a JPEG file as a ``data:`` address."""
     return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def histogram_svg(chart: Histogram, name: str) -> str:
-    """A histogram of the page as an SVG file of its own."""
+    """Return a histogram of the page as an SVG file."""
     macros = environment().get_template("charts.html.j2").module
-    drawn: Callable[..., str] = macros.histogram  # type: ignore[attr-defined]
-    return drawn(chart, visible(name), styles("page.css"))
+    draw_histogram: Callable[..., str] = macros.histogram  # type: ignore[attr-defined]
+    return draw_histogram(chart, visible(name), styles("page.css"))
 
 
 def thumb_styles(run_folder: Path, positions: Iterable[int]) -> str:
-    """Styles of the classes ``i1``, ``i2``, ...: the thumbnails of a run at some positions."""
+    """Return styles of the classes ``i1``, ``i2``, ..., with thumbnails of a run by position."""
     thumbs = {position: thumb(run_folder, position) for position in positions}
     return "".join(
         f'.i{position} {{ background-image: url("{jpeg_uri(file.read_bytes())}"); }}\n'
@@ -154,13 +157,13 @@ def thumb_styles(run_folder: Path, positions: Iterable[int]) -> str:
 def render_page(
     template: str, style_sheets: Sequence[str], extra: str = "", **values: Any
 ) -> str:
-    """A page without a script: styles are allowed by their hash, all texts are escaped.
+    """Render a page without a script: styles are allowed by hash, all texts are escaped.
 
     Args:
         template: Its template, which receives ``style`` and ``style_hash`` besides ``values``.
         style_sheets: Files of the folder of templates.
         extra: Further styles.
-        values: What the template receives.
+        values: Values of the template.
     """
     style = styles(*style_sheets) + extra
     page = environment().get_template(template)

@@ -63,12 +63,14 @@ def item_data(
 
     Args:
         store: The run's store.
-        run: What is known of the run.
+        run: Data of the run.
         max_items: Items at most.
         max_bytes: Size of the items at most, pictures aside; one is always taken.
         media_root: Folder that paths of pictures are relative to; None shows none.
         first: Positions that the page links to.
     """
+    # Items that the page links to, the worst and best of each metric, and
+    # failures take turns until the page is full.
     lists: list[Sequence[int]] = [first]
     for metric in run.metrics:
         ranking = metric.ranking()
@@ -83,13 +85,14 @@ def item_data(
     for position in choose(run.n_items, lists, max_items):
         _, item = next(iter(store.items([position])))
         room = MAX_PICTURE_BYTES - picture_size
-        found = (
+        address = (
             "" if media_root is None else picture_uri(item, media_root, room)
         )
-        pictures = [found] if found else []
+        pictures = [address] if address else []
         text = encode_item(store, names, position, pictures)
         picture_size += sum(map(len, pictures))
         size += len(text.encode("utf-8")) - sum(map(len, pictures))
+        # At least one item is shown, however long it is.
         if encoded and size > max_bytes:
             break
         encoded[position] = text
@@ -101,7 +104,7 @@ def item_data(
 
 
 def picture_uri(item: Item, root: Path, room: int) -> str:
-    """The first picture of an item, small, as an address; empty if there is none to show.
+    """Return the first picture of an item, small, as an address; empty if it cannot be shown.
 
     Args:
         item: The item.
@@ -109,25 +112,25 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
         room: Characters that the address may take.
     """
     try:
-        found = jpeg_uri(
+        address = jpeg_uri(
             encode_jpeg(
                 load_image(inside(root, item.images[0]), max_side=_SIDE)
             )
         )
     except (IndexError, ItemError, MissingExtraError):
         return ""  # the page states how many pictures the item has
-    return found if len(found) <= room else ""
+    return address if len(address) <= room else ""
 
 
 def page_json(
     metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]
 ) -> str:
-    """The data of a page: names and values of metrics, and items of ``encode_item``."""
-    known = [
+    """Return the data of a page: names and values of metrics, and items of ``encode_item``."""
+    metric_rows = [
         {"name": name, "values": [_value(value) for value in values]}
         for name, values in metrics
     ]
-    head = _dumps({"metrics": known})
+    head = _dumps({"metrics": metric_rows})
     items = ",\n".join(encoded)
     return f'{head[:-1]},"items":[{items}]}}'
 
@@ -138,7 +141,7 @@ def encode_item(
     position: int,
     pictures: Sequence[str] = (),
 ) -> str:
-    """All that a page draws of one item, as JSON that is safe inside a script element.
+    """Return the data of one item, as JSON that is safe inside a script element.
 
     Args:
         store: The run's store.
@@ -152,13 +155,15 @@ def encode_item(
 
 
 def _dumps(value: object) -> str:
-    """JSON that is safe inside a script element: no ``</script>``, no line separators."""
+    """Return JSON that is safe inside a script element: no ``</script>``, no line separators."""
     text = json.dumps(
         _plain(value),
         ensure_ascii=False,
         allow_nan=False,
         separators=(",", ":"),
     )
+    # Escapes of JSON strings: a parser gives the same value, and no browser
+    # sees the end of a script.
     return text.translate(_ESCAPES)
 
 
@@ -196,11 +201,13 @@ def _outcome(
         return None
     if isinstance(outcome, ItemFailure):
         return {"failure": visible(outcome.message), "error": outcome.error}
+    # The page cuts its own copy of the texts, so only lengths and keys of
+    # units are sent.
     units = outcome.units
     candidate, *references = marked_texts(item, units)
     height = dict(
         chain.from_iterable(
-            one.heights.items() for one in (candidate, *references)
+            cut_text.heights.items() for cut_text in (candidate, *references)
         )
     )
     return {
@@ -217,17 +224,18 @@ def _outcome(
 
 
 def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
-    """Length of each piece and the units over it: the page cuts its own copy of the text."""
+    """Return the length of each piece and the keys of its units."""
     return [[_utf16(piece.text), *piece.units] for piece in pieces]
 
 
 def _utf16(text: str) -> int:
-    """Length as a browser counts it."""
+    """Return the length of a text as a browser counts it."""
+    # Strings of JavaScript are UTF-16: other planes take two units.
     return len(text) + sum(ord(c) > 0xFFFF for c in text)
 
 
 def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
-    own: dict[str, object] = {
+    fields: dict[str, object] = {
         "kind": unit.kind,
         "side": "candidate"
         if unit.side == "candidate"
@@ -242,16 +250,17 @@ def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
     if unit.side == "reference":
         index = unit.reference_index or 0
         text = item.references[index] if index < len(item.references) else ""
+    # A unit with one mark that shows all of its text needs no copy of it.
     alone = len(unit.spans) == 1 and text[slice(*unit.spans[0])] == unit.text
     if not (alone and is_sure(unit)):
-        own["text"] = visible(
+        fields["text"] = visible(
             unit.text
         )  # else the page takes it from its mark
-    return own
+    return fields
 
 
 def _verdicts(units: Sequence[Unit]) -> list[Mapping[str, object]]:
-    """The verdicts of an item, the notable ones first, with the units that the judge is sure of."""
+    """Return the verdicts of an item, notable ones first, with their numbers of sure units."""
     counts = Counter({unit.verdict: 0 for unit in units})
     counts.update(unit.verdict for unit in units if is_sure(unit))
     return [
@@ -267,7 +276,7 @@ def _verdicts(units: Sequence[Unit]) -> list[Mapping[str, object]]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON values with floats rounded: a page needs no more digits than people read."""
+    """Return JSON values with floats rounded: a page needs no more digits than people read."""
     if isinstance(value, float):
         return round(value, 4) if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -286,7 +295,7 @@ def _plain(value: Any) -> Any:
 def choose(
     n_items: int, lists: Sequence[Iterable[int]], limit: int
 ) -> list[int]:
-    """Positions to show, the most informative first.
+    """Choose positions to show, the most informative first.
 
     The lists (worst, best, failed, ...) take turns, together with an even sample over all items,
     so each has about the same share; a short list leaves its share to the others.
@@ -294,8 +303,9 @@ def choose(
     Args:
         n_items: Items of the run.
         lists: Positions of interest, each list in order of interest.
-        limit: How many to choose.
+        limit: Number of positions.
     """
+    # ``dict`` keeps the order in which positions are chosen, without repeats.
     turns = chain.from_iterable(zip_longest(*lists, spread(n_items, limit)))
     chosen: dict[int, None] = {}
     for position in turns:
@@ -307,6 +317,6 @@ def choose(
 
 
 def spread(n_items: int, count: int) -> list[int]:
-    """Up to ``count`` positions at even distance over ``0..n_items-1``."""
+    """Return up to ``count`` positions at even distance over ``0..n_items-1``."""
     count = min(count, n_items)
     return [i * n_items // count for i in range(count)]

@@ -23,7 +23,7 @@ def write_standing_figure(boards: Sequence[Board], path: Path) -> None:
     """Draw the systems of all boards, in the format of the file's ending.
 
     Raises:
-        ConfigError: The ending is no format, or no system has a score.
+        ConfigError: The ending is not a format, or no system has a score.
         MissingExtraError: matplotlib is not installed.
     """
     ending = path.suffix.removeprefix(".").lower()
@@ -31,33 +31,39 @@ def write_standing_figure(boards: Sequence[Board], path: Path) -> None:
         raise ConfigError(
             f"--figure {path}: expected a file that ends in {', '.join(FORMATS)}"
         )
-    drawn = [
+    boards_with_means = [
         board
         for board in boards
         if any(s.mean is not None for s in board.standings)
     ]
-    if not drawn:
+    if not boards_with_means:
         raise ConfigError(f"--figure {path}: no system has a score to draw")
     require("matplotlib", extra="plots", purpose="drawing figures")
     make_folder(path.parent)
-    save(standing_figure(drawn), path.with_suffix(""), [ending])
+    save(standing_figure(boards_with_means), path.with_suffix(""), [ending])
 
 
 def standing_figure(boards: Sequence[Board]) -> Figure:
-    """Means of systems with their intervals, the best on top.
+    """Draw the means of systems with their intervals, the best on top.
 
     Args:
         boards: One or more, each with a system that has a mean.
     """
     from matplotlib.figure import Figure  # loads slowly
 
+    # The height of a panel grows with its systems, so that points have equal
+    # distances in all panels.
     heights = [0.9 + 0.28 * len(board.standings) for board in boards]
     figure = Figure(figsize=(6.4, sum(heights)), layout="constrained")
     panels = figure.subplots(
         len(boards), 1, squeeze=False, height_ratios=heights
     )[:, 0]
     for board, axes in zip(boards, panels, strict=True):
-        standings = [one for one in board.standings if one.mean is not None]
+        standings = [
+            standing
+            for standing in board.standings
+            if standing.mean is not None
+        ]
         for place, standing in enumerate(standings):
             if standing.interval is not None:
                 ends = [standing.interval.low, standing.interval.high]
@@ -67,6 +73,7 @@ def standing_figure(boards: Sequence[Board]) -> Figure:
             )
         names = [standing.system for standing in standings]
         axes.set_yticks(range(len(names)), names)
+        # A name may have a dollar sign, which begins a formula in matplotlib.
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.set_ylim(len(standings) - 0.5, -0.5)

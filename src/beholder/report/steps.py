@@ -1,4 +1,4 @@
-"""``beholder steps``: how a score of VCS came about, step by step, as one page or as a PDF."""
+"""``beholder steps``: the steps of a VCS score, as one page or as a PDF."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ def write_steps(
     Raises:
         ConfigError: The run has no such item or metric, the item has no score, or the file has
             another ending.
-        RunError: The folder holds no run of scores.
+        RunError: The folder contains no run of scores.
     """
+    # Checked before the run is opened: an ending that cannot be written is a
+    # mistake in the command.
     target = output or run_folder / f"steps-{files.safe_name(item_id)}.html"
     if target.suffix not in (".html", ".pdf"):
         raise ConfigError(f"{target}: steps are written as .html or .pdf")
@@ -64,7 +66,7 @@ def write_steps(
 
 
 def step_pictures(store: Store, position: int) -> Mapping[str, str]:
-    """The steps of an item's score by VCS or VCS-short, each a ``data:`` address, by name.
+    """Return the steps of an item's score by VCS or VCS-short by name, as ``data:`` addresses.
 
     Empty if the run has no such metric, or the item no score by it.
     """
@@ -81,9 +83,9 @@ def step_pictures(store: Store, position: int) -> Mapping[str, str]:
 
 
 def drawn_metric(
-    store: Store, asked: str | None = None
+    store: Store, metric_name: str | None = None
 ) -> tuple[str, VCS | VCSShort]:
-    """Name of a VCS or VCS-short of a run, and the metric as it scored there.
+    """Return the name of a VCS or VCS-short of a run, and the metric with its parameters there.
 
     Raises:
         ConfigError: The run has none, or none of that name.
@@ -92,18 +94,18 @@ def drawn_metric(
         "vcs": VCS,
         "vcs_short": VCSShort,
     }
-    drawn = {
+    config_by_name = {
         asker.name: (kinds[parse(asker.name).name], asker.config)
         for asker in store.askers()
         if parse(asker.name).name in kinds
     }
-    name = asked or next(iter(drawn), "vcs")
-    if name not in drawn:
-        there = ", ".join(drawn) or "none"
+    name = metric_name or next(iter(config_by_name), "vcs")
+    if name not in config_by_name:
+        names = ", ".join(config_by_name) or "none"
         raise ConfigError(
-            f"the run has no {name} whose steps can be drawn; it has: {there}"
+            f"the run has no {name} whose steps can be drawn; it has: {names}"
         )
-    kind, config = drawn[name]
+    kind, config = config_by_name[name]
     return name, kind(**config)
 
 
@@ -128,6 +130,7 @@ def _write_pdf(target: Path, figures: Mapping[str, Figure]) -> None:
 def _page(
     name: str, item: Item, score: ItemScore, figures: Mapping[str, Figure]
 ) -> str:
+    # Units of other references have no part in the steps.
     reference = int(score.detail["reference_index"])
     return render_page(
         "steps.html.j2",

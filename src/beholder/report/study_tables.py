@@ -56,7 +56,10 @@ class TerminalTable:
     def __rich_console__(
         self, _: Console, options: ConsoleOptions
     ) -> Iterator[Text]:
-        """Lines that fit the width."""
+        """Yield lines that fit the width."""
+        # Columns are printed to their final width first. Then they fill tables
+        # from the left, each with the names of the rows; where not even one
+        # fits beside them, names go above the rows.
         table, room = self.table, options.max_width
         columns = [
             column
@@ -68,19 +71,31 @@ class TerminalTable:
             len(list(takewhile(lambda column: column.kind == "text", columns)))
             or 1
         )
-        names, rest = list(chain(*printed[:n_names])), printed[n_names:]
-        widest = max((cell_len(one[0]) for one in chain(*rest)), default=0)
-        above = bool(rest) and _wide(names) + widest > room
+        names, value_groups = (
+            list(chain(*printed[:n_names])),
+            printed[n_names:],
+        )
+        widest = max(
+            (cell_len(column[0]) for column in chain(*value_groups)), default=0
+        )
+        above = bool(value_groups) and _wide(names) + widest > room
         if table.title:
             yield Text(visible(table.title), style="bold")
-        parts = [left := [] if above else names]
-        for own in rest:
-            whole = _wide([*left, *own]) - len(_GAP) <= room
-            for block in [own] if whole else zip(own, strict=True):
+        row_names = [] if above else names
+        parts = [row_names]
+        for value_columns in value_groups:
+            # A value and its interval stay together if a table of their own
+            # can hold both.
+            fits = _wide([*row_names, *value_columns]) - len(_GAP) <= room
+            for block in (
+                [value_columns] if fits else zip(value_columns, strict=True)
+            ):
                 if _wide([*parts[-1], *block]) - len(_GAP) > room and len(
                     parts[-1]
-                ) > len(left):
-                    parts.append(left)
+                ) > len(row_names):
+                    # The table is full and has more than names: begin the
+                    # next.
+                    parts.append(row_names)
                 parts[-1] = [*parts[-1], *block]
         for part in parts:
             yield from _lines(part, names if above else [], _groups(table))
@@ -97,7 +112,7 @@ _Printed: TypeAlias = list[str]
 
 
 def _printed(table: Table, column: Column) -> list[_Printed]:
-    """A column of a table, and its intervals as another."""
+    """Return a column as text, and its intervals as a second one."""
     cells = [show_cell(row, column) for row in table.rows]
     printed = [
         _padded(
@@ -120,12 +135,12 @@ def _padded(cells: Sequence[str], *, right: bool) -> _Printed:
 
 
 def _wide(columns: Iterable[_Printed]) -> int:
-    """Cells of the terminal that columns take, with a gap behind each."""
+    """Return the width of columns in cells of the terminal, with a gap behind each."""
     return sum(cell_len(column[0]) + len(_GAP) for column in columns)
 
 
 def _groups(table: Table) -> list[str]:
-    """The group of each row, with its note; empty texts without groups."""
+    """Return the group of each row, with its note; empty texts without groups."""
     groups = [""] * len(table.rows)
     for column in table.columns:
         if column.key == table.by:
@@ -138,9 +153,9 @@ def _groups(table: Table) -> list[str]:
 def _lines(
     part: Sequence[_Printed], above: Sequence[_Printed], groups: Sequence[str]
 ) -> Iterator[Text]:
-    """Head, rule, rows; each group has its name above its rows.
+    """Yield the head, a rule, and the rows; each group has its name above its rows.
 
-    Names that stand above their rows are set in below the name of a group.
+    Names above their rows are indented below the name of a group.
     """
 
     def lines(place: int, style: str = "") -> Iterator[Text]:
@@ -164,7 +179,7 @@ def _lines(
 
 
 def renderable(table: Table | RenderableType) -> RenderableType:
-    """What a console prints of a table; anything else stays what it is."""
+    """Convert a ``Table`` to a Rich renderable; return other objects unchanged."""
     return TerminalTable(table) if isinstance(table, Table) else table
 
 
@@ -174,7 +189,7 @@ class SafeConsole(Console):
     def render(
         self, renderable: Any, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """See ``Console.render``; the console's own control codes stay."""
+        """Render with visible control characters; the console's own control codes stay."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -187,7 +202,7 @@ WIDTH = 100
 
 
 def as_text(tables: Iterable[RenderableType | Table]) -> str:
-    """Tables as the terminal shows them, without colours."""
+    """Return tables as the terminal shows them, without colours."""
     console = SafeConsole(
         file=io.StringIO(), width=WIDTH, force_jupyter=False, color_system=None
     )
@@ -198,7 +213,7 @@ def as_text(tables: Iterable[RenderableType | Table]) -> str:
 
 
 def as_html(tables: Iterable[RenderableType | Table]) -> str:
-    """Tables as HTML; every text is escaped."""
+    """Return tables as HTML; every text is escaped."""
     console = SafeConsole(
         file=io.StringIO(), width=WIDTH, force_jupyter=False, record=True
     )
@@ -210,21 +225,21 @@ def as_html(tables: Iterable[RenderableType | Table]) -> str:
 
 
 def html(table: Table) -> Markup:
-    """A table for a page, with its notes; everything escaped.
+    """Return a table with its notes as HTML; every text is escaped.
 
-    Values of a column with a scale are drawn on it, too.
+    Values of a column with a scale are also drawn on it.
     """
     from beholder.report.pages import (
         environment,
     )  # loads jinja2, which a terminal does not need
 
-    shown = {"cell": show_cell, "range": show_range, "bar": _bar}
-    drawn = (
+    functions = {"cell": show_cell, "range": show_range, "bar": _bar}
+    table_html = (
         environment()
         .get_template("table.html.j2")
-        .render(table=table, **shown)
+        .render(table=table, **functions)
     )
-    return Markup(drawn)  # noqa: S704  # escaped by the template
+    return Markup(table_html)  # noqa: S704  # escaped by the template
 
 
 def _bar(row: Mapping[str, Any], column: Column) -> RangeBar | None:
@@ -237,11 +252,12 @@ def _bar(row: Mapping[str, Any], column: Column) -> RangeBar | None:
 
 
 def latex(table: Table) -> str:
-    """A table for a paper: ``booktabs``, a caption with the notes, numbers as on the page.
+    """Return a table for a paper: ``booktabs``, a caption with the notes, numbers as on the page.
 
     One with more than ``_WIDE`` columns is scaled to the width of the text (``graphicx``).
     """
     columns = table.shown_columns()
+    # More columns than a page of text has room for are scaled down.
     wide = len(columns) > _WIDE
     # Stars of ``best`` are set in bold.
     caption = " ".join((f"{table.title}.", *table.shown_notes()))
@@ -268,8 +284,10 @@ def latex(table: Table) -> str:
 
 
 def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
-    """A cell with its interval; where daggers may stand, the best is bold."""
+    """Return a cell with its interval; in columns with daggers the best is bold."""
     text, interval = show_cell(row, column), show_range(row, column)
+    # Bold and daggers take the place of the signs, which few fonts of LaTeX
+    # have.
     if column.best and f"{column.key}_below" in row:
         text = _escaped(text.removesuffix(" †").removesuffix(" ★"))
         text = rf"\textbf{{{text}}}" if row[f"{column.key}_best"] else text
@@ -283,7 +301,7 @@ def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
-    """Write each table as CSV, JSON and LaTeX into a folder, made if need be; gives the files.
+    """Write each table as CSV, JSON and LaTeX into a folder; return the files.
 
     Raises:
         RunError: The folder or a file cannot be written.
@@ -312,10 +330,11 @@ def _escaped(text: str) -> str:
 
 
 def show_cell(row: Mapping[str, Any], column: Column) -> str:
-    """The value of a column as text."""
+    """Return the value of a column as text."""
     value = row.get(column.key)
     if column.kind == "mark":
         return _mark(value, column.key)
+    # Cells of free form may be empty; a missing number is a dash.
     if value is None:
         return "" if column.kind == "cell" else DASH
     if column.kind in ("text", "cell"):
@@ -330,23 +349,24 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
 
 
 def show_range(row: Mapping[str, Any], column: Column) -> str:
-    """The interval of a column as text; empty where it has none."""
+    """Return the interval of a column as text; empty without one."""
     low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
     if not column.interval or low is None or high is None:
         return ""
     size = _size(row, column)
+    # One per cent sign is enough: that of the value.
     return " to ".join(
         _number(end, column, size).removesuffix(" %") for end in (low, high)
     )
 
 
 def _size(row: Mapping[str, Any], column: Column) -> float | None:
-    """The largest absolute number of a cell; None without an interval."""
+    """Return the largest absolute number of a cell; None without an interval."""
     numbers = [row.get(f"{column.key}{end}") for end in ("", "_low", "_high")]
-    known = [
+    magnitudes = [
         abs(number) for number in numbers if isinstance(number, int | float)
     ]
-    return max(known) if column.interval and known else None
+    return max(magnitudes) if column.interval and magnitudes else None
 
 
 _NAMES = {"f1": "F1", "dcscore": "DCScore"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def summary_table(log: manifest.RunLog) -> Table:
-    """Means with intervals per metric and value.
+    """Return the means with intervals per metric and value.
 
     Args:
         log: The run log.
@@ -41,19 +42,21 @@ def summary_table(log: manifest.RunLog) -> Table:
     for entry in log.metrics:
         name = entry.name
         result = results.get(name)
+        # The run has not finished; the row shows that the metric is part of
+        # it.
         if result is None:
             heads[name] = f"no result: run {log.status}"
             rows.append({"metric": name, "value": "", "mean": None})
             continue
         heads[name] = f"{result.n_scored:,} scored, {result.n_failed:,} failed"
-        found = [
+        value_rows = [
             {"metric": name, "value": value.name}
             | estimate_cells("mean", result.values[value.name])
             | {"n": result.values[value.name].n}
             for value in entry.values + entry.corpus_values
             if value.name in result.values
         ]
-        rows += found or [{"metric": name, "value": "", "mean": None}]
+        rows += value_rows or [{"metric": name, "value": "", "mean": None}]
         notes += [
             f"{name}: {n:,} failed: {reason}"
             for reason, n in result.failures.items()
@@ -76,12 +79,12 @@ def summary_table(log: manifest.RunLog) -> Table:
 
 
 def cell(text: str, style: str = "") -> Text:
-    """Text as it is: never read as markup, control characters visible."""
+    """Return a text that is never read as markup, with visible control characters."""
     return Text(visible(text), style=style, overflow="fold")
 
 
 def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
-    """A table of systems per metric; of several metrics first one of systems by metrics."""
+    """Return a table of systems per metric; of several metrics first one of systems by metrics."""
     first = {board.metric: board for board in reversed(boards)}
     return [
         *([systems_by_metric(boards)] if len(boards) > 1 else []),
@@ -98,7 +101,7 @@ _MARKS = "★: best mean; †: below it, p < 0.05 (paired permutation test, Holm
 
 
 def _marks(key: str, standing: Standing) -> dict[str, Any]:
-    """A mean with its interval, and whether it is the best or surely below it."""
+    """Return the cells of a mean with its interval, best or significantly below the best."""
     return {
         key: standing.mean,
         **interval_cells(key, standing.interval, standing.reason),
@@ -108,7 +111,8 @@ def _marks(key: str, standing: Standing) -> dict[str, Any]:
 
 
 def systems_by_metric(boards: Sequence[Board]) -> Table:
-    """The table of a paper: systems by metrics, with the best, those below it, and signatures."""
+    """Return the table of a paper: systems by metrics, with signs and signatures."""
+    # All boards have the same systems; the first gives their order.
     rows: dict[str, dict[str, Any]] = {
         standing.system: {"system": standing.system}
         for standing in boards[0].standings
@@ -116,11 +120,9 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
     arrows = {True: " ↑", False: " ↓", None: ""}
     columns = []
     # Each mean has its n beside it where one number for all of them would be wrong.
+    all_standings = chain.from_iterable(board.standings for board in boards)
     counts = {
-        one.n
-        for board in boards
-        for one in board.standings
-        if one.mean is not None
+        standing.n for standing in all_standings if standing.mean is not None
     }
     for board in boards:
         name = f"{board.metric}.{board.value}"
@@ -140,7 +142,9 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
         f"{n} ({', '.join(names)})" if len(sources) > 1 else n
         for n, names in sources.items()
     )
-    starred = any(one.rank == 1 for b in boards for one in b.standings)
+    starred = any(
+        standing.rank == 1 for b in boards for standing in b.standings
+    )
     return Table(
         name="leaderboard",
         title="Systems by metric",
@@ -166,6 +170,7 @@ def _board(board: Board, suffix: str) -> Table:
         False: "lower is better",
         None: "neither end is better",
     }
+    # The legend of signs and ranks comes first, then the number of sources.
     notes = [
         _MARKS,
         "best, worst: ranks within 95 % of resamples of the sources.",
@@ -216,7 +221,8 @@ FEW_ITEMS = 20
 
 
 def reliability_table(reliability: Reliability) -> Table:
-    """Coefficients of agreement between raters."""
+    """Return the coefficients of agreement between raters."""
+    # Raters are compared on items that all of them scored.
     n, n_left_out = reliability.n_items, reliability.n_left_out
     left_out = f", {n_left_out:,} left out because a score is missing" * bool(
         n_left_out
@@ -231,12 +237,12 @@ def reliability_table(reliability: Reliability) -> Table:
         ),
         rows=tuple(
             {
-                "coefficient": found.name,
-                "found": found.value,
-                **interval_cells("found", found.interval),
-                "reason": found.reason or "",
+                "coefficient": coefficient.name,
+                "found": coefficient.value,
+                **interval_cells("found", coefficient.interval),
+                "reason": coefficient.reason or "",
             }
-            for found in reliability.coefficients
+            for coefficient in reliability.coefficients
         ),
         notes=(
             f"Raters: {', '.join(reliability.raters)}.",

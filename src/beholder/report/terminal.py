@@ -34,7 +34,7 @@ def show(score: ItemScore, console: Console | None = None) -> None:
     In a notebook, leave the score as the last expression of a cell instead.
 
     Args:
-        score: What a metric found. Without its ``item`` there are no texts to print.
+        score: A score. Without its ``item`` there are no texts to print.
         console: Where to print; standard output if None. Colours appear on a terminal only.
     """
     console = console or Console()
@@ -51,9 +51,11 @@ def show(score: ItemScore, console: Console | None = None) -> None:
 
 def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
     panels = [
-        _panel(one.title, one.pieces, score)
-        for one in marked_texts(item, score.units)
+        _panel(cut_text.title, cut_text.pieces, score)
+        for cut_text in marked_texts(item, score.units)
     ]
+    # Narrow terminals have the texts below each other; otherwise the candidate
+    # is at the left and its references at the right.
     if width < _SIDE_BY_SIDE or len(panels) == 1:
         return Group(*panels)
     grid = Table.grid(expand=True, padding=(0, 1))
@@ -66,6 +68,7 @@ def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
 def _panel(title: str, pieces: Iterable[Piece], score: ItemScore) -> Panel:
     text = Text()
     for piece in pieces:
+        # The last unit of a piece is the narrowest, so it says most.
         style = (
             tone(score.units[piece.units[-1]].verdict).rich
             if piece.units
@@ -85,9 +88,11 @@ def _legend(units: Iterable[Unit]) -> Text:
     counts = Counter(unit.verdict for unit in units)
     legend = Text()
     for verdict in by_tone(counts):
-        drawn = tone(verdict)
-        words = f"{drawn.symbol} {visible(label(verdict))} {counts[verdict]}"
-        legend.append(words, style=drawn.rich)
+        unit_tone = tone(verdict)
+        words = (
+            f"{unit_tone.symbol} {visible(label(verdict))} {counts[verdict]}"
+        )
+        legend.append(words, style=unit_tone.rich)
         legend.append("   ")
     return legend
 
@@ -112,28 +117,31 @@ def _units(units: list[Unit], item: Item | None) -> Table:
     table.add_column("score", justify="right")
     table.add_column("text", overflow="fold", ratio=1)
     for unit in units[:MAX_NOTABLE]:
-        drawn = tone(unit.verdict)
+        unit_tone = tone(unit.verdict)
         table.add_row(
             Text(
-                f"{drawn.symbol} {visible(label(unit.verdict))}",
-                style=drawn.rich,
+                f"{unit_tone.symbol} {visible(label(unit.verdict))}",
+                style=unit_tone.rich,
             ),
             _place(unit, item),
             Text(visible(unit.kind)),
             "" if unit.score is None else show_number(unit.score),
-            Text(visible(_told(unit))),
+            Text(visible(_describe_unit(unit))),
         )
     if len(units) > MAX_NOTABLE:
         table.caption = f"and {len(units) - MAX_NOTABLE} more"
     return table
 
 
-def _told(unit: Unit) -> str:
-    """A unit's words, what the other text says in its place, and how many units are under it."""
-    held, instead = unit.detail.get("holds"), unit.detail.get("contradiction")
-    there = f" (there: {instead})" if isinstance(instead, str) else ""
-    more = f" (and {held} more of it)" if held else ""
-    return f"{unit.text}{there}{more}"
+def _describe_unit(unit: Unit) -> str:
+    """Return a unit's words, those of the other text in their place, and its number of parts."""
+    n_under, instead = (
+        unit.detail.get("holds"),
+        unit.detail.get("contradiction"),
+    )
+    opposite = f" (there: {instead})" if isinstance(instead, str) else ""
+    parts_note = f" (and {n_under} more of it)" if n_under else ""
+    return f"{unit.text}{opposite}{parts_note}"
 
 
 def _place(unit: Unit, item: Item | None) -> str:
@@ -143,12 +151,12 @@ def _place(unit: Unit, item: Item | None) -> str:
 
 
 def to_html(score: ItemScore) -> str:
-    """The HTML fragment: values, both texts with their units marked, the units to look at.
+    """Return a score as HTML: values, both texts with their units marked, notable units.
 
     Colours are half transparent, so it is readable on light and dark pages.
 
     Args:
-        score: What a metric found. Without its ``item`` there are no texts to draw.
+        score: A score. Without its ``item`` there are no texts to draw.
     """
     verdicts = by_tone(unit.verdict for unit in score.units)
     template = environment().get_template("notebook.html.j2")
@@ -166,20 +174,22 @@ def to_html(score: ItemScore) -> str:
 
 
 def _mark_style(unit: Unit, height: int) -> str:
-    """Style of a mark; its line goes below those of the ``height`` marks inside it."""
-    drawn = tone(unit.verdict)
-    red, green, blue = drawn.rgb
+    """Return the style of a mark; its line goes below those of the ``height`` marks inside it."""
+    unit_tone = tone(unit.verdict)
+    red, green, blue = unit_tone.rgb
+    # The colour is faint and grows with the strength; verdicts also differ by
+    # the line, for readers who see no colours.
     tint = 0.04 + 0.2 * strength(unit)
-    width = 3 if drawn.line in ("double", "dotted") else 2
+    width = 3 if unit_tone.line in ("double", "dotted") else 2
     return (
         f"background: rgba({red}, {green}, {blue}, {tint:.2f});"
-        f" border-bottom: {width}px {drawn.line} rgb({red}, {green}, {blue});"
+        f" border-bottom: {width}px {unit_tone.line} rgb({red}, {green}, {blue});"
         f" padding-bottom: {4 * height}px"
     )
 
 
 def _unit_title(unit: Unit) -> str:
-    """What a mark says when pointed at."""
+    """Return the tooltip of a mark."""
     score = "" if unit.score is None else f" {show_number(unit.score)}"
     facts = "".join(
         f"\n{key.replace('_', ' ')}: {value}"

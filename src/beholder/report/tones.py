@@ -1,4 +1,4 @@
-"""What a verdict looks like: one small table for terminal, notebook, page and figures.
+"""Look of verdicts: one small table for terminal, notebook, page and figures.
 
 Metrics are free in their verdict words; each word falls under one tone. A tone is never shown by
 colour alone: it has a line style, a symbol and its word as well.
@@ -15,7 +15,7 @@ from beholder.records import Unit
 
 @dataclass(frozen=True, slots=True)
 class Tone:
-    """How units of one kind of verdict are drawn.
+    """Look of units with one kind of verdict.
 
     Attributes:
         name: Name in the page's style sheet.
@@ -40,12 +40,12 @@ WRONG = Tone("wrong", "✗", "bold red", (213, 94, 0), "double")
 MISSING = Tone("missing", "∅", "yellow", (200, 138, 0), "dashed")
 UNSTATED = Tone("unstated", "?", "dark_orange", (150, 110, 90), "dotted")
 MOVED = Tone("moved", "↕", "magenta", (170, 80, 140), "dotted")
-OTHER = Tone("other", "•", "green", (0, 128, 98), "solid", notable=False)
+NEUTRAL = Tone("other", "•", "green", (0, 128, 98), "solid", notable=False)
 
-TONES = (WRONG, UNSTATED, MISSING, MOVED, OTHER, GOOD)
+TONES = (WRONG, UNSTATED, MISSING, MOVED, NEUTRAL, GOOD)
 """In the order in which people should look."""
 
-_TOLD = 5
+_MOST_NAMED = 5
 """Units of one verdict that are named in words."""
 
 _BY_VERDICT: Mapping[str, Tone] = {
@@ -73,12 +73,12 @@ _BY_VERDICT: Mapping[str, Tone] = {
 
 
 def tone(verdict: str | None) -> Tone:
-    """The tone of a verdict; an unknown word is neutral."""
-    return _BY_VERDICT.get(verdict or "", OTHER)
+    """Return the tone of a verdict; that of an unknown word is neutral."""
+    return _BY_VERDICT.get(verdict or "", NEUTRAL)
 
 
 def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
-    """The distinct verdicts in the order in which people should look."""
+    """Return the distinct verdicts in the order in which people should look."""
     return sorted(
         set(verdicts),
         key=lambda verdict: (TONES.index(tone(verdict)), verdict or ""),
@@ -86,40 +86,47 @@ def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
 
 
 def is_sure(unit: Unit) -> bool:
-    """Whether the judge is sure of its verdict; else it is neither marked nor listed."""
+    """Return whether the judge is sure of a verdict; others are neither marked nor listed."""
     return "unsure" not in unit.detail
 
 
 def notable(units: Iterable[Unit]) -> list[Unit]:
-    """The units to look at, by verdict.
+    """Return the units to look at, by verdict.
 
     Units under another unit are reported with it; uncertain units are not reported.
     """
-    found = [
+    notable_units = [
         unit
         for unit in units
         if tone(unit.verdict).notable
         and is_sure(unit)
         and "under" not in unit.detail
     ]
-    order = by_tone(unit.verdict for unit in found)
-    return sorted(found, key=lambda unit: order.index(unit.verdict))
+    order = by_tone(unit.verdict for unit in notable_units)
+    return sorted(notable_units, key=lambda unit: order.index(unit.verdict))
 
 
 def in_words(units: Iterable[Unit]) -> list[str]:
-    """The units to look at as lines of text, one for each verdict."""
+    """Return the units to look at as lines of text, one for each verdict."""
     lines = []
     for verdict, group in groupby(
         notable(units), key=lambda unit: unit.verdict
     ):
-        said = [unit.text for unit in group]
-        more = f" and {len(said) - _TOLD:,} more" if len(said) > _TOLD else ""
-        lines.append(f"{label(verdict)}: {'; '.join(said[:_TOLD])}{more}")
+        # A few texts name the finding; the rest is a number.
+        texts = [unit.text for unit in group]
+        omitted = (
+            f" and {len(texts) - _MOST_NAMED:,} more"
+            if len(texts) > _MOST_NAMED
+            else ""
+        )
+        lines.append(
+            f"{label(verdict)}: {'; '.join(texts[:_MOST_NAMED])}{omitted}"
+        )
     return lines
 
 
 def strength(unit: Unit) -> float:
-    """How strongly a unit is tinted, 0..1: a clear finding more than a doubtful one.
+    """Return the strength of a unit's colour, 0..1: clear findings are stronger.
 
     A good unit grows with its score, any other with what is missing to 1.
     """
@@ -130,5 +137,5 @@ def strength(unit: Unit) -> float:
 
 
 def label(verdict: str | None) -> str:
-    """A verdict as people read it."""
+    """Return a verdict as people read it."""
     return (verdict or "no verdict").replace("_", " ")

@@ -25,7 +25,7 @@ MAX_SIDE = 120
 
 
 def alignment(score: ItemScore) -> Mapping[str, object]:
-    """The page's data of an alignment.
+    """Return the page's data of an alignment.
 
     ``rows`` are the reference's chunks, ``columns`` the candidate's. ``cells`` are bytes in
     base64, 0 at ``low`` and 255 at ``high``, in ``shape``. ``units`` gives per side the place of
@@ -34,6 +34,8 @@ def alignment(score: ItemScore) -> Mapping[str, object]:
     detail = score.detail
     matrix = np.asarray(detail["similarity"], dtype=np.float32)
     pooled = _pool(matrix)
+    # Scaled to a byte each: the page draws colours, and 256 are enough. Equal
+    # cells would divide by zero.
     low, high = float(pooled.min()), float(pooled.max())
     cells = np.rint((pooled - low) / ((high - low) or 1.0) * 255).astype(
         np.uint8
@@ -53,7 +55,7 @@ def alignment(score: ItemScore) -> Mapping[str, object]:
 
 
 def chunk_units(score: ItemScore) -> dict[Side, list[int]]:
-    """Places in ``score.units`` of the aligned chunks of each side, in order."""
+    """Return the indices in ``score.units`` of the aligned chunks of each side, in order."""
     reference = int(score.detail["reference_index"])
     return {
         side: [
@@ -66,6 +68,7 @@ def chunk_units(score: ItemScore) -> dict[Side, list[int]]:
 
 
 def _pool(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    # The highest cell of each block, because a match must stay visible.
     for axis in (0, 1):
         n = matrix.shape[axis]
         if n > MAX_SIDE:
@@ -79,7 +82,7 @@ MAX_NODES = 200
 
 
 def scene_graph(score: ItemScore) -> Mapping[str, object]:
-    """The page's data of PoSh's graphs.
+    """Return the page's data of PoSh's graphs.
 
     ``graphs`` are the candidate's, then one per reference; each has ``nodes`` with ``name``,
     ``unit`` (place in the item's units or null) and ``attributes`` (places), ``edges`` (subject,
@@ -89,6 +92,7 @@ def scene_graph(score: ItemScore) -> Mapping[str, object]:
 
 
 def _graph(graph: Mapping[str, Any]) -> Mapping[str, object]:
+    # Edges of entities that are left out have no ends to draw.
     nodes = graph["nodes"][:MAX_NODES]
     n = len(nodes)
     return {
@@ -109,7 +113,7 @@ VIEWS: Mapping[str, Callable[[ItemScore], Mapping[str, object]]] = {
 
 
 def view_of(score: ItemScore) -> Mapping[str, object] | None:
-    """What the page draws of a score's detail; None if no view knows it."""
+    """Return the page's data of a score's detail; None if no view draws it."""
     name = score.detail.get("view")
     if not isinstance(name, str) or name not in VIEWS:
         return None
@@ -126,11 +130,15 @@ _ITEM = (
 )
 
 
-def item_script(rest: str) -> str:
-    """The script of an item, followed by ``rest``; nothing of it is global.
+def item_script(last_script: str) -> str:
+    """Return the script of an item, followed by ``last_script``; nothing in it is global.
 
     Args:
-        rest: Runs after the parts of an item; calls ``itemView``.
+        last_script: Runs after the parts of an item; calls ``itemView``.
     """
     parts = [(_SCRIPTS / name).read_text(encoding="utf-8") for name in _ITEM]
-    return '(() => {\n"use strict";\n' + "\n".join([*parts, rest]) + "})();\n"
+    return (
+        '(() => {\n"use strict";\n'
+        + "\n".join([*parts, last_script])
+        + "})();\n"
+    )

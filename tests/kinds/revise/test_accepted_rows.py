@@ -188,7 +188,7 @@ def test_damaged_rows_end_in_words(
         ),
         (
             b'{"id": "a", "meta": {"source": {"file": "\\u0000"}}}',
-            "is no path",
+            "is not a path",
         ),
         (
             b'{"id": "a", "meta": {"source": {"file": "gone.csv"}}}',
@@ -277,7 +277,7 @@ def test_every_row_of_a_file_must_have_its_digest(tmp_path: Path) -> None:
         ),
         (
             lambda row: row["meta"]["source"].update(locator="row 9", line=9),
-            "is there 0 times",
+            "occurs 0 times",
         ),
     ],
 )

@@ -127,49 +127,49 @@ class _Stream(io.RawIOBase):
         return len(data)
 
 
-def written(path: Path, parts: Parts, *, streamed: bool) -> None:
+def write_archive(path: Path, parts: Parts, *, streamed: bool) -> None:
     out: Any = _Stream() if streamed else io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         file.comment = b"kept"
         for n, (name, text) in enumerate(parts.items()):
-            one = zipfile.ZipInfo(name, (1999, 2 + n, 3, 4, 5, 6))
-            one.compress_type = (
+            part_info = zipfile.ZipInfo(name, (1999, 2 + n, 3, 4, 5, 6))
+            part_info.compress_type = (
                 zipfile.ZIP_STORED
                 if name == "mimetype"
                 else zipfile.ZIP_DEFLATED
             )
-            one.comment, one.extra = (
+            part_info.comment, part_info.extra = (
                 b"c%d" % n,
                 struct.pack("<HH2s", 0xCAFE, 2, b"ab"),
             )
-            file.writestr(one, text)
+            file.writestr(part_info, text)
     path.write_bytes(bytes(out.data) if streamed else out.getvalue())
 
 
-def taken_apart(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
+def split_archive(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
     """Name, local entry, and central record without the place, of each part; and what ends it."""
     end = data.rindex(b"PK\x05\x06")
     n, _, at = struct.unpack("<HLL", data[end + 10 : end + 20])
-    found, places = [], []
+    headers, places = [], []
     first = at
     for _ in range(n):
         name, extra, comment = struct.unpack("<HHH", data[at + 28 : at + 34])
         size = 46 + name + extra + comment
         (place,) = struct.unpack("<L", data[at + 42 : at + 46])
         record = data[at : at + 42] + data[at + 46 : at + size]
-        found.append((data[at + 46 : at + 46 + name].decode(), record))
+        headers.append((data[at + 46 : at + 46 + name].decode(), record))
         places.append(place)
         at += size
     assert places == sorted(places)
     ends = [*places[1:], first]
     entries = [
         (name, data[a:b], record)
-        for (name, record), a, b in zip(found, places, ends, strict=True)
+        for (name, record), a, b in zip(headers, places, ends, strict=True)
     ]
     return entries, data[end + 20 :]
 
 
-def decided(path: Path, decision: str) -> tuple[Path, int]:
+def write_decisions(path: Path, decision: str) -> tuple[Path, int]:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     out = path.with_name("d.jsonl")
     out.write_text(
@@ -187,21 +187,23 @@ def test_only_the_texts_change_and_other_parts_stay_byte_for_byte(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     parts, changes, n = FORMS[name]
-    written(Path(name), parts, streamed=streamed)
+    write_archive(Path(name), parts, streamed=streamed)
     source, out = Path(name).read_bytes(), Path(f"new-{name}")
     revise(name, "p.jsonl")
-    refused, n_rows = decided(Path("p.jsonl"), "refuse")
+    refused, n_rows = write_decisions(Path("p.jsonl"), "refuse")
     assert (n_rows, write_accepted(refused, out)) == (n, 0)
     assert out.read_bytes() == source
-    accepted, _ = decided(Path("p.jsonl"), "accept")
+    accepted, _ = write_decisions(Path("p.jsonl"), "accept")
     assert write_accepted(accepted, out) == n
     (before, end), (after, new_end) = (
-        taken_apart(source),
-        taken_apart(out.read_bytes()),
+        split_archive(source),
+        split_archive(out.read_bytes()),
     )
     assert new_end == end
     assert (
-        [one[0] for one in after] == [one[0] for one in before] == list(parts)
+        [entry[0] for entry in after]
+        == [entry[0] for entry in before]
+        == list(parts)
     )
     for old, new in zip(before, after, strict=True):
         if new[0] not in changes:
@@ -214,15 +216,15 @@ def test_only_the_texts_change_and_other_parts_stay_byte_for_byte(
                 assert old_text in expected
                 expected = expected.replace(old_text, new_text, 1)
             assert file.read(part) == expected.encode()
-            for kept in (
+            for field in (
                 "compress_type",
                 "date_time",
                 "external_attr",
                 "extra",
                 "comment",
             ):
-                assert getattr(file.getinfo(part), kept) == getattr(
-                    first.getinfo(part), kept
+                assert getattr(file.getinfo(part), field) == getattr(
+                    first.getinfo(part), field
                 )
     assert Path(name).read_bytes() == source
     with pytest.raises(ConfigError, match="has no mark to correct"):
@@ -237,10 +239,10 @@ def test_two_equal_places_are_refused_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     twice = inline('id="1" descr="Image of a cat"') * 2
     body = f"<w:document {SPACES}><w:p>{twice}</w:p></w:document>"
-    written(Path("a.docx"), {"word/document.xml": body}, streamed=False)
+    write_archive(Path("a.docx"), {"word/document.xml": body}, streamed=False)
     revise("a.docx", "p.jsonl")
-    accepted, _ = decided(Path("p.jsonl"), "accept")
-    with pytest.raises(DataError, match="is there 2 times, expected once"):
+    accepted, _ = write_decisions(Path("p.jsonl"), "accept")
+    with pytest.raises(DataError, match="occurs 2 times, expected once"):
         write_accepted(accepted, Path("b.docx"))
     assert not Path("b.docx").exists()
 
@@ -260,9 +262,9 @@ def test_hostile_documents_are_refused_when_texts_are_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     parts = FORMS["a.docx"][0]
-    written(Path("a.docx"), parts, streamed=False)
+    write_archive(Path("a.docx"), parts, streamed=False)
     revise("a.docx", "p.jsonl")
-    written(
+    write_archive(
         Path("a.docx"), {**parts, "word/footer1.xml": text}, streamed=False
     )
     from beholder.kinds.revise.engine import digest
@@ -278,7 +280,7 @@ def test_hostile_documents_are_refused_when_texts_are_written(
         )
     )  # as if the document had been so when it was read
     Path("p.jsonl").write_text(rows, "utf-8")
-    accepted, _ = decided(Path("p.jsonl"), "accept")
+    accepted, _ = write_decisions(Path("p.jsonl"), "accept")
     with pytest.raises(DataError, match=why):
         write_accepted(accepted, Path("b.docx"))
     assert not Path("b.docx").exists()

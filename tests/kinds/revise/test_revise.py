@@ -18,7 +18,7 @@ from beholder.judges.operations import TextMark
 from beholder.kinds.annotation.tasks import task_named
 from beholder.kinds.annotation.tasks.revisions import RevisionTask
 from beholder.kinds.generation.generators import parts_of
-from beholder.kinds.revise.certain import apply, certain
+from beholder.kinds.revise.certain import apply, find_certain_edits
 from beholder.kinds.revise.door import revise
 from beholder.kinds.revise.engine import ReviseRow, edits_between
 from beholder.kinds.revise.export import write_accepted
@@ -126,7 +126,7 @@ def mark(
 def test_certain_edits(
     text: str, wrong: str, instead: str, proposal: str
 ) -> None:
-    edits, refused = certain(text, [mark(text, wrong, instead)])
+    edits, refused = find_certain_edits(text, [mark(text, wrong, instead)])
     assert apply(text, edits) == proposal
     assert refused == []
 
@@ -159,7 +159,7 @@ def test_certain_edits(
 def test_edits_of_lint_rules_need_no_english(
     rule: str, text: str, wrong: str, proposal: str
 ) -> None:
-    edits, refused = certain(text, [mark(text, wrong, kind=rule)])
+    edits, refused = find_certain_edits(text, [mark(text, wrong, kind=rule)])
     assert apply(text, edits) == proposal
     assert refused == []
 
@@ -249,10 +249,10 @@ def test_edits_of_lint_rules_need_no_english(
         ("A sign reads “bread, milk and eggs”.", "milk", "", "quoted"),
     ],
 )
-def test_what_is_not_certain_is_refused_with_its_reason(
+def test_uncertain_edits_are_refused_with_their_reason(
     text: str, wrong: str, instead: str, why: str
 ) -> None:
-    edits, refused = certain(text, [mark(text, wrong, instead)])
+    edits, refused = find_certain_edits(text, [mark(text, wrong, instead)])
     assert edits == []
     assert why in refused[0].why
 
@@ -264,11 +264,11 @@ def test_omissions_need_wording_and_overlaps_leave_the_larger_edit() -> None:
         mark(text, "A tall man sits."),
         TextMark("omission", "hat"),
     ]
-    edits, refused = certain(text, marks)
+    edits, refused = find_certain_edits(text, marks)
     assert apply(text, edits) == "A dog barks at it."
-    assert [(one.mark, "needs wording" in one.why) for one in refused] == [
-        (2, True)
-    ]
+    assert [
+        (reason.mark, "needs wording" in reason.why) for reason in refused
+    ] == [(2, True)]
     assert edits[0].marks == (0, 1)
 
 
@@ -278,9 +278,9 @@ def test_a_text_keeps_half_of_its_words() -> None:
         mark(text, "Image of", kind="ALT104"),
         mark(text, "https://a.org/b", kind="ALT109"),
     ]
-    edits, refused = certain(text, marks)
+    edits, refused = find_certain_edits(text, marks)
     assert edits == []
-    assert {one.why for one in refused} == {"over half of the words would go"}  # fmt: skip
+    assert {reason.why for reason in refused} == {"over half of the words would go"}  # fmt: skip
 
 
 def test_edits_give_the_new_text_and_back() -> None:
@@ -306,7 +306,7 @@ def test_edits_give_the_new_text_and_back() -> None:
         assert text == b == back
 
 
-def proposed(
+def propose(
     answer: str, text: str, marks: list[dict[str, Any]]
 ) -> tuple[str, list[str]]:
     tools: Tools = OneJudge(LLMJudge(Scripted(lambda _: answer)))
@@ -326,7 +326,7 @@ OMISSION = {
 
 def test_a_model_words_what_is_not_certain() -> None:
     text = "A man sits. A dog barks."
-    assert proposed("A man in a hat sits. A dog barks.", text, [OMISSION]) == (
+    assert propose("A man in a hat sits. A dog barks.", text, [OMISSION]) == (
         "A man in a hat sits. A dog barks.",
         [],
     )
@@ -350,14 +350,16 @@ def test_an_answer_that_changes_more_leaves_the_certain_edits(
     answer: str, why: str
 ) -> None:
     text = "A man sits. A dog barks."
-    proposal, left = proposed(answer, text, [OMISSION])
+    proposal, refused = propose(answer, text, [OMISSION])
     assert proposal == text
-    assert len(left) == 1
-    assert "needs wording" in left[0]
-    assert why in left[0]
+    assert len(refused) == 1
+    assert "needs wording" in refused[0]
+    assert why in refused[0]
 
 
-def decided(rows: list[dict[str, Any]], path: Path, decision: str) -> Path:
+def write_decisions(
+    rows: list[dict[str, Any]], path: Path, decision: str
+) -> Path:
     path.write_text(
         "".join(
             json.dumps({**row, "decision": decision}) + "\n" for row in rows
@@ -432,10 +434,13 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
         for line in Path("p.jsonl").read_text("utf-8").splitlines()
     ]
     out = Path(f"new-{name}")
-    assert write_accepted(decided(rows, Path("d.jsonl"), "refuse"), out) == 0
+    assert (
+        write_accepted(write_decisions(rows, Path("d.jsonl"), "refuse"), out)
+        == 0
+    )
     assert out.read_bytes() == source.encode()
     assert write_accepted(
-        decided(rows, Path("d.jsonl"), "accept"), out
+        write_decisions(rows, Path("d.jsonl"), "accept"), out
     ) == len(rows)
     expected = source
     for old, new in changes:
@@ -450,16 +455,16 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
 @pytest.mark.parametrize(
     ("name", "source", "why"),
     [
-        ("n.md", "![Photo of a *big* dog](c.jpg)\n", "is there 0 times"),
+        ("n.md", "![Photo of a *big* dog](c.jpg)\n", "occurs 0 times"),
         (
             "p.html",
             "<p id=a>Image of a dog</p><img src=a.jpg aria-labelledby=a>",
-            "is there 0 times",
+            "occurs 0 times",
         ),
         ("t.parquet", "", "cannot be written into .parquet files"),
     ],
 )
-def test_what_cannot_be_written_is_refused_and_nothing_is_written(
+def test_forms_that_cannot_be_written_are_refused_and_nothing_is_written(
     name: str,
     source: str,
     why: str,
@@ -480,7 +485,8 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_written(
         ]
     with pytest.raises(DataError, match=why):
         write_accepted(
-            decided(rows, Path("d.jsonl"), "accept"), Path(f"new-{name}")
+            write_decisions(rows, Path("d.jsonl"), "accept"),
+            Path(f"new-{name}"),
         )
     assert not Path(f"new-{name}").exists()
 
@@ -495,7 +501,7 @@ def test_the_source_is_never_written_and_a_changed_one_is_refused(
         json.loads(line)
         for line in Path("p.jsonl").read_text("utf-8").splitlines()
     ]
-    accepted = decided(rows, Path("d.jsonl"), "accept")
+    accepted = write_decisions(rows, Path("d.jsonl"), "accept")
     Path("link.jsonl").symlink_to("t.jsonl")
     for out in ("t.jsonl", "./t.jsonl", "link.jsonl"):
         with pytest.raises(ConfigError, match="would write over the source"):
@@ -529,8 +535,8 @@ def test_from_a_run_to_a_new_table(
     done = cli("revise", "run", "-o", "p.jsonl", "--json")
     assert done.code == 0, done.err
     means = {
-        one["value"]: (one["mean_a"], one["mean_b"])
-        for one in json.loads(done.out)["comparison"]["differences"]
+        difference["value"]: (difference["mean_a"], difference["mean_b"])
+        for difference in json.loads(done.out)["comparison"]["differences"]
     }
     assert means["contradicted_rate"][1] == 0.0 < means["contradicted_rate"][0]
     first = Path("p.jsonl").read_bytes()
@@ -548,7 +554,7 @@ def test_from_a_run_to_a_new_table(
     )  # the missing "red" is the same mark
     assert row["meta"]["scores"]["posh.precision"]["difference"] > 0
     assert row["meta"]["not_better"] is False
-    accepted = decided([row], Path("d.jsonl"), "accept")
+    accepted = write_decisions([row], Path("d.jsonl"), "accept")
     assert cli("revise", str(accepted), "--write", "new.csv").code == 0
     assert Path("new.csv").read_text() == table.replace("blue", "red")
     bare = cli("revise", "run")
@@ -601,8 +607,8 @@ PEOPLE = {
 }
 
 
-def said(who: str, *marks: tuple[str, int, int]) -> dict[str, Any]:
-    own = [
+def judge_text(who: str, *marks: tuple[str, int, int]) -> dict[str, Any]:
+    marks_of_person = [
         {"side": side, "start": a, "end": b, "text": "", "kind": "other"}
         for side, a, b in marks
     ]
@@ -611,16 +617,16 @@ def said(who: str, *marks: tuple[str, int, int]) -> dict[str, Any]:
         "dataset": "docent_granular",
         "judgments": {"mistakes": []},
     }
-    return {**PEOPLE, **more, "id": f"a/{who}", "marks": own}
+    return {**PEOPLE, **more, "id": f"a/{who}", "marks": marks_of_person}
 
 
 def test_words_that_most_annotators_marked_are_corrected(
     tmp_path: Path,
 ) -> None:
     rows = [
-        said("anna", ("candidate", 2, 11), ("reference", 8, 14)),
-        said("ben", ("candidate", 2, 6), ("reference", 10, 14)),
-        said("cleo", ("candidate", 18, 21)),
+        judge_text("anna", ("candidate", 2, 11), ("reference", 8, 14)),
+        judge_text("ben", ("candidate", 2, 6), ("reference", 10, 14)),
+        judge_text("cleo", ("candidate", 18, 21)),
     ]
     source = tmp_path / "marked.jsonl"
     for some, proposal, marks in (
@@ -636,12 +642,12 @@ def test_words_that_most_annotators_marked_are_corrected(
         revise(source, out)
         (row,) = [json.loads(line) for line in out.read_text().splitlines()]
         assert (row["id"], row["candidate"]) == ("a", proposal)
-        found = row["meta"]["marks"]
-        assert [(one["text"], one["span"]) for one in found] == marks
+        marks_of_row = row["meta"]["marks"]
+        assert [(mark["text"], mark["span"]) for mark in marks_of_row] == marks
         assert all(
-            one["instead"] == "A gull."
-            for one in found
-            if one["kind"] == "omission"
+            mark["instead"] == "A gull."
+            for mark in marks_of_row
+            if mark["kind"] == "omission"
         )
 
 
@@ -655,20 +661,21 @@ def test_facts_that_most_annotators_call_false_are_corrected(
         "an old pier": {"anna": "true"},
     }
     facts = [
-        {"text": text, "verdicts": said} for text, said in verdicts.items()
+        {"text": text, "verdicts": verdicts_of_fact}
+        for text, verdicts_of_fact in verdicts.items()
     ]
     source, out = tmp_path / "facts.jsonl", tmp_path / "p.jsonl"
     source.write_text(json.dumps({**PEOPLE, "facts": facts}))
     revise(source, out)
     row = json.loads(out.read_text())
     assert row["candidate"] == "A blue boat by an old pier."
-    assert [(one["text"], one["span"]) for one in row["meta"]["marks"]] == [
+    assert [(mark["text"], mark["span"]) for mark in row["meta"]["marks"]] == [
         ("It rains", [28, 36]),
         ("The boat is red", None),
     ]
-    assert [one["why"] for one in row["meta"]["revision"]["refused"]] == [
-        "a mistake without a place needs wording; name a judge"
-    ]
+    assert [
+        reason["why"] for reason in row["meta"]["revision"]["refused"]
+    ] == ["a mistake without a place needs wording; name a judge"]
     source.write_text(json.dumps({**PEOPLE, "facts": facts, "audit": []}))
     with pytest.raises(ConfigError, match="facts of references"):
         revise(source, tmp_path / "q.jsonl")
@@ -692,7 +699,7 @@ def test_decisions_become_final_texts() -> None:
     accept = {"decision": "accept"}
     edit = {"decision": "edit", "final": "A crimson cup."}
     refuse = {"decision": "refuse", "reason": "wrong mark"}
-    found = list(
+    results = list(
         task.results(
             [
                 Judgments(unit, by)
@@ -702,7 +709,7 @@ def test_decisions_become_final_texts() -> None:
         )
     )  # fmt: skip
     assert [
-        (row["decision"], row["candidate"], row["reason"]) for row in found
+        (row["decision"], row["candidate"], row["reason"]) for row in results
     ] == [
         ("accept", "A red cup.", ""),
         ("edit", "A crimson cup.", ""),

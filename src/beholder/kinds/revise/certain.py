@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from beholder.base.grouping import by_key
 from beholder.judges.builtin.classes import exclude, values
@@ -34,7 +34,14 @@ _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]|(?<!\w)['‘][^'‘’]*['’]
 
 
 class Edit(NamedTuple):
-    """A place of a text, what it gets instead, and the marks that this corrects."""
+    """A replacement of a range of a text.
+
+    Attributes:
+        start: First character that is replaced.
+        end: One past the last.
+        new: The replacement.
+        marks: Indices of the marks that it corrects.
+    """
 
     start: int
     end: int
@@ -42,101 +49,121 @@ class Edit(NamedTuple):
     marks: tuple[int, ...]
 
 
+_Replacement: TypeAlias = tuple[int, int, str]
+"""Start, end and new text of an edit."""
+
+
 class LeftMark(NamedTuple):
-    """A mark that was not corrected, and why."""
+    """A mark that was not corrected, by index, and the reason."""
 
     mark: int
     why: str
 
 
 class _No(Exception):
-    """Why an edit is not certain."""
+    """An edit is not certain; the message is the reason."""
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """The text with edits, which must not overlap."""
+    """Apply edits, which must not overlap, to a text."""
     for edit in sorted(edits, reverse=True):
-        text = text[: edit.start] + edit.new + text[edit.end :]
+        before = text[: edit.start]
+        after = text[edit.end :]
+        text = before + edit.new + after
     return text
 
 
-def certain(
+def find_certain_edits(
     text: str, marks: Sequence[TextMark], language: str | None = None
 ) -> tuple[list[Edit], list[LeftMark]]:
-    """The edits that are certain, in order, and the marks that are left.
+    """Return the edits that need no model, in order, and the marks that are left.
 
-    Certain are: a word of a class of values (colour, number, side, material, age) for another of
-    its class; less an attributive adjective, a member of a list that keeps two, a closing phrase
-    of place, or a sentence of which all words are marked; and what rules of ``beholder lint`` found
-    (opening, address, emoji, markup).
+    Certain edits replace a word of a class of values (colour, number, side, material, age) by
+    another of its class; delete an attributive adjective, a member of a list that keeps two, a
+    closing phrase of place, or a sentence with all its words marked; or correct findings of
+    ``beholder lint`` (opening, address, emoji, markup).
 
     Args:
         text: The text.
-        marks: What is wrong or missing in it.
+        marks: Its mistakes and omissions.
         language: Its language, a name or a code; None if unknown.
     """
-    named = language_named(language or "")
-    english = (
-        named in (None, ENGLISH) and other_language(text, ENGLISH) is None
+    language_name = language_named(language or "")
+    is_english = (
+        language_name in (None, ENGLISH)
+        and other_language(text, ENGLISH) is None
     )
+    # Marks by people and metrics need the grammar of an English text; marks of
+    # lint rules need none.
     spans = {
         place: mark.span
         for place, mark in enumerate(marks)
         if mark.span and not mark.kind.startswith("ALT")
     }
-    document = parse(text) if english and spans else None
-    found: list[Edit] = []
+    document = parse(text) if is_english and spans else None
+    # Whole sentences and lists come first, because they take several marks at
+    # once. Every other mark is edited alone or refused.
+    edits: list[Edit] = []
     if document:
-        found += [
+        edits += [
             *_sentences(document, text, spans),
             *_lists(document, text, spans),
         ]
-    whole = {mark for edit in found for mark in edit.marks}
+    corrected = {mark for edit in edits for mark in edit.marks}
     refused: list[LeftMark] = []
-    for place, mark in enumerate(marks):
-        if place in whole:
+    for index, mark in enumerate(marks):
+        if index in corrected:
             continue
         try:
-            found.append(Edit(*_edit(text, mark, document), (place,)))
+            edits.append(Edit(*_edit(text, mark, document), (index,)))
         except _No as reason:
-            refused.append(LeftMark(place, str(reason)))
-    kept: list[Edit] = []
-    for edit in sorted(found, key=lambda one: (one.start - one.end, one)):
+            refused.append(LeftMark(index, str(reason)))
+    certain_edits: list[Edit] = []
+    # The longest edits win; one that overlaps or touches them is refused.
+    for edit in sorted(edits, key=lambda edit: (edit.start - edit.end, edit)):
         if any(
-            edit.start <= other.end and other.start <= edit.end
-            for other in kept
+            edit.start <= earlier.end and earlier.start <= edit.end
+            for earlier in certain_edits
         ):
             refused += [
                 LeftMark(mark, "overlaps another correction")
                 for mark in edit.marks
             ]
         else:
-            kept.append(edit)
-    made = apply(text, kept)
-    n_before, n_after = len(words(text)), len(words(made))
+            certain_edits.append(edit)
+    # All edits together must leave a text: most of its words, at least two,
+    # and sentences that still have subject and verb.
+    proposal = apply(text, certain_edits)
+    n_before = len(words(text))
+    n_after = len(words(proposal))
     why = "over half of the words would go" if 2 * n_after < n_before else ""
-    if not why and kept and n_after < 2:
+    if not why and certain_edits and n_after < 2:
         why = "fewer than two words would be left"
     if (
         not why
         and document
-        and _shape(parse(made))
+        and _shape(parse(proposal))
         != _shape(
-            document, [(edit.start, edit.end) for edit in kept if not edit.new]
+            document,
+            [(edit.start, edit.end) for edit in certain_edits if not edit.new],
         )
     ):
         why = "a sentence would lose its subject or its verb"
     if why:
         return [], sorted(
             refused
-            + [LeftMark(mark, why) for edit in kept for mark in edit.marks]
+            + [
+                LeftMark(mark, why)
+                for edit in certain_edits
+                for mark in edit.marks
+            ]
         )
-    return sorted(kept), sorted(refused)
+    return sorted(certain_edits), sorted(refused)
 
 
 def _edit(
     text: str, mark: TextMark, document: Document | None
-) -> tuple[int, int, str]:
+) -> _Replacement:
     if mark.span is None:
         what = (
             "an omission"
@@ -145,33 +172,37 @@ def _edit(
         )
         raise _No(f"{what} needs wording; name a judge")
     start, end = mark.span
+    # Lint marks exactly what has to go, in any language.
     if mark.kind.startswith("ALT"):
-        return _of_rule(text, mark.kind, start, end)
+        return _edit_by_rule(text, mark.kind, start, end)
     if document is None:
         raise _No("only English texts are edited without a judge")
+    # Words in quotation marks are somebody else's, such as the writing on a
+    # sign.
     if _is_quoted(text, start, end):
         raise _No("the words are quoted")
     inside = [
         word for word in document if start <= word.start and word.end <= end
     ]
+    # "No red car" may be right although the car is not red.
     if inside and _is_denied(document, inside[0]):
         raise _No("the sentence has no, not or only")
-    if (closing := _closing(document, inside)) is not None:
+    closing = _closing(document, inside)
+    if closing is not None:
         return closing
     if len(inside) != 1:
         raise _No("more than one word is marked")
-    return _of_word(document, inside[0], mark.instead.lower())
+    return _edit_word(document, inside[0], mark.instead.lower())
 
 
-def _of_word(
-    document: Document, word: Word, instead: str
-) -> tuple[int, int, str]:
+def _edit_word(document: Document, word: Word, instead: str) -> _Replacement:
     if word.pos == "PROPN":
         raise _No("the word is part of a name")
     if word.pos not in ("ADJ", "NUM"):
         raise _No(
             "only adjectives, numbers, list members and closing phrases need no judge"
         )
+    # Two values of one class: the sentence stays the same but for the word.
     if len(instead.split()) == 1 and exclude(
         values(word.lower), values(instead)
     ):
@@ -183,14 +214,15 @@ def _of_word(
         or not document.words[word.head].is_noun
         or word.head < word.index
     ):
-        raise _No("the word does not stand before its noun")
+        raise _No("the word is not before its noun")
     following = document.words[word.index + 1]
     return _with_article(document, word, following.start, "", following.text)
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
     return any(
-        m.start() < end and start < m.end() for m in _QUOTED.finditer(text)
+        match.start() < end and start < match.end()
+        for match in _QUOTED.finditer(text)
     )
 
 
@@ -201,20 +233,23 @@ def _is_denied(document: Document, word: Word) -> bool:
 
 
 def _phrase(document: Document, at: int) -> list[Word]:
-    """The plain noun phrase that begins at a word: determiner, adjectives, common nouns."""
-    found: list[Word] = []
+    """Return the plain noun phrase that begins at a word: determiner, adjectives, common nouns."""
+    phrase: list[Word] = []
     for word in document.words[at:]:
-        plain = word.pos in ("ADJ", "NUM") or word.dep in ("det", "nmod:poss")
+        is_modifier = word.pos in ("ADJ", "NUM") or word.dep in (
+            "det",
+            "nmod:poss",
+        )
         if word.pos != "NOUN" and (
-            not plain or (found and found[-1].pos == "NOUN")
+            not is_modifier or (phrase and phrase[-1].pos == "NOUN")
         ):
             break
-        found.append(word)
-    return found if found and found[-1].pos == "NOUN" else []
+        phrase.append(word)
+    return phrase if phrase and phrase[-1].pos == "NOUN" else []
 
 
 def _is_resumed(document: Document, noun: Word) -> bool:
-    """Whether something after a noun may refer to it: a pronoun or the same noun."""
+    """Return whether a pronoun or the same noun after a noun may refer to it."""
     return any(
         w.pos == "PRON" or w.lemma == noun.lemma
         for w in document.words[noun.index + 1 :]
@@ -223,8 +258,8 @@ def _is_resumed(document: Document, noun: Word) -> bool:
 
 def _closing(
     document: Document, inside: Sequence[Word]
-) -> tuple[int, int, str] | None:
-    """A phrase of place less at the end of a sentence; None if its noun is not what is marked."""
+) -> _Replacement | None:
+    """Return the deletion of a marked phrase of place at the end of a sentence; None if unsafe."""
     nouns = [word for word in inside if word.pos == "NOUN"]
     case = nouns[-1].child("case") if nouns else None
     if (
@@ -234,10 +269,14 @@ def _closing(
         or not _PLACES.fullmatch(case.lower)
     ):
         return None
-    phrase, noun = _phrase(document, case.index + 1), nouns[-1]
-    head, before = document.words[noun.head], document.words[case.index - 1]
+    # The phrase must be plain, all its words may go, nothing but punctuation
+    # may follow, and nothing later may refer to its noun.
+    noun = nouns[-1]
+    phrase = _phrase(document, case.index + 1)
+    head = document.words[noun.head]
+    before = document.words[case.index - 1]
     allowed = {case, *phrase}
-    rest = [
+    later_words = [
         w
         for w in document.words[noun.index + 1 :]
         if w.sentence == noun.sentence
@@ -246,11 +285,13 @@ def _closing(
         phrase[-1:] != [noun]
         or not allowed.issuperset(inside)
         or not allowed.issuperset(noun.subtree())
-        or any(word.pos != "PUNCT" for word in rest)
+        or any(word.pos != "PUNCT" for word in later_words)
         or before.pos not in ("NOUN", "PROPN", "VERB")
         or _is_resumed(document, noun)
     ):
         return None
+    # "A dog sleeps on a bed" is whole without its place; "a man puts a cup on
+    # a table" and a passive may not be.
     if head.pos == "VERB":
         if not head.child("nsubj") or head.child("obj", "aux:pass"):
             return None
@@ -262,141 +303,169 @@ def _closing(
 def _lists(
     document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
-    """Lists without marked members, of which at least two stay."""
+    """Yield edits that delete marked members of lists, where at least two stay."""
     for first in document:
         members = _members(document, first)
         if len(members) < 3:
             continue
-        start, end = members[0][0].start, members[-1][-1].end
+        last_word = members[-1][-1]
+        start = first.start
+        end = last_word.end
         if _is_quoted(text, start, end) or _is_denied(document, first):
             continue
-        gone = {
-            place: number
-            for number, (a, b) in spans.items()
-            for place, own in enumerate(members)
-            if own[0].start <= a <= own[-1].start and b == own[-1].end
-            if not _is_resumed(document, own[-1])
-        }
-        left = [own for place, own in enumerate(members) if place not in gone]
-        after = document.words[members[-1][-1].index + 1 :][:1]
-        dangling = len(members) - 1 in gone and any(
-            w.pos not in _ENDS for w in after
+        # A member goes if a mark ends where it ends and begins at or before
+        # its last word.
+        deleted: dict[int, int] = {}
+        remaining: list[list[Word]] = []
+        for index, member in enumerate(members):
+            head = member[-1]
+            for mark, (a, b) in spans.items():
+                is_marked = member[0].start <= a <= head.start
+                if is_marked and b == head.end:
+                    deleted[index] = mark
+            if index in deleted and _is_resumed(document, head):
+                del deleted[index]
+            if index not in deleted:
+                remaining.append(member)
+        # Words behind the last member may belong to it alone.
+        next_words = document.words[last_word.index + 1 :][:1]
+        is_dangling = len(members) - 1 in deleted and any(
+            word.pos not in _ENDS for word in next_words
         )
-        if not gone or len(left) < 2 or dangling:
+        if not deleted or len(remaining) < 2 or is_dangling:
             continue
-        said = [text[own[0].start : own[-1].end] for own in left]
-        if 0 in gone and text[start].isupper():
-            said[0] = said[0][0].upper() + said[0][1:]
-        last = text[members[-2][-1].end : members[-1][0].start]
-        last = last if len(left) > 2 else last.replace(",", "")
-        yield Edit(
-            start,
-            end,
-            ", ".join(said[:-1]) + last + said[-1],
-            tuple(sorted(gone.values())),
-        )
+        member_texts = [
+            text[member[0].start : member[-1].end] for member in remaining
+        ]
+        *head_texts, last_text = member_texts
+        if 0 in deleted and text[start].isupper():
+            head_texts[0] = head_texts[0][0].upper() + head_texts[0][1:]
+        # The words before the last member have the conjunction; with two
+        # members left it needs no comma.
+        joint = text[members[-2][-1].end : members[-1][0].start]
+        if len(remaining) == 2:
+            joint = joint.replace(",", "")
+        new_text = ", ".join(head_texts) + joint + last_text
+        yield Edit(start, end, new_text, tuple(sorted(deleted.values())))
 
 
 def _members(document: Document, first: Word) -> list[list[Word]]:
-    """The members of a list that begins with a word; each is a plain noun phrase."""
+    """Return the members of a list that begins with a word, each a plain noun phrase."""
     before = document.words[first.index - 1].dep if first.index else ""
+    # The list begins in the middle of a noun phrase.
     if before in ("det", "amod", "nummod", "compound", "nmod:poss"):
         return []
     members = [_phrase(document, first.index)]
     while members[-1]:
-        noun, rest = (
-            members[-1][-1],
-            document.words[members[-1][-1].index + 1 :],
-        )
-        heads = {own[-1].index for own in members[:-1]}
-        if heads and (noun.dep != "conj" or noun.head not in heads):
-            break
-        if heads and document.words[members[-1][0].index - 1].dep == "cc":
-            return members
+        *earlier_members, member = members
+        noun = member[-1]
+        if earlier_members:
+            # Each further member must be joined to one before it.
+            heads = {earlier[-1].index for earlier in earlier_members}
+            if noun.dep != "conj" or noun.head not in heads:
+                break
+            # The member behind "and" or "or" is the last.
+            if document.words[member[0].index - 1].dep == "cc":
+                return members
         between = list(
-            takewhile(lambda word: word.text == "," or word.dep == "cc", rest)
+            takewhile(
+                lambda word: word.text == "," or word.dep == "cc",
+                document.words[noun.index + 1 :],
+            )
         )
-        members.append(
-            _phrase(document, between[-1].index + 1) if between else []
-        )
+        if not between:
+            break
+        members.append(_phrase(document, between[-1].index + 1))
     return []
 
 
-def _replaced(
-    document: Document, word: Word, new: str
-) -> tuple[int, int, str]:
+def _replaced(document: Document, word: Word, new_text: str) -> _Replacement:
+    # From one to several, or back, the noun would need another form.
     if word.pos == "NUM":
-        counts = (number(word.lower), number(new))
+        counts = (number(word.lower), number(new_text))
         if any(count is None or count < 2 for count in counts):
             raise _No("the noun would change between one and several")
-    new = new.capitalize() if word.text[0].isupper() else new
-    return _with_article(document, word, word.end, new, new)
+    if word.text[0].isupper():
+        new_text = new_text.capitalize()
+    return _with_article(document, word, word.end, new_text, new_text)
 
 
 def _with_article(
-    document: Document, word: Word, end: int, new: str, following: str
-) -> tuple[int, int, str]:
-    """The edit, with the article before the word as what follows it needs."""
+    document: Document, word: Word, end: int, new_text: str, following: str
+) -> _Replacement:
+    """Return an edit that also adapts "a" or "an" before the word to the next word."""
     before = document.words[word.index - 1] if word.index else word
     if before.lower not in ("a", "an"):
-        return word.start, end, new
-    article = before.text[0] + ("n" if _AN.match(following) else "")
-    return before.start, end, f"{article} {new}"
+        return word.start, end, new_text
+    article = before.text[0]
+    if _AN.match(following):
+        article += "n"
+    return before.start, end, f"{article} {new_text}"
 
 
-def _of_rule(
-    text: str, rule: str, start: int, end: int
-) -> tuple[int, int, str]:
+def _edit_by_rule(text: str, rule: str, start: int, end: int) -> _Replacement:
     if rule == "ALT112":
-        found = text[start:end]
-        entity = "" if found.startswith("<") else html.unescape(found)
+        marked_text = text[start:end]
+        entity = (
+            "" if marked_text.startswith("<") else html.unescape(marked_text)
+        )
         return start, end, entity
+    # An opening: the text begins with the next word, in upper case.
     if rule == "ALT104":
-        rest = re.sub(r"^[\s:]+", "", text[end:])
-        return start, len(text) - len(rest[1:]), rest[:1].upper()
+        later_text = re.sub(r"^[\s:]+", "", text[end:])
+        new_text = later_text[:1].upper()
+        end = len(text) - len(later_text[1:])
+        return start, end, new_text
     return len(text[:start].rstrip()), end, ""
 
 
 def _sentences(
     document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
-    """Deletions of sentences of which every word that says something is marked."""
-    places = by_key((word.sentence, word) for word in document)
-    gone = []
-    for number_, own in places.items():
-        content = [word for word in own if word.pos in _CONTENT]
+    """Yield deletions of sentences whose content words are all marked."""
+    words_by_sentence = by_key((word.sentence, word) for word in document)
+    deleted = []
+    for sentence, sentence_words in words_by_sentence.items():
+        content = [word for word in sentence_words if word.pos in _CONTENT]
         if content and all(
             any(a <= w.start and w.end <= b for a, b in spans.values())
             for w in content
         ):
-            gone.append(number_)
-    for number_ in gone if len(gone) < len(places) else ():
-        own, following = places[number_], places.get(number_ + 1)
+            deleted.append(sentence)
+    # If all sentences are wrong, none goes: a text must remain.
+    for sentence in deleted if len(deleted) < len(words_by_sentence) else ():
+        sentence_words = words_by_sentence[sentence]
+        following = words_by_sentence.get(sentence + 1)
+        # The pronoun may refer to the sentence that would go.
         if following and following[0].pos == "PRON":
             continue
-        start, end = own[0].start, len(text)
+        start = sentence_words[0].start
         if following:
             end = following[0].start
         else:
+            # The last sentence takes the blanks before it along.
             start = len(text[:start].rstrip())
-        own_marks = (
+            end = len(text)
+        corrected_marks = (
             n for n, (a, b) in spans.items() if start <= a and b <= end
         )
-        yield Edit(start, end, "", tuple(own_marks))
+        yield Edit(start, end, "", tuple(corrected_marks))
 
 
 def _shape(
     document: Document, without: Sequence[Span] = ()
 ) -> list[tuple[bool, bool]]:
-    """Whether each sentence has a subject and a verb."""
-    found: dict[int, tuple[bool, bool]] = {}
+    """Return (has a subject, has a verb) of each sentence, some words left out."""
+    shape_by_sentence: dict[int, tuple[bool, bool]] = {}
     for word in document:
         if not any(
             start <= word.start and word.end <= end for start, end in without
         ):
-            subject, verb = found.get(word.sentence, (False, False))
-            found[word.sentence] = (
+            subject, verb = shape_by_sentence.get(
+                word.sentence, (False, False)
+            )
+            shape_by_sentence[word.sentence] = (
                 subject or word.dep.startswith("nsubj"),
                 verb or word.pos in ("VERB", "AUX"),
             )
-    return list(found.values())
+    return list(shape_by_sentence.values())

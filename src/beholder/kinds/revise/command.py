@@ -35,6 +35,8 @@ def revise(
         no_score: Do not score the proposals.
         write: File for the source with the accepted texts.
     """
+    # Imported here: the help of the command needs none of these, and they load
+    # slowly.
     from dataclasses import asdict
 
     from beholder.errors import ConfigError
@@ -64,6 +66,7 @@ def revise(
     if out is None:
         raise ConfigError("name the file of the proposals: -o proposals.jsonl")
     config = ReviseConfig(source, out, judge, metric, judging, work.found())
+    # Said before the work starts, because only people can enter these texts.
     if source.is_file() and source.suffix.lower() not in FORMS:
         say(
             f"--write cannot change {source.suffix} files; enter accepted texts in their program"
@@ -72,27 +75,30 @@ def revise(
         return tell_plan(plan_making(config.making()), config.run)
     say_incomplete(source)
     with TerminalProgress() as progress:
-        found = run_revise(config, progress, score=not no_score)
+        revised = run_revise(config, progress, score=not no_score)
     say_each(manifest.read(config.run).data.notes)
     say(
-        f"{found.written.n_written} proposals: {out}; decide with beholder annotate revisions {out}"
+        f"{revised.written.n_written} proposals: {out};"
+        f" decide with beholder annotate revisions {out}"
     )
-    if found.written.outside:
+    if revised.written.outside:
         say_outside(out.parent)
-    if found.comparison is not None:
-        plain = {
-            "comparison": asdict(found.comparison),
-            "not_better": found.n_worse,
+    if revised.comparison is not None:
+        content = {
+            "comparison": asdict(revised.comparison),
+            "not_better": revised.n_worse,
         }
-        table = differences(found.comparison, str(source), str(found.scores))
-        tell_result(plain, [table], finish.as_json)
-        if found.n_worse:
+        table = differences(
+            revised.comparison, str(source), str(revised.scores)
+        )
+        tell_result(content, [table], finish.as_json)
+        if revised.n_worse:
             say(
-                f"{found.n_worse} proposals score lower than their texts (not_better)"
+                f"{revised.n_worse} proposals score lower than their texts (not_better)"
             )
-    failures = [
-        f"{name}: {why.message}" for name, _, why in found.written.failures
-    ]
+    failures = []
+    for name, _, failure in revised.written.failures:
+        failures.append(f"{name}: {failure.message}")
     return close(
         config.run,
         progress,

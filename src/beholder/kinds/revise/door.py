@@ -1,4 +1,4 @@
-"""``beholder.revise``, and what the command does, too: propose, score again, compare."""
+"""Propose texts, score them again and compare: ``beholder.revise``, and the command."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def revise(
         out: JSONL file of the proposals.
         judge: Who words corrections; ``builtin`` makes those that are certain.
         metric: Whose marks of a run; None takes those of all its metrics.
-        score: Whether the proposals are scored as the run was, for a paired comparison.
+        score: Whether to score the proposals as in the run, for a paired comparison.
         progress: Receives the progress of the run.
         options: Those of every door, without those about rows; see ``beholder.options``.
 
@@ -81,8 +81,13 @@ def run_revise(
     written = run_making(config.making(), progress)
     if not score or not manifest.is_run(config.source):
         return Revised(written)
+    # The proposals are scored by the same metrics, under the same ids, and
+    # compared with the run that they came from.
     rows = list(read_records(config.out, dict[str, Any]))
-    names = [one.name for one in manifest.read(config.source).metrics]
+    names = [
+        metric_info.name
+        for metric_info in manifest.read(config.source).metrics
+    ]
     scored = ScoreConfig(
         str(config.out),
         tuple(metric_named(name) for name in names),
@@ -90,63 +95,72 @@ def run_revise(
         judging=config.judging,
         work=config.work,
     )
-    own = ("marks", "source", "revision", "revise")
+    revision_keys = ("marks", "source", "revision", "revise")
 
     def items() -> Iterator[Item]:
+        # What ``revise`` added is no part of the item that is scored.
         for row in rows:
             item = item_from_row(row)
             yield replace(
-                item, meta={k: v for k, v in item.meta.items() if k not in own}
+                item,
+                meta={
+                    k: v
+                    for k, v in item.meta.items()
+                    if k not in revision_keys
+                },
             )
 
     kind.run(SCORES, scored, progress, given=items())
     with Store.read(config.source) as before, Store.read(scored.out) as after:
-        found = compare(before, after)
-        pairs = [_values(before, names), _values(after, names)]
+        comparison = compare(before, after)
+        values_before = _values(before, names)
+        values_after = _values(after, names)
     for row in rows:
-        old, new = (values.get(row["id"], {}) for values in pairs)
+        old_values = values_before.get(row["id"], {})
+        new_values = values_after.get(row["id"], {})
         row["meta"]["scores"] = {
             name: {
-                "before": old[name],
-                "after": new[name],
-                "difference": new[name] - old[name],
+                "before": old_values[name],
+                "after": new_values[name],
+                "difference": new_values[name] - old_values[name],
             }
-            for name in old
-            if name in new
+            for name in old_values
+            if name in new_values
         }
         row["meta"]["not_better"] = _is_worse(row["meta"]["scores"], names)
     write_jsonl(config.out, rows)
     return Revised(
         written,
         scored.out,
-        found,
+        comparison,
         sum(row["meta"]["not_better"] for row in rows),
     )
 
 
 def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
-    """Scores by id: the proposals are rows of the source, under the same ids."""
-    found: dict[str, dict[str, float]] = {}
+    """Return scores by id and name of value, such as ``posh.f1``."""
+    values_by_id: dict[str, dict[str, float]] = {}
     for name in names:
         for text, values in store.values_by_id(name).items():
-            own = found.setdefault(text, {})
-            own |= {
-                f"{name}.{value}": score for value, score in values.items()
-            }
-    return found
+            item_values = values_by_id.setdefault(text, {})
+            for value, score in values.items():
+                item_values[f"{name}.{value}"] = score
+    return values_by_id
 
 
 def _is_worse(
     scores: Mapping[str, Mapping[str, Any]], names: list[str]
 ) -> bool:
-    judged = {
-        f"{name}.{info.name}": -1 if info.higher_is_better is False else 1
-        for name in names
-        for number, info in enumerate(metric_named(name).values)
-        if number == 0 or info.name in ("precision", "recall")
-    }
+    # The headline is the first value of a metric; a value without direction
+    # counts as one where higher is better.
+    sign_by_name: dict[str, int] = {}
+    for name in names:
+        for number, info in enumerate(metric_named(name).values):
+            if number == 0 or info.name in ("precision", "recall"):
+                sign = -1 if info.higher_is_better is False else 1
+                sign_by_name[f"{name}.{info.name}"] = sign
     return any(
         sign * scores[name]["difference"] < -1e-9
-        for name, sign in judged.items()
+        for name, sign in sign_by_name.items()
         if name in scores
     )

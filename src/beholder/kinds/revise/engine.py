@@ -31,7 +31,7 @@ from beholder.kinds.generation.generators import (
     WORDS,
     GeneratedText,
 )
-from beholder.kinds.revise.certain import apply, certain
+from beholder.kinds.revise.certain import apply, find_certain_edits
 from beholder.lint.linting import Choice, lint
 from beholder.lint.rules import LintFinding
 from beholder.metrics import Tools
@@ -50,10 +50,10 @@ RULES = ("ALT104", "ALT109", "ALT110", "ALT112", "ALT114")
 
 
 def marks_of(item: Item) -> list[TextMark]:
-    """The marks of a row.
+    """Return the marks in ``meta`` of a row.
 
     Raises:
-        ItemError: They have another form.
+        ItemError: The marks are missing or not valid.
     """
     try:
         return msgspec.convert(item.meta.get("marks"), list[TextMark])
@@ -62,12 +62,14 @@ def marks_of(item: Item) -> list[TextMark]:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
-    """Rows with at least one mark.
+def find_marked_rows(
+    source: Path, folder: Path, metric: str | None
+) -> list[Item]:
+    """Return the rows with at least one mark.
 
     Args:
         source: A run of scores, exported marks or verdicts on facts, or a file that ``beholder
@@ -81,28 +83,27 @@ def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
         DataError: The file cannot be read.
     """
     if manifest.is_run(source):
-        rows, what = (
-            _of_run(source, folder, metric),
-            "metric such as posh or accord",
-        )
+        marked_rows = list(_read_run(source, folder, metric))
+        what = "metric such as posh or accord"
     elif _is_judged(source):
-        rows, what = (
-            _of_people(source, folder),
-            "mark or a false fact on which most people agree",
-        )
+        marked_rows = list(_read_people(source, folder))
+        what = "mark or a false fact on which most people agree"
     else:
-        rows, what = _of_lint(source), f"finding of {', '.join(RULES)}"
-    if not (found := list(rows)):
+        marked_rows = list(_read_lint(source))
+        what = f"finding of {', '.join(RULES)}"
+    if not marked_rows:
         raise ConfigError(
             f"{source} has no mark to correct; name one with a {what}"
         )
-    return found
+    return marked_rows
 
 
 def _is_judged(source: Path) -> bool:
-    """Whether a file has rows that annotators marked or whose facts they judged."""
+    """Return whether the first row of a file has marks or verdicts of annotators."""
     if source.suffix != ".jsonl" or not source.is_file():
         return False
+    # The first row is enough: an export has one form, and a large file need
+    # not be parsed.
     with source.open("rb") as opened:
         row = opened.readline()
     return b'"verdicts"' in row or (
@@ -117,7 +118,7 @@ class _PersonMark(msgspec.Struct, frozen=True):
 
 
 class _People(msgspec.Struct, frozen=True):
-    """What annotators said of a text, in the form of ``beholder annotate export``."""
+    """Marks and verdicts of an annotator, in the form of ``beholder annotate export``."""
 
     annotator: str = ""
     marks: tuple[_PersonMark, ...] = ()
@@ -125,35 +126,49 @@ class _People(msgspec.Struct, frozen=True):
     audit: object = None
 
 
-def _of_people(source: Path, folder: Path) -> Iterator[Item]:
+def _read_people(source: Path, folder: Path) -> Iterator[Item]:
     texts: dict[str, list[tuple[Item, _People]]] = {}
-    for item, said in exported_rows(source, _People):
-        if said.audit is not None:
+    # An export has a row for each annotator; those of one text belong
+    # together.
+    for item, judgment in exported_rows(source, _People):
+        if judgment.audit is not None:
             raise ConfigError(
                 f"{source} judges facts of references, which revise does not change"
             )
         texts.setdefault(
-            item.id.removesuffix(f"/{said.annotator}"), []
-        ).append((item, said))
-    for name, own in texts.items():
-        item, by = own[0][0], [said for _, said in own]
-        marks = [
-            TextMark("mistake", item.candidate[a:b], (a, b))
-            for a, b in _agreed(item.candidate, "candidate", by)
-        ]
-        for reference in item.references[:1]:
-            marks += [
-                _omission(reference[a:b], reference, a)
-                for a, b in _agreed(reference, "reference", by)
-            ]
-        for fact in by[0].facts:
-            if isinstance(fact, JudgedFact) and fact.agreed == "false":
-                at = item.candidate.find(fact.text)
-                span = (at, at + len(fact.text)) if at >= 0 else None
-                marks.append(TextMark("mistake", fact.text, span))
+            item.id.removesuffix(f"/{judgment.annotator}"), []
+        ).append((item, judgment))
+    for name, judged_copies in texts.items():
+        item, _ = judged_copies[0]
+        judgments = [judgment for _, judgment in judged_copies]
+        marks = _marks_of_people(item, judgments)
         if marks:
-            bare = replace(item, id=name, judgments={}, meta={})
-            yield _with_marks(bare, marks, {}, source.parent, folder)
+            plain_item = replace(item, id=name, judgments={}, meta={})
+            yield _with_marks(plain_item, marks, {}, source.parent, folder)
+
+
+def _marks_of_people(
+    item: Item, judgments: Sequence[_People]
+) -> list[TextMark]:
+    """Return the mistakes and omissions of a text on which most annotators agree."""
+    marks = []
+    for start, end in _agreed(item.candidate, "candidate", judgments):
+        words_of_mark = item.candidate[start:end]
+        marks.append(TextMark("mistake", words_of_mark, (start, end)))
+    # Marks in a reference are what the text leaves out; annotators see the
+    # first reference.
+    for reference in item.references[:1]:
+        for start, end in _agreed(reference, "reference", judgments):
+            marks.append(_omission(reference[start:end], reference, start))
+    for fact in judgments[0].facts:
+        if isinstance(fact, JudgedFact) and fact.agreed == "false":
+            # A fact may be a sentence of the text; then its place is known.
+            start = item.candidate.find(fact.text)
+            span = None
+            if start >= 0:
+                span = (start, start + len(fact.text))
+            marks.append(TextMark("mistake", fact.text, span))
+    return marks
 
 
 def _with_marks(
@@ -163,39 +178,48 @@ def _with_marks(
     root: Path,
     folder: Path,
 ) -> Item:
-    """The row of a marked text, whose pictures are relative to a folder instead of a root."""
+    """Return a row with marks in ``meta``, its pictures relative to ``folder``."""
     images = tuple(rebased(image, root, folder) for image in item.images)
     meta = {"marks": list(map(asdict, marks)), "source": source}
     return replace(item, images=images, meta={**item.meta, **meta})
 
 
 def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
-    """Marks of one annotator; of several the runs of words that most of them marked."""
-    marked = [
-        [(one.start, one.end) for one in p.marks if one.side == side]
-        for p in by
-    ]
+    """Return the marks of one annotator, or the runs of words that most of several marked."""
+    spans_by_annotator: list[list[Span]] = []
+    for person in by:
+        marks = [mark for mark in person.marks if mark.side == side]
+        spans_by_annotator.append([(mark.start, mark.end) for mark in marks])
     if len(by) == 1:
-        return sorted(marked[0])
+        return sorted(spans_by_annotator[0])
 
     def is_agreed(word: Span) -> bool:
-        return 2 * sum(
-            any(a < word[1] and word[0] < b for a, b in own) for own in marked
-        ) > len(by)
+        start, end = word
+        n_agreeing = 0
+        for spans in spans_by_annotator:
+            if any(a < end and start < b for a, b in spans):
+                n_agreeing += 1
+        return 2 * n_agreeing > len(by)
 
-    runs = [
-        list(run) for agreed, run in groupby(words(text), is_agreed) if agreed
-    ]
-    return [(run[0][0], run[-1][1]) for run in runs]
+    agreed_spans: list[Span] = []
+    for is_marked, run in groupby(words(text), is_agreed):
+        if is_marked:
+            run_words = list(run)
+            start, _ = run_words[0]
+            _, end = run_words[-1]
+            agreed_spans.append((start, end))
+    return agreed_spans
 
 
-def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
+def _read_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
     manifest.check_kind(run, SCORES)
     root = manifest.data_folder(run) or Path()
     data = Path(manifest.read(run).data.source)
-    source = (
-        {"file": str(data), "digest": digest(data)} if data.is_file() else {}
-    )
+    source: dict[str, str] = {}
+    # Rows that were passed from Python have no file.
+    if data.is_file():
+        source["file"] = str(data)
+        source["digest"] = digest(data)
     with Store.read(run) as store:
         names = [asker.name for asker in store.askers()]
         if metric is not None and metric not in names:
@@ -214,7 +238,7 @@ def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
 def _marks_of_metrics(
     store: Store, position: int, item: Item, names: Sequence[str]
 ) -> list[TextMark]:
-    """The marks of an item by some metrics, each place once."""
+    """Return the marks of an item by some metrics, one for each place."""
     mark_by_place: dict[tuple[str, int | None, Span], TextMark] = {}
     for name in names:
         score = store.score(name, position)
@@ -266,43 +290,56 @@ def _mark(unit: Unit, item: Item) -> TextMark | None:
 
 
 def _omission(words: str, reference: str, place: int) -> TextMark:
+    # The sentence around an omission helps a judge to word it.
     parts = RuleSplitter().split(reference)
     around = next(
-        (one.of(reference) for one in parts if one.start <= place < one.end),
+        (
+            sentence.of(reference)
+            for sentence in parts
+            if sentence.start <= place < sentence.end
+        ),
         "",
     )
     return TextMark("omission", words, None, around)
 
 
-def _of_lint(source: Path) -> Iterator[Item]:
+def _read_lint(source: Path) -> Iterator[Item]:
     rows: dict[tuple[str, str], tuple[LintFinding, list[TextMark]]] = {}
-    for one in lint([source], choice=Choice(select=frozenset(RULES))).findings:
-        if one.span is not None:
-            place = f"{one.line}:{one.column}" if one.column else one.locator
-            marks = rows.setdefault(
-                (f"{one.file}#{place}", one.text), (one, [])
-            )[1]
-            marks.append(
-                TextMark(one.rule, one.text[slice(*one.span)], one.span)
+    for finding in lint(
+        [source], choice=Choice(select=frozenset(RULES))
+    ).findings:
+        if finding.span is not None:
+            place = (
+                f"{finding.line}:{finding.column}"
+                if finding.column
+                else finding.locator
             )
+            key = (f"{finding.file}#{place}", finding.text)
+            _, marks = rows.setdefault(key, (finding, []))
+            marked_words = finding.text[slice(*finding.span)]
+            marks.append(TextMark(finding.rule, marked_words, finding.span))
+    # Ids must be unique: a place with texts in several languages gets the
+    # language behind it, or the text where this is not enough.
     names = Counter(name for name, _ in rows)
     names += Counter(
-        f"{name} ({one.language})" for (name, _), (one, _) in rows.items()
+        f"{name} ({finding.language})"
+        for (name, _), (finding, _) in rows.items()
     )
-    for (name, text), (one, marks) in rows.items():
-        file = source / one.file if source.is_dir() else source
+    for (name, text), (finding, marks) in rows.items():
+        file = source / finding.file if source.is_dir() else source
         where: dict[str, Any] = {"file": str(file), "digest": digest(file)}
         where |= {
-            key: getattr(one, key)
-            for key in ("line", "column", "locator", "text_from")
+            attribute: getattr(finding, attribute)
+            for attribute in ("line", "column", "locator", "text_from")
         }
-        group = {"language": one.language} if one.language else {}
+        group = {"language": finding.language} if finding.language else {}
         meta = {"marks": list(map(asdict, marks)), "source": where}
-        label = (
-            one.language if names[f"{name} ({one.language})"] == 1 else text
-        )
-        unique = name if names[name] == 1 else f"{name} ({label or text})"
-        yield Item(unique, text, group=group, meta=meta)
+        unique_name = name
+        if names[name] > 1:
+            unique_name = f"{name} ({finding.language})"
+            if not finding.language or names[unique_name] > 1:
+                unique_name = f"{name} ({text})"
+        yield Item(unique_name, text, group=group, meta=meta)
 
 
 _REFUSED = "refused"
@@ -344,7 +381,7 @@ class ReviseRow(RowAsker):
     """Texts are revised unseen."""
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's identity; the built-in judge is asked nothing."""
+        """Return the identity of the judge; the built-in judge answers no requests."""
         if self.judge != BUILTIN_JUDGE:
             tools.judge(self.judge).check_can(ReviseText)
         return super().identities(tools)
@@ -352,36 +389,49 @@ class ReviseRow(RowAsker):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """The proposal, then the reasons for marks that are left, labelled with their numbers."""
-        text, marks = subject.candidate, marks_of(subject)
-        edits, refused = certain(text, marks, subject.language)
-        proposal, by = apply(text, edits), "rules"
-        open_ = [
-            marks[one.mark]
-            for one in refused
-            if not marks[one.mark].kind.startswith("ALT")
+        """Return the proposal, then the reason for each mark that is left, by its index."""
+        text = subject.candidate
+        marks = marks_of(subject)
+        edits, refused = find_certain_edits(text, marks, subject.language)
+        proposal = apply(text, edits)
+        by = "rules"
+        open_marks = [
+            marks[reason.mark]
+            for reason in refused
+            if not marks[reason.mark].kind.startswith("ALT")
         ]
-        if open_ and self.judge != BUILTIN_JUDGE:
-            most = int(self.longer * len(text)) + 100
-            asked = [mark for mark in marks if not mark.kind.startswith("ALT")]
+        # The judge words the whole text, so it gets all marks but those of
+        # lint.
+        if open_marks and self.judge != BUILTIN_JUDGE:
+            limit = int(self.longer * len(text)) + 100
+            asked_marks = [
+                mark for mark in marks if not mark.kind.startswith("ALT")
+            ]
             try:
                 language = language_named(subject.language)
                 proposal = await judge.ask(
-                    ReviseText(text, asked, most, language)
+                    ReviseText(text, asked_marks, limit, language)
                 )
-                by, refused = "judge", []
+                by = "judge"
+                refused = []
             except ItemError as error:
+                # The judge failed: the certain edits stay, and each reason
+                # says so.
                 refused = [
-                    one._replace(why=f"{one.why}; {error}") for one in refused
+                    reason._replace(why=f"{reason.why}; {error}")
+                    for reason in refused
                 ]
         reasons = (
-            GeneratedText(one.why, _REFUSED, str(one.mark)) for one in refused
+            GeneratedText(reason.why, _REFUSED, str(reason.mark))
+            for reason in refused
         )
         return (GeneratedText(proposal, by), *reasons)
 
     def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
-        """Length of the proposal, and how many marks are left."""
-        return super().measure(parts[:1]) | {"left": float(len(parts) - 1)}
+        """Return the length of the proposal and the number of marks that are left."""
+        measures = super().measure(parts[:1])
+        n_left = len(parts) - 1
+        return measures | {"left": float(n_left)}
 
     def _row(
         self,
@@ -406,9 +456,12 @@ class ReviseRow(RowAsker):
         )
 
 
-def edits_between(old: str, new: str) -> Iterator[dict[str, Any]]:
-    """The edits, word by word, as places of the old text, in order; no two overlap."""
-    a, b = (re.findall(r"\s+|\w+|[^\w\s]", text) for text in (old, new))
+def edits_between(old_text: str, new_text: str) -> Iterator[dict[str, Any]]:
+    """Yield the edits from one text to another by words, as ranges of the old text, in order."""
+    # Tokens with their blanks, so that joined tokens are the text again.
+    token_pattern = re.compile(r"\s+|\w+|[^\w\s]")
+    a = token_pattern.findall(old_text)
+    b = token_pattern.findall(new_text)
     starts = [0]
     for token in a:
         starts.append(starts[-1] + len(token))
@@ -426,7 +479,7 @@ def edits_between(old: str, new: str) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class ReviseConfig:
-    """What to revise, and where the proposals go.
+    """Source, output and options of a revision.
 
     Attributes:
         source: As for ``marked``.
@@ -446,13 +499,13 @@ class ReviseConfig:
 
     @property
     def run(self) -> Path:
-        """The run directory."""
+        """Directory of the run."""
         return self.out.with_name(f"{self.out.name}.run")
 
     def making(self) -> GenerationRun[Item]:
-        """The run that makes the proposals."""
+        """Return the run that makes the proposals."""
         asker = ReviseRow(self.judge)
-        rows = marked(self.source, self.out.parent, self.metric)
+        rows = find_marked_rows(self.source, self.out.parent, self.metric)
 
         def row(
             item: Item, system: str, parts: Sequence[GeneratedText], judge: str

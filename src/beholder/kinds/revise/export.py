@@ -12,7 +12,7 @@ from copy import copy
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 from beholder.base.files import open_regular, write_bytes
 from beholder.base.grouping import by_key
@@ -23,11 +23,12 @@ from beholder.kinds.revise.places import (
     AcceptedRow,
     FoundText,
     SourcePlace,
-    attributes,
-    changed,
     check_read,
-    decoded,
-    of_tag,
+    decode_utf8,
+    find_attribute,
+    find_attributes,
+    replace_texts,
+    text_start,
 )
 from beholder.lint import html, packed
 from beholder.lint.sources import READERS
@@ -44,7 +45,7 @@ _TAGS = re.compile(
     re.S,
 )
 """Elements that have alternative texts; comments and what only old programs show are left out."""
-_READ = {".docx": ("docPr", "shape"), ".pptx": ("cNvPr",)}
+_TAGS_BY_FORM = {".docx": ("docPr", "shape"), ".pptx": ("cNvPr",)}
 
 
 def write_accepted(accepted: Path, out: Path) -> int:
@@ -55,7 +56,7 @@ def write_accepted(accepted: Path, out: Path) -> int:
         out: File, or folder if the rows come from several files.
 
     Returns:
-        How many texts were changed.
+        The number of changed texts.
 
     Raises:
         ConfigError: ``out`` is a source, or no row says where its text comes from.
@@ -71,6 +72,8 @@ def write_accepted(accepted: Path, out: Path) -> int:
             f"{accepted}: no row names the file that its text comes from; the final texts are its"
             " candidates"
         )
+    # All is checked and built before the first file is written, so that an
+    # error leaves nothing half done.
     for file in rows_by_file:
         check_form(file)
     top = Path(os.path.commonpath([file.parent for file in rows_by_file]))
@@ -91,6 +94,7 @@ def write_accepted(accepted: Path, out: Path) -> int:
             )
         data = _read_source(file)
         digests = {row.source.digest for row in rows_of_file}
+        # Places are those of the file that was read.
         if digests != {sha256(data).hexdigest()}:
             raise DataError(
                 str(file),
@@ -115,7 +119,7 @@ def _resolve(row: AcceptedRow, accepted: Path) -> Path:
         ValueError,
         RuntimeError,
     ) as error:  # a null byte, a loop of links
-        reason = f"row {row.id}: meta.source.file {row.source.file!r} is no path: {error}"
+        reason = f"row {row.id}: meta.source.file {row.source.file!r} is not a path: {error}"
         raise DataError(str(accepted), reason) from error
 
 
@@ -161,14 +165,15 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
         return data
     if form in packed.FORMS:
         return _spliced_archive(file, data, rows)
-    source = decoded(data, str(file))
+    source = decode_utf8(data, str(file))
+    # Pages are read again afterwards: only the accepted texts may differ.
     if form in READERS:
-        text = changed(
+        text = replace_texts(
             str(file),
             source,
             form,
             rows,
-            lambda row: attributes(source, row.source),
+            lambda row: find_attribute(source, row.source),
         )
         check_read(
             str(file),
@@ -181,6 +186,7 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
 
     def find(row: AcceptedRow) -> list[FoundText]:
         place = row.source
+        # A row is named by its locator, its id, or its number.
         keys = (place.locator or row.id, f"row {place.line}")
         texts = dict.fromkeys(
             text for key in keys for text in texts_by_key.get(key, ())
@@ -191,19 +197,19 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
             if place.line is None or place.text_from == text.field
         ]
 
-    return changed(str(file), source, form, rows, find).encode("utf-8")
+    return replace_texts(str(file), source, form, rows, find).encode("utf-8")
 
 
 def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
-    """The texts of a table or of JSON, with the names of their rows.
+    """Yield the texts of a table or of JSON, with the names of their rows.
 
     Raises:
-        DataError: It is not JSON.
+        DataError: The file is not JSON.
     """
     if form in (".csv", ".tsv"):
         yield from _cells(source, "\t" if form == ".tsv" else ",")
         return
-    at = len(BOM) * source.startswith(BOM)
+    at = text_start(source)
     is_lines = form != ".json"
     for number, text in enumerate(
         source[at:].split("\n") if is_lines else [source[at:]], 1
@@ -220,85 +226,134 @@ def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
 
 
 def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
-    """The texts of a JSON value with their paths; keys are none."""
-    levels: list[list[Any]] = []
-    found: list[tuple[list[Any], int, int, str]] = []
-    ids: dict[tuple[Any, ...], str] = {}
-    for token in _JSON.finditer(source):
-        said = token[0]
-        if said in "{[":
-            levels.append([said, 0 if said == "[" else None])
-        elif said in "}]":
-            levels.pop()
-        elif said == ",":
-            levels[-1][1] = levels[-1][1] + 1 if levels[-1][0] == "[" else None
-        elif said != ":":
-            value = json.loads(said) if said[0] == '"' else said
-            if levels and levels[-1] == ["{", None]:
-                levels[-1][1] = value
-                continue
-            path = [level[1] for level in levels]
-            if path[-1:] == ["id"]:
-                ids[tuple(path[:-1])] = value
-            if said[0] == '"':
-                found.append((path, token.start(), token.end(), value))
-    for path, start, end, value in found:
-        number = row or next(
-            (key + 1 for key in path if isinstance(key, int)), 0
+    """Yield the texts of a JSON value, other than keys, with the names of their rows.
+
+    Args:
+        source: JSON, which is valid.
+        offset: Place of its first character in the file.
+        row: Number of the row; None takes the first index of each path, from 1.
+    """
+    texts: list[_JsonText] = []
+    ids: dict[_JsonPath, str] = {}
+    for text in _scan_json(source):
+        if text.path[-1:] == ("id",):
+            ids[text.path[:-1]] = text.value
+        if text.is_text:
+            texts.append(text)
+    # Only now, because an id may come after the texts of its object.
+    for text in texts:
+        first_index = next(
+            (step for step in text.path if isinstance(step, int)), -1
         )
-        above = [
-            "",
-            *(f"/{'/'.join(map(str, path[:n]))}" for n in range(1, len(path))),
-        ]
-        keys = {
-            f"row {number}",
-            str(number),
-            *above,
-            ids.get(tuple(path[:-1]), ""),
-        }
-        name = next(
-            (str(key) for key in reversed(path) if isinstance(key, str)), ""
-        )
+        number = row or first_index + 1
+        keys = {"", f"row {number}", str(number)}
+        keys.add(ids.get(text.path[:-1], ""))
+        pointer = ""
+        for step in text.path[:-1]:
+            pointer = f"{pointer}/{step}"
+            keys.add(pointer)
+        names = [step for step in text.path if isinstance(step, str)]
         yield FoundText(
-            frozenset(keys), name, offset + start, offset + end, value
+            keys=frozenset(keys),
+            field=names[-1] if names else "",
+            start=offset + text.start,
+            end=offset + text.end,
+            value=text.value,
         )
 
 
-def _cells(source: str, usual: str) -> Iterator[FoundText]:
-    """The cells of a table below its header."""
+_JsonPath: TypeAlias = tuple[str | int | None, ...]
+"""Keys and indices from the outermost value to an inner one."""
+
+
+class _JsonText(NamedTuple):
+    """A text or other plain value of a JSON text, with its place."""
+
+    path: _JsonPath
+    start: int
+    end: int
+    value: str
+    is_text: bool
+
+
+def _scan_json(source: str) -> Iterator[_JsonText]:
+    """Yield the plain values of a valid JSON text, without keys."""
+    # A scan of tokens, because a parser gives values without their places.
+    # There is a step for each open list and object: its index, or its key,
+    # which is None where a key is due.
+    steps: list[str | int | None] = []
+    for token in _JSON.finditer(source):
+        symbol = token[0]
+        if symbol == "{":
+            steps.append(None)
+        elif symbol == "[":
+            steps.append(0)
+        elif symbol in "}]":
+            steps.pop()
+        elif symbol == ",":
+            step = steps[-1]
+            steps[-1] = step + 1 if isinstance(step, int) else None
+        elif symbol != ":":
+            is_text = symbol.startswith('"')
+            value = json.loads(symbol) if is_text else symbol
+            if steps and steps[-1] is None:
+                steps[-1] = value
+            else:
+                yield _JsonText(tuple(steps), *token.span(), value, is_text)
+
+
+def _cells(source: str, usual_separator: str) -> Iterator[FoundText]:
+    """Yield the cells of a table below its header.
+
+    Args:
+        source: The table.
+        usual_separator: Separator where the header has several equally often.
+    """
+    # The separator is the sign that the header has most often. Cells are
+    # matched one after the other, because a CSV reader gives no places.
     head = source.split("\n", 1)[0]
-    separator = re.escape(max((usual, ";", "\t", ","), key=head.count))
+    separator = re.escape(
+        max((usual_separator, ";", "\t", ","), key=head.count)
+    )
     cell = re.compile(
         rf"(\"(?:[^\"]|\"\")*\"|[^{separator}\r\n]*)({separator}|\r?\n|$)"
     )
     header: list[str] = []
     row: list[tuple[int, int, str]] = []
-    number, at, line = 0, len(BOM) * source.startswith(BOM), 1
-    while at < len(source) and (match := cell.match(source, at)):
-        quoted = match[1][:1] == '"'
-        value = match[1][1:-1].replace('""', '"') if quoted else match[1]
+    number = 0
+    line = 1
+    at = text_start(source)
+    while at < len(source):
+        match = cell.match(source, at)
+        if match is None:
+            break
+        value = match[1]
+        if value.startswith('"'):
+            value = value[1:-1].replace('""', '"')
         row.append((*match.span(1), value))
         at = match.end()
-        if match[2] in ("\n", "\r\n", ""):
-            values = [one[2] for one in row]
-            if header:
-                keys = {f"row {line}", str(number)}
-                keys |= {
-                    v
-                    for name, v in zip(header, values, strict=False)
-                    if name == "id"
-                }
-                for name, (start, end, said) in zip(header, row, strict=False):
-                    yield FoundText(frozenset(keys), name, start, end, said)
-            header = header or values
-            line += source.count("\n", row[0][0], at)
-            number, row = number + 1, []
+        is_row_end = match[2] in ("\n", "\r\n", "")
+        if not is_row_end:
+            continue
+        values = [value for _, _, value in row]
+        if header:
+            id_by_name = dict(zip(header, values, strict=False))
+            keys = {f"row {line}", str(number)}
+            if "id" in id_by_name:
+                keys.add(id_by_name["id"])
+            for name, (start, end, text) in zip(header, row, strict=False):
+                yield FoundText(frozenset(keys), name, start, end, text)
+        else:
+            header = values
+        line += source.count("\n", row[0][0], at)
+        number += 1
+        row = []
 
 
 def _spliced_archive(
     file: Path, packed_data: bytes, rows: Sequence[AcceptedRow]
 ) -> bytes:
-    """A document with accepted texts; all parts without one are equal byte for byte.
+    """Return a document with accepted texts; all other parts stay equal byte for byte.
 
     Args:
         file: DOCX, PPTX or EPUB.
@@ -310,14 +365,15 @@ def _spliced_archive(
             text would change.
     """
     name = str(file)
+    # Locators of EPUB are PART:LINE, those of DOCX and PPTX PART#ID.
     mark = ":" if file.suffix.lower() == ".epub" else "#"
     by_part = by_key(
         ((row.source.locator or "").rpartition(mark)[0], row) for row in rows
     )
-    with packed.opened(BytesIO(packed_data), name) as archive:
+    with packed.open_archive(BytesIO(packed_data), name) as archive:
         new_parts = {
-            part: _spliced_part(archive, part, own)
-            for part, own in by_part.items()
+            part: _spliced_part(archive, part, part_rows)
+            for part, part_rows in by_part.items()
         }
         data = _copied(archive.file, packed_data, new_parts)
     before = packed.pictures(BytesIO(packed_data), name)
@@ -328,19 +384,20 @@ def _spliced_archive(
 def _spliced_part(
     archive: packed.Archive, part: str, rows: Sequence[AcceptedRow]
 ) -> bytes:
-    name, form = f"{archive.name}: {part}", Path(archive.name).suffix.lower()
+    name = f"{archive.name}: {part}"
+    form = Path(archive.name).suffix.lower()
     if part not in archive.parts:
         raise DataError(
             archive.name, f"has no part {part!r}, which {rows[0].id} names"
         )
-    source = decoded(archive.read(part), name)
+    source = decode_utf8(archive.read_part(part), name)
     is_book = form == ".epub"
     texts = defaultdict(list)
     for place, text in (
         _in_book(source, part) if is_book else _in_document(source, part, form)
     ):
         texts[place].append(text)
-    new_source = changed(
+    new_source = replace_texts(
         name, source, form, rows, lambda row: texts[row.source.locator or ""]
     )
     return new_source.encode("utf-8")
@@ -350,47 +407,61 @@ def _in_document(
     source: str, part: str, form: str
 ) -> Iterator[tuple[str, FoundText]]:
     for tag in _TAGS.finditer(source):
-        if tag["tag"] in _READ[form]:
-            found = {one.field: one for one in of_tag(source, tag.end())}
-            text = found.get("alt" if tag["tag"] == "shape" else "descr")
-            if text and "id" in found:
-                yield f"{part}#{found['id'].value}", text
+        if tag["tag"] in _TAGS_BY_FORM[form]:
+            attribute_by_name = {
+                attribute.field: attribute
+                for attribute in find_attributes(source, tag.end())
+            }
+            text = attribute_by_name.get(
+                "alt" if tag["tag"] == "shape" else "descr"
+            )
+            if text and "id" in attribute_by_name:
+                yield f"{part}#{attribute_by_name['id'].value}", text
 
 
 def _in_book(source: str, page: str) -> Iterator[tuple[str, FoundText]]:
-    for one in html.pictures(source.removeprefix(BOM), page):
+    for occurrence in html.pictures(source.removeprefix(BOM), page):
         place = SourcePlace(
-            line=one.line, column=one.column, text_from=one.text_from
+            line=occurrence.line,
+            column=occurrence.column,
+            text_from=occurrence.text_from,
         )
         yield from (
-            (f"{page}:{one.line}", found)
-            for found in attributes(source, place)
+            (f"{page}:{occurrence.line}", text)
+            for text in find_attribute(source, place)
         )
 
 
 def _copied(
     archive: zipfile.ZipFile, data: bytes, parts: Mapping[str, bytes]
 ) -> bytes:
-    """The bytes of an archive with other contents of some parts, in its order."""
+    """Return the bytes of an archive with new contents of some parts, in the same order."""
     entries = archive.infolist()
-    starts = sorted(one.header_offset for one in entries)
-    ends = dict(zip(starts, [*starts[1:], archive.start_dir], strict=True))
+    # Unchanged parts are copied with their packed bytes, and only their
+    # offsets change; ``writestr`` packs the changed ones.
+    starts = sorted(entry.header_offset for entry in entries)
+    next_starts = [*starts[1:], archive.start_dir]
+    ends = dict(zip(starts, next_starts, strict=True))
     out = BytesIO()
     with zipfile.ZipFile(out, "w") as copied:
         copied.comment = archive.comment
-        for one in sorted(entries, key=lambda one: one.header_offset):
-            new = copy(one)
-            if one.filename in parts:
+        for entry in sorted(entries, key=lambda entry: entry.header_offset):
+            new_entry = copy(entry)
+            if entry.filename in parts:
                 copied.writestr(
-                    new, parts[one.filename], compress_type=one.compress_type
+                    new_entry,
+                    parts[entry.filename],
+                    compress_type=entry.compress_type,
                 )
-                new.external_attr = one.external_attr
+                new_entry.external_attr = entry.external_attr
                 continue
-            new.header_offset = out.tell()
-            out.write(data[one.header_offset : ends[one.header_offset]])
-            copied.filelist.append(new)
-            copied.NameToInfo[new.filename] = new
+            new_entry.header_offset = out.tell()
+            out.write(data[entry.header_offset : ends[entry.header_offset]])
+            copied.filelist.append(new_entry)
+            copied.NameToInfo[new_entry.filename] = new_entry
             copied.start_dir = out.tell()
-        order = {one.filename: place for place, one in enumerate(entries)}
-        copied.filelist.sort(key=lambda one: order[one.filename])
+        # The directory lists the parts in the order of the old one, which need
+        # not be that of their bytes.
+        order = {entry.filename: place for place, entry in enumerate(entries)}
+        copied.filelist.sort(key=lambda entry: order[entry.filename])
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Texts in a source: where they are, and the source with other texts in their places."""
+"""Find texts in a source, and replace them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Number = Annotated[int, Meta(ge=1, le=2**31)]
 
 
 class SourcePlace(Struct, frozen=True, kw_only=True):
-    """Where the text of a row was read.
+    """Place of a row's text in its source.
 
     Attributes:
         file: The source; empty if it is not known.
@@ -77,7 +77,7 @@ class AcceptedRow(Struct, frozen=True):
 
     @property
     def source(self) -> SourcePlace:
-        """Where the text was read."""
+        """Place of the text in its source."""
         return self.meta.source
 
     @property
@@ -94,7 +94,7 @@ class FoundText(NamedTuple):
         field: Column, key or attribute.
         start: Its first character, with quotation marks.
         end: One past its last.
-        value: What it says.
+        value: The text, without quotation marks and escapes.
     """
 
     keys: frozenset[str]
@@ -104,11 +104,11 @@ class FoundText(NamedTuple):
     value: str
 
 
-def decoded(data: bytes, name: str) -> str:
-    """The text of a file or part.
+def decode_utf8(data: bytes, name: str) -> str:
+    """Decode a file or part.
 
     Raises:
-        DataError: It is not UTF-8.
+        DataError: The bytes are not UTF-8.
     """
     try:
         return data.decode("utf-8")
@@ -118,14 +118,14 @@ def decoded(data: bytes, name: str) -> str:
         ) from error
 
 
-def changed(
+def replace_texts(
     name: str,
     source: str,
     form: str,
     rows: Sequence[AcceptedRow],
     find: Callable[[AcceptedRow], Iterable[FoundText]],
 ) -> str:
-    """A source in which the texts of rows are replaced by their candidates.
+    """Return a source with the texts of rows replaced by their candidates.
 
     Args:
         name: The source, for messages.
@@ -137,6 +137,7 @@ def changed(
     Raises:
         DataError: The text of a row is not there once.
     """
+    # Every row must match one text, and no two places may overlap.
     places: list[tuple[int, int, str]] = []
     for row in rows:
         matches = [
@@ -145,10 +146,11 @@ def changed(
         if len(matches) != 1:
             raise DataError(
                 name,
-                f"the text of {row.id} is there {len(matches)} times, expected once; correct it"
+                f"the text of {row.id} occurs {len(matches)} times, expected once; correct it"
                 " by hand and refuse its proposal",
             )
-        start, end = matches[0].start, matches[0].end
+        start = matches[0].start
+        end = matches[0].end
         quote = source[start : start + 1]  # empty for an empty cell at the end
         places.append((start, end, _written(row.candidate, form, quote)))
     places.sort()
@@ -157,8 +159,9 @@ def changed(
             raise DataError(
                 name, "two rows have the same place; leave one of them"
             )
-    for start, end, new in reversed(places):
-        source = source[:start] + new + source[end:]
+    # From the end, so that earlier places stay valid.
+    for start, end, new_text in reversed(places):
+        source = source[:start] + new_text + source[end:]
     return source
 
 
@@ -168,17 +171,16 @@ def check_read(
     before: Iterable[Occurrence],
     after: Iterable[Occurrence],
 ) -> None:
-    """Refuse what would read otherwise than accepted.
+    """Check that the texts after a change are those that were accepted.
 
     Raises:
         DataError: Other texts than those of the rows would change.
     """
     olds = Counter(norm(row.former) for row in rows)
     news = Counter(norm(row.candidate) for row in rows)
-    read, again = (
-        Counter(one.text for one in found) for found in (before, after)
-    )
-    if again != read - olds + news:
+    texts_before = Counter(occurrence.text for occurrence in before)
+    texts_after = Counter(occurrence.text for occurrence in after)
+    if texts_after != texts_before - olds + news:
         raise DataError(
             name,
             "would not read as accepted after writing; correct it by hand",
@@ -188,51 +190,63 @@ def check_read(
 def _written(text: str, form: str, quote: str) -> str:
     if quote == "!":
         return "![" + re.sub(r"([\\\[\]*_`<&])", r"\\\1", text) + "]"
+    # An attribute of HTML or XML; an unquoted one gets quotation marks.
     if form not in (".csv", ".tsv", ".json", ".jsonl", ".ndjson"):
         quote = quote if quote in "\"'" else '"'
         return f"{quote}{html.escape(text, quote=False).replace(quote, f'&#{ord(quote)};')}{quote}"
     if form in (".csv", ".tsv"):
-        needed = quote == '"' or re.search(r"[\",;\t\r\n]", text)
-        return '"' + text.replace('"', '""') + '"' if needed else text
+        needs_quotes = quote == '"' or re.search(r"[\",;\t\r\n]", text)
+        return '"' + text.replace('"', '""') + '"' if needs_quotes else text
     return json.dumps(text, ensure_ascii=False)
 
 
-def attributes(source: str, where: SourcePlace) -> list[FoundText]:
-    """The attribute of the element, or the picture of Markdown, at a line and column."""
+def find_attribute(source: str, where: SourcePlace) -> list[FoundText]:
+    """Return the attribute, or the text of a Markdown picture, at a line and column.
+
+    The list is empty if the place has none.
+    """
     starts = _line_starts(source)
     if where.line is None or where.column is None or where.line > len(starts):
         return []
-    start = (
-        len(BOM) * source.startswith(BOM)
-        + starts[where.line - 1]
-        + where.column
-        - 1
-    )
-    if image := _IMAGE.match(source, start):
+    start = text_start(source) + starts[where.line - 1] + where.column - 1
+    image = _IMAGE.match(source, start)
+    if image:
         value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
         return [FoundText(frozenset(), "alt", *image.span(), value)]
     tag = re.compile(r"<[^\s/>]+").match(source, start)
-    found = of_tag(source, tag.end()) if tag else []
-    return [one for one in found if one.field.lower() == where.text_from][:1]
+    attributes_of_tag = find_attributes(source, tag.end()) if tag else []
+    return [
+        attribute
+        for attribute in attributes_of_tag
+        if attribute.field.lower() == where.text_from
+    ][:1]
+
+
+def text_start(source: str) -> int:
+    """Return the place of the first character after a byte order mark."""
+    return len(BOM) if source.startswith(BOM) else 0
 
 
 @lru_cache(maxsize=2)
 def _line_starts(source: str) -> list[int]:
     """Return the place of the first character of each line, without a byte order mark."""
     text = source.removeprefix(BOM)
-    return [0, *(feed.end() for feed in re.finditer("\n", text))]
+    line_feeds = re.finditer("\n", text)
+    return [0, *(line_feed.end() for line_feed in line_feeds)]
 
 
-def of_tag(source: str, at: int) -> list[FoundText]:
-    """The attributes with a value of the tag whose name ends at a place."""
-    found = []
+def find_attributes(source: str, at: int) -> list[FoundText]:
+    """Return the attributes with a value of the tag whose name ends at a place."""
+    attribute_texts = []
     while match := _ATTRIBUTE.match(source, at):
         at = match.end()
         if match[2]:
-            value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
-            found.append(
+            value = match[2]
+            if value[0] in "\"'":
+                value = value[1:-1]
+            attribute_texts.append(
                 FoundText(
                     frozenset(), match[1], *match.span(2), html.unescape(value)
                 )
             )
-    return found
+    return attribute_texts
