@@ -332,5 +332,5 @@ def test_ranking_correlation_pairs_systems_by_name() -> None:
 def test_p_of_a_correlation_by_hand(
     r: float, df: int, p: float | None
 ) -> None:
-    found = t_test_of_correlation(r, df)
-    assert found == (None if p is None else pytest.approx(p, abs=1e-12))
+    p_value = t_test_of_correlation(r, df)
+    assert p_value == (None if p is None else pytest.approx(p, abs=1e-12))

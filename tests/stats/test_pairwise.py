@@ -103,14 +103,14 @@ def plain_elo(
 
     n = len(first)
     generator = np.random.RandomState(42)
-    found = defaultdict(list)
+    replicates = defaultdict(list)
     for _ in range(rounds):
         for name, rating in run(
             generator.choice(n, size=n, replace=True).tolist()
         ).items():
-            found[name].append(rating)
+            replicates[name].append(rating)
     return run(list(range(n))), {
-        s: int(np.median(r) + 0.5) for s, r in found.items()
+        s: int(np.median(r) + 0.5) for s, r in replicates.items()
     }
 
 
@@ -229,12 +229,12 @@ def test_bradley_terry_intervals_match_statsmodels() -> None:
         (robust, bradley_terry(*games)),
         (cluster, bradley_terry(*games, clusters=groups)),
     ):
-        found = {
+        errors_by_team = {
             s.system: (s.interval.high - s.interval.low) / 2 / 1.959964
             for s in fit.strengths
             if s.interval
         }
-        assert [found[team] for team in TEAMS] == pytest.approx(
+        assert [errors_by_team[team] for team in TEAMS] == pytest.approx(
             expected, abs=1e-6
         )
 

@@ -266,10 +266,10 @@ def test_spread_without_two_ratings_is_refused() -> None:
 def test_error_correlation_tells_shared_errors_from_shared_truth() -> None:
     gold = [0, 0, 1, 1, 2, 2, 3, 3]
     bias = [1, -1, 1, -1, 1, -1, 1, -1]
-    other = [1, 1, -1, -1, 1, 1, -1, -1]
+    independent_bias = [1, 1, -1, -1, 1, 1, -1, -1]
     answers = [
         [g + b, g + b, g + o]
-        for g, b, o in zip(gold, bias, other, strict=True)
+        for g, b, o in zip(gold, bias, independent_bias, strict=True)
     ]
     result = error_correlation(answers, gold)
     assert result.pairs[0, 1] == 1.0
@@ -309,12 +309,12 @@ def test_intervals_resample_clusters_whole() -> None:
     assert repeated.interval.high == pytest.approx(kappa.interval.high)
 
     correlation = mean_pairwise_correlation(once, "spearman").interval
-    found = mean_pairwise_correlation(
+    agreement = mean_pairwise_correlation(
         again, "spearman", clusters=clusters
     ).interval
-    assert found is not None
+    assert agreement is not None
     assert correlation is not None
-    assert (found.low, found.high) == pytest.approx(
+    assert (agreement.low, agreement.high) == pytest.approx(
         (correlation.low, correlation.high)
     )
 

@@ -139,15 +139,15 @@ def test_held_out_threshold_is_no_better_than_the_maximum_on_noise() -> None:
     rng = np.random.default_rng(1)
     scores = [rng.random(20) for _ in range(20)]
     labels = [(rng.random(20) < 0.2).astype(int) for _ in range(20)]
-    held, best = (
+    held_out, best = (
         held_out_alert_f1(scores, labels, n_folds=5),
         alert_f1(scores, labels),
     )
-    assert held.f1 is not None
+    assert held_out.f1 is not None
     assert best.f1 is not None
-    assert held.f1 <= best.f1
-    assert (held.threshold, held.chosen) == (None, "held-out")
-    assert held == held_out_alert_f1(scores, labels, n_folds=5)
+    assert held_out.f1 <= best.f1
+    assert (held_out.threshold, held_out.chosen) == (None, "held-out")
+    assert held_out == held_out_alert_f1(scores, labels, n_folds=5)
 
 
 def test_held_out_threshold_of_clear_scores_is_right_everywhere() -> None:

@@ -41,7 +41,7 @@ class Agreement:
     reason: str | None = None
 
 
-def bootstrapped(
+def bootstrap_agreement(
     method: str,
     statistic: Callable[[Ints], float | None],
     *,

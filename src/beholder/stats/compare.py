@@ -152,9 +152,8 @@ def compare_correlations(
         )
     else:
         r_ab = function(x, y)
-        assert (
-            r_ab is not None
-        )  # both vary, else their correlation with gold had no value
+        # Both vary, else their correlation with gold had no value.
+        assert r_ab is not None
         formula = williams if test == "williams" else steiger
         value, p = formula(r_a, r_b, r_ab, n)
     why = few
@@ -202,17 +201,22 @@ def williams(
 def steiger(
     r_a: float, r_b: float, r_ab: float, n: int
 ) -> tuple[float | None, float | None]:
-    """Steiger's Z (with the mean correlation in its covariance) and two-sided p; see williams."""
+    """Return Steiger's Z, with the mean correlation in its covariance, and its two-sided p.
+
+    Arguments and undefined cases are those of :func:`williams`.
+    """
     if n < 4 or max(abs(r_a), abs(r_b)) >= 1:
         return None, None
     if r_a == r_b:
         return 0.0, 1.0
     mean = (r_a + r_b) / 2
     psi = r_ab * (1 - 2 * mean**2) - mean**2 * (1 - 2 * mean**2 - r_ab**2) / 2
-    rest = 2 - 2 * psi / (1 - mean**2) ** 2
-    if rest <= 0:
+    denominator = 2 - 2 * psi / (1 - mean**2) ** 2
+    if denominator <= 0:
         return None, None
-    z = float((np.arctanh(r_a) - np.arctanh(r_b)) * np.sqrt((n - 3) / rest))
+    z = float(
+        (np.arctanh(r_a) - np.arctanh(r_b)) * np.sqrt((n - 3) / denominator)
+    )
     return z, float(2 * scipy.stats.norm.sf(abs(z)))
 
 
@@ -230,9 +234,8 @@ def _permutation_p(
         for v in data[:2]
     )
     z = data[2]
-    rng = np.random.default_rng(
-        [seed, 1]
-    )  # independent of the bootstrap's draws
+    # Independent of the bootstrap's draws.
+    rng = np.random.default_rng([seed, 1])
     as_extreme = 1
     for _ in range(n_resamples):
         swap = (rng.random(n_clusters(codes)) < 0.5)[codes]
@@ -245,5 +248,6 @@ def _permutation_p(
             or second is None
             or abs(first - second) >= abs(observed) - 1e-12
         ):
-            as_extreme += 1  # a swap that leaves no correlation counts against a difference
+            # A swap that leaves no correlation counts against a difference.
+            as_extreme += 1
     return as_extreme / (n_resamples + 1)

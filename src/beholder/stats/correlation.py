@@ -203,7 +203,7 @@ def partial(
 
 
 def coefficient(kind: str) -> Coefficient:
-    """The bare coefficient: two vectors in, a number out, or None where it is not defined.
+    """Return a function of two vectors that gives the coefficient, or None where it is undefined.
 
     Raises:
         ConfigError: Unknown kind.
@@ -213,7 +213,11 @@ def coefficient(kind: str) -> Coefficient:
 
 
 def on_resamples(kind: str, x: Floats, y: Floats) -> Coefficient:
-    """The coefficient for resamples of x and y: tau-c keeps the number of classes of the whole."""
+    """Return the coefficient for resamples of x and y.
+
+    Tau-c keeps the number of distinct values of all rows: a resample that misses a value would
+    otherwise be scaled differently.
+    """
     if kind != "tau-c" or len(x) < 2:
         return coefficient(kind)
     x, y = round_values(x), round_values(y)
@@ -223,10 +227,10 @@ def on_resamples(kind: str, x: Floats, y: Floats) -> Coefficient:
         tau = _tau(resampled_x, resampled_y, "c")
         if tau is None:
             return None
-        seen = min(
+        n_classes = min(
             len(np.unique(round_values(v))) for v in (resampled_x, resampled_y)
         )
-        return tau * (1 - 1 / seen) / (1 - 1 / classes)
+        return tau * (1 - 1 / n_classes) / (1 - 1 / classes)
 
     return tau_c
 
@@ -249,12 +253,12 @@ def _pearson(x: Floats, y: Floats) -> float | None:
     a, b = (v / np.abs(v).max() for v in (x, y))
     a, b = a - a.mean(), b - b.mean()
     norm_a, norm_b = float(np.sqrt((a**2).sum())), float(np.sqrt((b**2).sum()))
-    if min(norm_a, norm_b) < 1e-13 * np.sqrt(len(a)):  # only rounding differs
+    # Only rounding differs.
+    if min(norm_a, norm_b) < 1e-13 * np.sqrt(len(a)):
         return None
     r = float(((a / norm_a) * (b / norm_b)).sum())
-    return (
-        float(np.sign(r)) if abs(r) > 1 - 1e-14 else r
-    )  # a full correlation, but for rounding
+    # A full correlation, but for rounding.
+    return float(np.sign(r)) if abs(r) > 1 - 1e-14 else r
 
 
 def _spearman(x: Floats, y: Floats) -> float | None:
@@ -267,9 +271,8 @@ def _tau(x: Floats, y: Floats, variant: str) -> float | None:
     x, y = round_values(x), round_values(y)
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return None
-    method = (
-        "auto" if len(x) == 2 else "asymptotic"
-    )  # p is not used here; this way is quickest
+    # The p is not used here; this way is quickest.
+    method = "auto" if len(x) == 2 else "asymptotic"
     return float(
         scipy.stats.kendalltau(x, y, method=method, variant=variant).statistic
     )
@@ -291,14 +294,15 @@ def partial_coefficient(
     if r_xy is None:
         return None
     r_xz, r_yz = function(x, z), function(y, z)
-    if (
-        r_xz is None or r_yz is None
-    ):  # x and y vary, so z does not: nothing to take out
+    # Both x and y vary, so z does not: nothing to take out.
+    if r_xz is None or r_yz is None:
         return r_xy
-    rest = (1 - r_xz**2) * (1 - r_yz**2)
-    if rest < 1e-24:
+    unexplained = (1 - r_xz**2) * (1 - r_yz**2)
+    if unexplained < 1e-24:
         return None
-    return float(np.clip((r_xy - r_xz * r_yz) / np.sqrt(rest), -1.0, 1.0))
+    return float(
+        np.clip((r_xy - r_xz * r_yz) / np.sqrt(unexplained), -1.0, 1.0)
+    )
 
 
 def _undefined(x: Floats, y: Floats) -> str | None:
@@ -341,12 +345,12 @@ def ranking_correlation(
         As :func:`beholder.stats.correlate`.
 
     Raises:
-        ConfigError: The two do not hold the same systems.
+        ConfigError: The two do not have the same systems.
     """
     if gold.keys() != predicted.keys():
-        odd = sorted(gold.keys() ^ predicted.keys())
+        unmatched = sorted(gold.keys() ^ predicted.keys())
         raise ConfigError(
-            f"systems: gold and predicted differ in {', '.join(odd)}"
+            f"systems: gold and predicted differ in {', '.join(unmatched)}"
         )
     return correlate(
         list(gold.values()), [predicted[s] for s in gold], kind, **options

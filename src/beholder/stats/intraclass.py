@@ -88,9 +88,8 @@ def mean_squares(table: Floats) -> MeanSquares:
     )
 
     def clean(ss: float, df: int) -> float:
-        return (
-            0.0 if ss <= 1e-24 * scale else ss / df
-        )  # rounding is not variance
+        # Rounding is not variance.
+        return 0.0 if ss <= 1e-24 * scale else ss / df
 
     return MeanSquares(
         items=clean(ss_items, n - 1),
@@ -138,6 +137,8 @@ def icc(
         return undefined(
             f"needs at least two items and two raters, got {n} and {k}"
         )
+    # Plan: mean squares; refusals where the ratios are 0/0; the one-rater form; its interval; for
+    # the mean of k raters Spearman-Brown of both ends.
     ms = mean_squares(table)
     if ms.items == 0.0 and ms.within == 0.0:
         return undefined(
@@ -208,10 +209,10 @@ def _single(ms: MeanSquares, kind: str, noise: float) -> float:
 
 
 def _average(ms: MeanSquares, kind: str, noise: float) -> float | None:
-    whole = ms.items + (
+    denominator = ms.items + (
         (ms.raters - ms.error) / ms.n if kind[0] == "2" else 0.0
     )
-    return (ms.items - noise) / whole if whole > 0 else None
+    return (ms.items - noise) / denominator if denominator > 0 else None
 
 
 def _limits(
@@ -236,14 +237,14 @@ def _limits(
         )
     # Satterthwaite's degrees of freedom, written without dividing by MSE, which may be 0.
     raters = k * single * ms.raters
-    rest = (n * (1 + (k - 1) * single) - k * single) * ms.error
-    if (raters + rest) ** 2 == 0.0:
+    residual = (n * (1 + (k - 1) * single) - k * single) * ms.error
+    if (raters + residual) ** 2 == 0.0:
         return None
     df = (
         (k - 1)
         * (n - 1)
-        * (raters + rest) ** 2
-        / ((n - 1) * raters**2 + rest**2)
+        * (raters + residual) ** 2
+        / ((n - 1) * raters**2 + residual**2)
     )
     f_low, f_high = (
         scipy.stats.f.ppf(upper, n - 1, df),

@@ -67,7 +67,7 @@ def length_bias(
     *,
     least: int = LEAST_TEXTS,
 ) -> Bias:
-    """How much a grade rises when a text of the same human grade has twice the words.
+    """Estimate the rise of a grade when a text of the same human grade has twice the words.
 
     The slope of the judge's grades on log2 of the words, with the human grade held constant. Errors
     of the human grades draw it towards the slope without them.
@@ -89,6 +89,7 @@ def length_bias(
     )
     n = same_length(words=x, judged=y, human=z)
     unit = "grade for twice the words"
+    # A unit of log2 is a doubling of the words, so the slope has a meaning of its own.
     doublings = np.log2(np.maximum(x, 1.0))
     design = np.column_stack([np.ones(n), doublings, z])
     reason = ""
@@ -114,7 +115,7 @@ def length_bias(
 def own_text_bias(
     own: ArrayLike, others: ArrayLike, *, least: int = LEAST_PICTURES
 ) -> Bias:
-    """How much more a judge overrates texts of its own model than those of others.
+    """Estimate how much more a judge overrates texts of its own model than those of others.
 
     Args:
         own: Mean of (judge - people) for the judge's own texts of each picture, (pictures,), both
@@ -174,10 +175,10 @@ def share_bias(
         return Bias(
             name, None, None, n, unit, f"{n} {what}, {least} are needed"
         )
-    found = scipy.stats.binomtest(sum(changed), n).proportion_ci(
+    limits = scipy.stats.binomtest(sum(changed), n).proportion_ci(
         method="wilson"
     )
-    ends = Interval(float(found.low), float(found.high))
+    ends = Interval(float(limits.low), float(limits.high))
     return Bias(name, sum(changed) / n, ends, n, unit)
 
 
@@ -185,7 +186,7 @@ def seat_bias(
     orders: Sequence[tuple[int, int]],
     pictures: Sequence[Hashable] | None = None,
 ) -> tuple[Bias, Bias]:
-    """How much more often the text in the first seat wins, and how often the order decides.
+    """Estimate the advantage of the first seat, and the share of pairs that the order decides.
 
     Args:
         orders: Per pair who won in each of both orders: 1 the first seat, -1 the second, 0 a tie.
@@ -195,6 +196,7 @@ def seat_bias(
         (Pairs that the first seat won in both orders - pairs that the second won) / pairs; the
         share of pairs whose winner changes with the order.
     """
+    # A seat counts only if it wins in both orders; otherwise the order or a tie decided.
     both = [(a == b) * a for a, b in orders]
     flipped = [x != 0 for x in both]
     pairs = "pairs in both orders"
@@ -215,9 +217,9 @@ def seat_bias(
         return seat, flips
     seat, flips = (
         replace(
-            one, interval=mean_interval(x, clusters=list(pictures)).interval
+            bias, interval=mean_interval(x, clusters=list(pictures)).interval
         )
-        for one, x in ((seat, both), (flips, flipped))
+        for bias, x in ((seat, both), (flips, flipped))
     )
     return seat, flips
 
@@ -229,7 +231,7 @@ def place_bias(
     *,
     wrong: bool = True,
 ) -> Bias:
-    """How much more of the wrong sentences at the end of a text a judge finds than at its start.
+    """Compare the shares of wrong sentences that a judge finds at the end and start of texts.
 
     Args:
         places: Relative place, 0 to 1, of each sentence that people call wrong.
@@ -263,26 +265,28 @@ def place_bias(
 
 
 def _leverage(design: Floats) -> Floats:
-    """How much each row decides its own fitted value, 0 to 1."""
+    """Return the leverage of each row, 0 to 1: its weight in its own fitted value."""
     return np.asarray((design * np.linalg.pinv(design).T).sum(axis=1))
 
 
 def _slope(
     design: Floats, y: Floats, pictures: Sequence[Hashable] | None
 ) -> tuple[float, Interval]:
-    """The second coefficient by least squares, and its interval."""
+    """Return the second coefficient by least squares, and its interval."""
     n, k = design.shape
     bread = np.linalg.inv(design.T @ design)
     weights = bread @ design.T
     beta = weights @ y
     errors = y - design @ beta
     if pictures is None:
+        # HC3: residuals divided by 1 - leverage, for unequal variances of independent texts.
         scores, df, factor = (
             design * (errors / (1 - _leverage(design)))[:, None],
             n - k,
             1.0,
         )
     else:
+        # CR1: scores summed over pictures, with the usual correction for few clusters.
         codes = cluster_codes(list(pictures), n)
         groups = n_clusters(codes)
         scores = np.zeros((groups, k))

@@ -13,7 +13,7 @@ from beholder.stats.checks import Floats
 
 DIGITS = 12
 """Significant digits that are trusted: two ways to add up the same numbers differ behind them."""
-_MOST = 300
+_MAX_EXPONENT = 300
 """Powers of ten stay finite."""
 
 
@@ -21,7 +21,8 @@ def round_values(values: ArrayLike) -> Floats:
     """Values with twelve significant digits, each nearest to its decimal number; any shape."""
     numbers = np.asarray(values, dtype=np.float64)
     size = np.abs(numbers)
-    usual = (size > 0) & np.isfinite(size)  # 0, infinity and NaN stay
+    # 0, infinity and NaN stay.
+    usual = (size > 0) & np.isfinite(size)
     exponents = np.floor(np.log10(size, out=np.zeros_like(size), where=usual))
     return np.where(
         usual, _round_decimals(numbers, DIGITS - 1 - exponents), numbers
@@ -69,7 +70,7 @@ def mean_ranks(values: ArrayLike) -> Floats:
 
 def _round_decimals(numbers: Floats, decimals: Floats) -> Floats:
     # A whole number over an exact power of ten is the float nearest to the decimal number.
-    decimals = np.clip(decimals, -_MOST, _MOST)
+    decimals = np.clip(decimals, -_MAX_EXPONENT, _MAX_EXPONENT)
     up, down = (
         10.0 ** np.maximum(decimals, 0),
         10.0 ** np.maximum(-decimals, 0),

@@ -68,20 +68,25 @@ class Betting:
         self._open &= self._logs.max(axis=0) - math.log(2) < math.log(
             1 / alpha
         )
+        # The next bet may use only values seen so far, so the variance is updated after the bet.
         self._n, self._sum = t, self._sum + x
         self._squares += (x - (0.5 + self._sum) / (t + 1)) ** 2
         self._variance = (0.25 + self._squares) / (t + 1)
 
     @property
     def interval(self) -> Interval:
-        """All means that nothing speaks against; a single point if something speaks against all."""
+        """The range of the means that are not rejected; a single point if all are rejected."""
         span = self._high - self._low
-        left = np.flatnonzero(self._open)
-        if not len(left):  # the values are not independent draws of one range
+        open_places = np.flatnonzero(self._open)
+        # The values are not independent draws of one range.
+        if not len(open_places):
             mean = self._low + span * self._sum / self._n
             return Interval(mean, mean, self._level)
         step = 1 / (GRID - 1)
-        first, last = self._means[left[0]] - step, self._means[left[-1]] + step
+        first, last = (
+            self._means[open_places[0]] - step,
+            self._means[open_places[-1]] + step,
+        )
         return Interval(
             self._low + span * max(0.0, float(first)),
             self._low + span * min(1.0, float(last)),

@@ -59,7 +59,8 @@ def moments(group: Group, name: str) -> Moments:
     values = vector(group, name)
     if len(values) == 0:
         return Moments(0.0, 0.0, 0)
-    if values.min() == values.max():  # rounding is not variance
+    # Rounding is not variance.
+    if values.min() == values.max():
         return Moments(float(values[0]), 0.0, len(values))
     return Moments(
         float(values.mean()), float(values.std(ddof=1)), len(values)
@@ -184,7 +185,8 @@ class TestResult:
         reason: Why something is None.
     """
 
-    __test__ = False  # not a test class for pytest
+    # Not a test class for pytest.
+    __test__ = False
 
     name: str
     statistic: float | None
@@ -221,14 +223,16 @@ def t_test(
     label = "difference of means"
     difference = x.mean - y.mean
     if reason := _undefined(x, y):
-        known = difference if min(x.n, y.n) else None
+        estimate = difference if min(x.n, y.n) else None
         return TestResult(
-            name, None, None, None, known, label, None, x.n, y.n, reason
+            name, None, None, None, estimate, label, None, x.n, y.n, reason
         )
-    found = scipy.stats.ttest_ind_from_stats(
+    outcome = scipy.stats.ttest_ind_from_stats(
         x.mean, x.sd, x.n, y.mean, y.sd, y.n, equal_var=equal_variances
     )
     error_x, error_y = x.sd**2 / x.n, y.sd**2 / y.n
+    # scipy's p is used, but its interval needs arrays, so error and degrees of freedom are made
+    # here.
     if equal_variances:
         df = float(x.n + y.n - 2)
         pooled = ((x.n - 1) * x.sd**2 + (y.n - 1) * y.sd**2) / df
@@ -238,7 +242,7 @@ def t_test(
         df = 1 / (share**2 / (x.n - 1) + (1 - share) ** 2 / (y.n - 1))
         error = np.sqrt(error_x + error_y)
     interval = wald_interval(difference, float(error), level, df)
-    t, p = map(float, found)
+    t, p = map(float, outcome)
     return TestResult(name, t, df, p, difference, label, interval, x.n, y.n)
 
 
@@ -288,7 +292,7 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
     z = float(scipy.stats.norm.ppf(0.5 + level / 2))
     half = (m + n) / 2 - 1
 
-    def off(centre: float) -> float:
+    def score_equation(centre: float) -> float:
         spread = 1 + half * (
             (1 - centre) / (2 - centre) + centre / (1 + centre)
         )
@@ -296,14 +300,17 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
             1 - centre
         ) * spread / (m * n)
 
-    edge = 1e-12  # 0 and 1 solve the equation too, whatever theta
+    # 0 and 1 solve the equation too, whatever theta.
+    edge = 1e-12
     low = (
-        scipy.optimize.brentq(off, 0.0, min(theta, 1.0 - edge))
+        scipy.optimize.brentq(score_equation, 0.0, min(theta, 1.0 - edge))
         if theta > 0
         else 0.0
     )
     high = (
-        scipy.optimize.brentq(off, max(theta, edge), 1.0) if theta < 1 else 1.0
+        scipy.optimize.brentq(score_equation, max(theta, edge), 1.0)
+        if theta < 1
+        else 1.0
     )
     return Interval(float(low), float(high), level)
 
@@ -335,9 +342,20 @@ def wilcoxon(
     label = "rank-biserial correlation"
     estimate = _rank_biserial(difference)
     if estimate is None:
-        none, empty = (1.0, "no pair differs") if n else (None, "no pairs")
+        fallback_p, missing_reason = (
+            (1.0, "no pair differs") if n else (None, "no pairs")
+        )
         return TestResult(
-            "wilcoxon", None, None, none, None, label, None, n, n, empty
+            "wilcoxon",
+            None,
+            None,
+            fallback_p,
+            None,
+            label,
+            None,
+            n,
+            n,
+            missing_reason,
         )
     w, p = map(float, scipy.stats.wilcoxon(difference))
     interval, reason = bounded(
@@ -352,11 +370,11 @@ def wilcoxon(
 
 
 def _rank_biserial(difference: Floats) -> float | None:
-    kept = difference[difference != 0]
-    if len(kept) == 0:
+    nonzero = difference[difference != 0]
+    if len(nonzero) == 0:
         return None
-    ranks = mean_ranks(np.abs(kept))
-    return float((np.sign(kept) * ranks).sum() / ranks.sum())
+    ranks = mean_ranks(np.abs(nonzero))
+    return float((np.sign(nonzero) * ranks).sum() / ranks.sum())
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -372,16 +390,17 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     Raises:
         ConfigError: A p value outside 0..1.
     """
-    known = [(p, i) for i, p in enumerate(p_values) if p is not None]
-    for p, i in known:
+    defined = [(p, i) for i, p in enumerate(p_values) if p is not None]
+    for p, i in defined:
         if not 0.0 <= p <= 1.0:
             raise ConfigError(
                 f"p_values: expected numbers in 0..1, got {p} at position {i}"
             )
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (p, i) in enumerate(sorted(known)):
-        highest = max(highest, min(1.0, p * (len(known) - rank)))
+    for rank, (p, i) in enumerate(sorted(defined)):
+        # The running maximum keeps adjusted values in the order of the raw ones.
+        highest = max(highest, min(1.0, p * (len(defined) - rank)))
         adjusted[i] = highest
     return adjusted
 
@@ -415,25 +434,27 @@ def significance_clusters(
         raise ConfigError(
             f"alpha: expected a share between 0 and 1, got {alpha}"
         )
-    found: list[int | None] = [None] * len(values)
-    known = [
+    clusters: list[int | None] = [None] * len(values)
+    ranked = [
         (float(round_values(value)), place)
         for place, value in enumerate(values)
         if value is not None
     ]
-    rest = [
-        place for _, place in sorted(known, key=lambda one: (-one[0], one[1]))
+    # Of equal values the first by place leads, so that the result does not depend on sorting.
+    remaining = [
+        place
+        for _, place in sorted(ranked, key=lambda entry: (-entry[0], entry[1]))
     ]
     number = 0
-    while rest:
+    while remaining:
         number += 1
-        leader, *others = rest
-        found[leader] = number
-        corrected = holm([p_value(leader, place) for place in others])
-        rest = []
-        for place, p in zip(others, corrected, strict=True):
+        leader, *challengers = remaining
+        clusters[leader] = number
+        corrected = holm([p_value(leader, place) for place in challengers])
+        remaining = []
+        for place, p in zip(challengers, corrected, strict=True):
             if p is None or p >= alpha:
-                found[place] = number
+                clusters[place] = number
             else:
-                rest.append(place)
-    return found
+                remaining.append(place)
+    return clusters

@@ -27,20 +27,20 @@ Share: TypeAlias = Literal["own", "longer", "union"]
 
 
 def touched(tokens: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
-    """Spans of characters as ranges of the tokens they touch; those that touch none are dropped.
+    """Convert spans of characters to ranges of the tokens they touch; drop those without a token.
 
     Args:
         tokens: Where each token is, in characters.
         spans: The spans.
     """
-    found = []
+    ranges = []
     for start, end in spans:
         inside = [
             i for i, (a, b) in enumerate(tokens) if a < end and b > start
         ]
         if inside:
-            found.append((inside[0], inside[-1] + 1))
-    return found
+            ranges.append((inside[0], inside[-1] + 1))
+    return ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,12 @@ def relaxed_f1(
             f"expected as many documents, got {len(predicted)} and {len(gold)}"
         )
     table = np.zeros((len(gold), 4), dtype=np.int64)
-    for row, (ours, theirs) in enumerate(zip(predicted, gold, strict=True)):
+    for row, (predicted_spans, gold_spans) in enumerate(
+        zip(predicted, gold, strict=True)
+    ):
         p, g = (
-            _spans(ours, f"predicted[{row}]"),
-            _spans(theirs, f"gold[{row}]"),
+            _spans(predicted_spans, f"predicted[{row}]"),
+            _spans(gold_spans, f"gold[{row}]"),
         )
         hits_p, hits_g = _matches(p, g, overlap, of)
         table[row] = hits_p, len(p), hits_g, len(g)
@@ -122,9 +124,9 @@ def relaxed_f1(
     )
     f1 = _f1(table.sum(axis=0))
     if f1 is None:
-        none = "neither side has a span"
+        missing_reason = "neither side has a span"
         return SpanF1(
-            precision, recall, None, None, len(table), n_p, n_g, none
+            precision, recall, None, None, len(table), n_p, n_g, missing_reason
         )
     codes = cluster_codes(clusters, len(table))
     interval, reason = bounded(
@@ -148,9 +150,10 @@ def _spans(spans: Sequence[TokenSpan], name: str) -> Ints:
 
 
 def _matches(p: Ints, g: Ints, overlap: float, of: str) -> tuple[int, int]:
-    """How many spans of each side match one of the other."""
+    """Return the number of spans of each side that match a span of the other side."""
     if not len(p) or not len(g):
         return 0, 0
+    # Tables of all pairs of spans, (n_predicted, n_gold): shared tokens, and the size to divide by.
     start = np.maximum(p[:, None, 0], g[None, :, 0])
     shared = np.maximum(np.minimum(p[:, None, 1], g[None, :, 1]) - start, 0)
     size_p, size_g = np.diff(p)[:, 0], np.diff(g)[:, 0]

@@ -111,7 +111,7 @@ def three_way_accuracy(
 
 
 def _rounded(values: ArrayLike, name: str) -> Floats:
-    """Differences, equal where they differ only by the rounding of the numbers they are of."""
+    """Return differences without the digits that rounding of their operands makes unreliable."""
     differences = vector(values, name)
     return round_to_scale(
         differences, float(np.abs(differences).max(initial=0.0))
@@ -207,6 +207,7 @@ def tie_calibrated_accuracy(
         )
 
     accuracy, threshold, plain = best(np.arange(n))
+    # The threshold is chosen again in each resample: choosing it is part of the statistic.
     interval = cluster_bootstrap(lambda rows: best(rows)[0], codes, **options)
     ties = int((gold == 0).sum())
     return TieCalibrated(
@@ -223,9 +224,8 @@ def _best(
     # With the i smallest differences taken as ties: gold ties among them, right orders beyond.
     right = np.concatenate([[0.0], np.cumsum(tied[order])])
     right += ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered[order])])
-    last = np.append(
-        np.flatnonzero(np.diff(values)), len(values) - 1
-    )  # ends of equal runs
+    # Ends of equal runs.
+    last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
     candidates, scores = values[last], right[last + 1]
     zero = float(right[np.searchsorted(values, 0.0, side="right")])
     if values[0] > 0:
