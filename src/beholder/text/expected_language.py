@@ -1,4 +1,4 @@
-"""Whether a text is in the language that is expected of it, as scripts and py3langid decide.
+"""Compare the language of a text with the expected one, by scripts and py3langid.
 
 Apart from ``languages``, so that signatures state py3langid's version only where it decides.
 """

@@ -101,7 +101,7 @@ def _above(sense: int) -> frozenset[int]:
 
 
 def is_kind(word: str, wider: str) -> bool:
-    """Whether one lower-case noun names a kind of what the other names: a church, a building."""
+    """Return whether a lower-case noun names a kind of another: a church is a building."""
     return not general(word, "n").isdisjoint(senses(wider, "n"))
 
 
@@ -115,7 +115,7 @@ def is_mostly(word: str, wider: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def is_abstract(word: str) -> bool:
-    """Whether a lower-case noun mostly stands for nothing to be touched: an act, a sign, a time."""
+    """Return whether a lower-case noun mostly means nothing tangible: an act, a sign, a time."""
     known = _load()
     found = {word} if word in known.words else bases(word)
     return not known.abstract.isdisjoint(found)
@@ -134,7 +134,7 @@ def covered(word: str) -> frozenset[int]:
 
 
 def derived(a: str, b: str) -> bool:
-    """Whether two lower-case words are forms of one word or derive from each other."""
+    """Return whether two lower-case words are forms of one word or derive from each other."""
     return not relatives(a).isdisjoint(bases(b))
 
 

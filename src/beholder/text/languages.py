@@ -154,7 +154,11 @@ def language_named(written: str) -> str | None:
 
 
 def has_blanks(language: str) -> bool:
-    """Whether texts of a language, named as ``language_named`` does, have blanks between words."""
+    """Return whether texts of a language have blanks between words.
+
+    Args:
+        language: Its name, as ``language_named`` returns it.
+    """
     return language not in _WITHOUT_BLANKS
 
 

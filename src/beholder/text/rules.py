@@ -295,7 +295,7 @@ def _sentences(text: str, start: int, end: int) -> list[Segment]:
 def _ends_sentence(
     text: str, start: int, stop: re.Match[str], after: re.Match[str]
 ) -> bool:
-    """Whether a stop that is not the last thing of its block ends a sentence."""
+    """Return whether a stop that is not the last thing of its block ends a sentence."""
     following = text[after.end()]
     if stop["bare"]:
         return _bare_ends(text, stop, after, following)
@@ -370,7 +370,7 @@ def _token_before(text: str, end: int) -> str:
 def _full_stop_ends(
     text: str, start: int, stop: int, after: re.Match[str]
 ) -> bool:
-    """Whether a single full stop before white space ends a sentence."""
+    """Return whether a single full stop before white space ends a sentence."""
     token = _token_before(text, stop)
     following = text[after.end()]
     match = _WORD.match(text, after.end())

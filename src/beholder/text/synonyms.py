@@ -54,7 +54,7 @@ def senses(word: str) -> frozenset[int]:
 
 
 def are_synonyms(a: str, b: str) -> bool:
-    """Whether two lower-case words share a sense."""
+    """Return whether two lower-case words share a sense."""
     return not senses(a).isdisjoint(senses(b))
 
 

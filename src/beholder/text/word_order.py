@@ -1,4 +1,4 @@
-"""Whether a text has the word order of English, or the words of another text in any order."""
+"""Measure the word order of English, and find the words of another text in any order."""
 
 from __future__ import annotations
 
