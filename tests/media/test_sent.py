@@ -126,11 +126,11 @@ def _by_caption(file: Path) -> bytes:
 
 
 def _by_sight(file: Path) -> bytes:
-    shown = asyncio.run(
+    context = asyncio.run(
         by_sight(Frame("a", file.name), Tools(folder=file.parent), SIDE)
     )
-    assert shown.image is not None
-    return shown.image.data
+    assert context.image is not None
+    return context.image.data
 
 
 def _by_thumbnail(file: Path) -> bytes:
@@ -165,9 +165,9 @@ def test_every_door_shows_the_same_picture(
         assert "exif" not in sent.info
         assert not sent.has_transparency_data
         assert sent.size == size
-        seen = np.asarray(sent.convert("RGB"), dtype=int)
+        pixels = np.asarray(sent.convert("RGB"), dtype=int)
     width, height = size
-    corners = seen[4, 4], seen[height - 5, width - 5]
+    corners = pixels[4, 4], pixels[height - 5, width - 5]
     # JPEG rounds, and halves the resolution of colours: a few of 255 tones
     assert (
         np.abs(np.array(corners) - np.array((upper_left, lower_right))).max()
