@@ -37,7 +37,7 @@ def test_quantity_and_denial_are_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentences"),
     [
         (
             "A street without cars.",

@@ -100,7 +100,7 @@ def test_what_is_not_there_has_no_quantity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "said"),
+    ("frame", "is_affirmed"),
     [
         ("It is not true that {}.", False),
         ("It is false that {}.", False),

@@ -483,7 +483,7 @@ def test_an_adjective_before_a_comma_is_a_quality(
 
 
 @pytest.mark.parametrize(
-    ("text", "thing", "left"),
+    ("text", "thing", "remaining"),
     [
         ("The branches go beyond the frame.", "branch", []),
         ("The trains go.", "train", []),
