@@ -41,7 +41,9 @@ SENTENCES = [
     if line and line[0] not in " #="
 ]
 Floats = npt.NDArray[np.floating]
-POINT, VALUE, SHARE = 2**5.5, 2**7, 2**13
+POINT = 2**5.5
+VALUE = 2**7
+SHARE = 2**13
 """Steps of attention from 0 to 1: of queries and keys, of values, of shares."""
 STEPS = np.repeat([POINT, POINT, VALUE], WIDTH)
 Stored = Mapping[str, npt.NDArray[Any]]
@@ -264,11 +266,13 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
     x = _norm(tensors, "last", x)
     tagged = Network(model.FOLDER).tag_words(words)
     logits = linear("tags", x)
-    n_tags, n_parts = len(labels["tags"]), len(labels["parts"])
+    n_tags = len(labels["tags"])
+    n_parts = len(labels["parts"])
     for logit, tag, part in zip(
         logits, tagged.tags, tagged.parts, strict=True
     ):
-        tags, parts = logit[:n_tags], logit[n_tags : n_tags + n_parts]
+        tags = logit[:n_tags]
+        parts = logit[n_tags : n_tags + n_parts]
         i, j = max(
             labels["pairs"], key=lambda pair: tags[pair[0]] + parts[pair[1]]
         )
@@ -312,7 +316,8 @@ def test_a_text_has_the_same_reading_in_any_company() -> None:
         [word for text in texts for word in text], [0, *ends]
     )
     for text, stop in zip(texts, ends, strict=True):
-        alone, start = read_words(text), stop - len(text)
+        alone = read_words(text)
+        start = stop - len(text)
         assert (
             together.margins[start:stop].tobytes() == alone.margins.tobytes()
         )

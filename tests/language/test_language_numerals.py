@@ -7,7 +7,7 @@ import pytest
 from beholder.language import parse, scene_graph
 from beholder.language.numerals import is_numeral, number
 from beholder.language.phrases import find_phrases
-from beholder.language.repairs import numbers_of_clauses
+from beholder.language.repairs import reattach_numbers_of_clauses
 from beholder.language.statements import graph_units
 from toy.graphs import document
 
@@ -140,5 +140,5 @@ def test_a_number_counts_the_noun_and_no_clause(
     tree: str, heads: list[int]
 ) -> None:
     assert [
-        word.head for word in numbers_of_clauses(document(tree).words)
+        word.head for word in reattach_numbers_of_clauses(document(tree).words)
     ] == heads

@@ -6,10 +6,10 @@ import pytest
 
 from beholder.language.phrases import find_phrases
 from beholder.language.repairs import (
-    appositions_in_lists,
-    clothes_of_verbs,
-    subjects_read_as_objects,
-    verbs_read_as_nouns,
+    join_appositions_in_lists,
+    reattach_clothes_of_verbs,
+    reattach_subjects_read_as_objects,
+    retag_verbs_read_as_nouns,
 )
 from toy.graphs import document
 
@@ -158,7 +158,7 @@ def test_a_doctor_and_a_pair_stand_for_what_they_are() -> None:
 def repaired(tree: str) -> list[str]:
     return [
         f"{word.pos}/{word.tag}"
-        for word in verbs_read_as_nouns(document(tree).words)
+        for word in retag_verbs_read_as_nouns(document(tree).words)
     ]
 
 
@@ -196,7 +196,7 @@ PIECES = (
 
 
 def test_a_verb_gets_the_words_before_it_as_its_subject() -> None:
-    repaired_words = verbs_read_as_nouns(document(BAND).words)
+    repaired_words = retag_verbs_read_as_nouns(document(BAND).words)
     assert [(w.dep, w.head) for w in repaired_words] == [
         ("det", 2), ("amod", 2), ("nsubj", 3), ("ROOT", 3), ("obj", 3),
     ]  # fmt: skip
@@ -204,7 +204,7 @@ def test_a_verb_gets_the_words_before_it_as_its_subject() -> None:
 
 
 def test_what_is_counted_by_no_plural_is_a_verb() -> None:
-    repaired_words = verbs_read_as_nouns(
+    repaired_words = retag_verbs_read_as_nouns(
         document(MORE.format(noun="stoop")).words
     )
     assert (
@@ -213,13 +213,13 @@ def test_what_is_counted_by_no_plural_is_a_verb() -> None:
         repaired_words[3].head,
     ) == ("VBP", "nsubj", 5)
     words = document(MORE.format(noun="sheep")).words  # a plural without -s
-    assert verbs_read_as_nouns(words) == list(words)
+    assert retag_verbs_read_as_nouns(words) == list(words)
 
 
 def test_the_noun_before_a_likely_verb_takes_its_place() -> None:
     words = document(PIECES).words
-    assert verbs_read_as_nouns(words) == list(words)
-    repaired_words = verbs_read_as_nouns(words, likely={words[3].start})
+    assert retag_verbs_read_as_nouns(words) == list(words)
+    repaired_words = retag_verbs_read_as_nouns(words, likely={words[3].start})
     assert [(w.dep, w.head) for w in repaired_words] == [
         ("nsubj", 3), ("case", 2), ("nmod", 0), ("ROOT", 3), ("advmod", 3),
     ]  # fmt: skip
@@ -235,7 +235,7 @@ def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
     words = document(
         SHOWING.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBZ")
     ).words
-    repaired_words = subjects_read_as_objects(words)
+    repaired_words = reattach_subjects_read_as_objects(words)
     assert (repaired_words[4].dep, repaired_words[4].head) == ("nsubj", 5)
     assert (repaired_words[3].dep, repaired_words[3].head) == ("cc", 5)
     assert [w for w in repaired_words if w.index not in (3, 4)] == [
@@ -260,7 +260,7 @@ def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
 )
 def test_objects_stay_objects(tree: str) -> None:
     words = document(tree).words
-    assert subjects_read_as_objects(words) == list(words)
+    assert reattach_subjects_read_as_objects(words) == list(words)
 
 
 WORN = (
@@ -284,7 +284,7 @@ def test_clothes_are_of_the_person_before_them(
     words = document(
         WORN.format(person=person, word=word, clothes=clothes)
     ).words
-    repaired_words = clothes_of_verbs(words)
+    repaired_words = reattach_clothes_of_verbs(words)
     assert (repaired_words[5].dep, repaired_words[5].head) == (
         ("nmod" if owner == 3 else "obl"),
         owner,
@@ -313,7 +313,7 @@ def test_clothes_are_of_the_person_before_them(
     ],
 )
 def test_what_is_listed_is_no_apposition(tree: str, relation: str) -> None:
-    repaired_words = appositions_in_lists(document(tree).words)
+    repaired_words = join_appositions_in_lists(document(tree).words)
     assert [
         w.dep
         for w in repaired_words

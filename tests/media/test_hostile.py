@@ -97,7 +97,8 @@ def test_a_file_beyond_the_limit_of_bytes_is_refused_unread(
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    data = tmp_path / "data"
+    elsewhere = tmp_path / "elsewhere"
     data.mkdir()
     elsewhere.mkdir()
     Image.new("RGB", (2, 2)).save(elsewhere / "private.png")

@@ -155,7 +155,8 @@ def test_bands_give_the_pixels_of_the_whole(
 
 
 def test_only_so_many_pixels_are_decoded_at_once() -> None:
-    room, lock = Room(100), threading.Lock()
+    room = Room(100)
+    lock = threading.Lock()
     running: list[int] = []
     running_counts: list[list[int]] = []
 

@@ -61,7 +61,10 @@ def _turned(orientation: int) -> dict[str, Any]:
     return {"exif": exif}
 
 
-RED, BLUE, WHITE, BLACK = (255, 0, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0)
+RED = (255, 0, 0)
+BLUE = (0, 0, 255)
+WHITE = (255, 255, 255)
+BLACK = (0, 0, 0)
 # File, picture, how it is saved, size as sent, colours near the upper left and lower right corner,
 # whether the file is sent as it is.
 CASES: dict[str, tuple[str, Image.Image, dict[str, Any], tuple[int, int], Colour, Colour, bool]] = {

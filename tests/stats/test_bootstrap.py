@@ -204,7 +204,8 @@ def test_pairs_of_different_length_are_refused() -> None:
 def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> (
     None
 ):
-    values, codes = np.array([10.0, 0.0, 20.0]), np.array([1, 0, 1])
+    values = np.array([10.0, 0.0, 20.0])
+    codes = np.array([1, 0, 1])
     means: set[float] = set()
 
     def mean(rows: Any) -> float:
@@ -222,7 +223,8 @@ def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> (
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_one_row_per_cluster_needs_no_order() -> None:
-    values, codes = np.array([5.0, 1.0]), np.array([1, 0])
+    values = np.array([5.0, 1.0])
+    codes = np.array([1, 0])
     samples: set[tuple[float, ...]] = set()
 
     def mean(rows: Any) -> float:
@@ -315,10 +317,8 @@ def test_the_order_of_rows_changes_no_digit(n_sources: int) -> None:
     )
     assert difference.interval == shuffled_difference.interval
     assert difference.mean == shuffled_difference.mean
-    codes, codes_again = (
-        cluster_codes(sources, len(sources)),
-        cluster_codes(shuffled, len(sources)),
-    )
+    codes = cluster_codes(sources, len(sources))
+    codes_again = cluster_codes(shuffled, len(sources))
     # Ranks of values do not depend on the order in which a resample lists its rows.
     intervals = []
     for of, which in ((values, codes), (values[order], codes_again)):
@@ -333,7 +333,8 @@ def test_the_order_of_rows_changes_no_digit(n_sources: int) -> None:
 def test_a_mean_has_one_interval_however_it_is_asked_for() -> None:
     # A run's summary resamples values by source, a leaderboard means of sources, agreement rows.
     rng = np.random.default_rng(8)
-    values, sources = rng.random(60), [f"s{i:02}" for i in range(60)]
+    values = rng.random(60)
+    sources = [f"s{i:02}" for i in range(60)]
     of_summary = mean_interval(values, clusters=sources).interval
     table = np.stack([values, rng.random(60)], axis=1)
     of_board = percentile_interval(sum_replicates(table)[:, 0] / 60, 0.95)

@@ -40,7 +40,8 @@ def test_pictures_that_each_have_one_text_are_clusters_of_one() -> None:
 
 def test_a_planted_length_bias_is_within_its_interval() -> None:
     random = np.random.default_rng(5)
-    words, human = random.integers(10, 200, 300), random.uniform(0, 1, 300)
+    words = random.integers(10, 200, 300)
+    human = random.uniform(0, 1, 300)
     noise = random.normal(0, 0.1, 300)
     bias = length_bias(words, human + 0.05 * np.log2(words) + noise, human)
     assert bias.interval is not None

@@ -147,7 +147,8 @@ def test_cohen_kappa_matches_statsmodels(
 
 
 def test_weighted_kappa_of_texts_needs_their_order() -> None:
-    a, b = ["low", "high", "mid"], ["low", "mid", "mid"]
+    a = ["low", "high", "mid"]
+    b = ["low", "mid", "mid"]
     with pytest.raises(ConfigError, match="order"):
         cohen_kappa(a, b, weights="linear")
     # By hand with low 0, mid 1, high 2: observed (0 + 1 + 0) / 3; expected over the margins
@@ -324,19 +325,15 @@ def test_intervals_resample_clusters_whole() -> None:
     many = np.array(
         [[(row == kind).sum() for kind in range(3)] for row in again]
     )
-    fleiss, all_fleiss = (
-        fleiss_kappa(counts),
-        fleiss_kappa(many, clusters=clusters),
-    )
+    fleiss = fleiss_kappa(counts)
+    all_fleiss = fleiss_kappa(many, clusters=clusters)
     assert fleiss.interval is not None
     assert all_fleiss.interval is not None
     assert all_fleiss.interval.low == pytest.approx(fleiss.interval.low)
 
     nan = math.nan
-    alone, sparse = (
-        krippendorff_alpha(once, "nominal"),
-        np.concatenate([[[1, nan]], again]),
-    )
+    alone = krippendorff_alpha(once, "nominal")
+    sparse = np.concatenate([[[1, nan]], again])
     alpha = krippendorff_alpha(sparse, "nominal", clusters=["lone", *clusters])
     assert alone.interval is not None
     assert alpha.interval is not None

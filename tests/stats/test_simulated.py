@@ -53,7 +53,13 @@ def test_gates_at_the_true_mean_let_at_most_5_percent_through() -> None:
         scores, pictures = clustered(rng)
         estimate: Estimate = mean_interval(scores, clusters=pictures)
         summary = {
-            "m": MetricResult("m", {"v": estimate}, len(scores), 0, "s")
+            "m": MetricResult(
+                metric="m",
+                values={"v": estimate},
+                n_scored=len(scores),
+                n_failed=0,
+                signature="s",
+            )
         }
         lower_gate, mean_gate = check(
             [Gate("m", "v", 0.6), Gate("m", "v", 0.6, "mean")], summary
@@ -83,7 +89,8 @@ def test_stops_at_any_of_many_looks_are_wrong_in_at_most_5_percent() -> None:
     draws, wrong, naive = 600, 0, 0
     for _ in range(draws):
         scores = rng.integers(0, 2, 200).astype(float)
-        sequence, looks = Betting(), []
+        sequence = Betting()
+        looks = []
         for n, score in enumerate(scores, start=1):
             sequence.add(float(score))
             if n >= 40 and n % 10 == 0:

@@ -44,7 +44,8 @@ def test_correlations_of_ranks_do_not_see_the_last_bit() -> None:
 
 def test_rank_tests_do_not_see_the_last_bit() -> None:
     # U counts 0.3 against 0.3 as a half: 1 + 2.5 + ... as scipy has it on exact numbers.
-    a, b = [0.1 + 0.2, 0.5, 0.6], [0.3, 0.2, 0.1]
+    a = [0.1 + 0.2, 0.5, 0.6]
+    b = [0.3, 0.2, 0.1]
     expected = scipy.stats.mannwhitneyu([0.3, 0.5, 0.6], b)
     result = stats.mann_whitney(a, b)
     assert (result.statistic, result.p_value) == pytest.approx(
@@ -52,7 +53,8 @@ def test_rank_tests_do_not_see_the_last_bit() -> None:
     )
     assert result.statistic == 8.5
     # Differences 0 (left out), .1, .1, .1, -.2 and .4, three of which are equal but for rounding.
-    x, y = [0.1 + 0.2, 0.3, 0.2, 0.4, 0.1, 0.9], [0.3, 0.2, 0.1, 0.3, 0.3, 0.5]
+    x = [0.1 + 0.2, 0.3, 0.2, 0.4, 0.1, 0.9]
+    y = [0.3, 0.2, 0.1, 0.3, 0.3, 0.5]
     # Ranks of the sizes: 2, 2, 2, 4, 5; the negative one has 4: (11 - 4) / 15.
     assert stats.wilcoxon(x, y).estimate == pytest.approx(7 / 15)
 

@@ -91,7 +91,8 @@ class TestRate:
             verdicts = np.where(
                 yes, rng.random(500) < 0.85, rng.random(500) < 0.25
             )
-            hits, rejected = rng.binomial(100, 0.85), rng.binomial(100, 0.75)
+            hits = rng.binomial(100, 0.85)
+            rejected = rng.binomial(100, 0.75)
             interval = corrected_rate(
                 int(verdicts.sum()),
                 500,

@@ -101,7 +101,8 @@ def test_what_is_content_stays(text: str) -> None:
 def test_a_form_changes_no_value(name: str, form: str) -> None:
     scored: Any = metric(name)
     first = scored.values[0].name
-    plain, reference = " ".join(CANDIDATE), " ".join(REFERENCE)
+    plain = " ".join(CANDIDATE)
+    reference = " ".join(REFERENCE)
     value = scored.score_text(plain, reference).values[first]
     for candidate, laid_out_reference in (
         (_laid_out(form, CANDIDATE), reference),

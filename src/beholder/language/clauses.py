@@ -234,10 +234,8 @@ def inverted_subject(verb: Word) -> Word | None:
         or written_subjects(verb)
     ):
         return None
-    fronted, after = (
-        verb.before("obl", "advmod", "nsubj"),
-        verb.after("obj"),
-    )
+    fronted = verb.before("obl", "advmod", "nsubj")
+    after = verb.after("obj")
     return (
         after[0]
         if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG")

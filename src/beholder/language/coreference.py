@@ -310,10 +310,8 @@ class _Resolver:
 
     def _wider_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Return whether "the animal" can mean the dog, "the structure" the house."""
-        first, has_other_head = (
-            thing.first,
-            thing.last.word.head != mention.word.head,
-        )
+        first = thing.first
+        has_other_head = thing.last.word.head != mention.word.head
         wider = first.pronoun is None and first.head in HYPERNYMS.get(
             mention.head, ()
         )
@@ -446,7 +444,8 @@ class _Resolver:
 
     def _read_selector(self, mention: MentionSpan, phrase: Phrase) -> None:
         """As in "one", "the other", "both": a member of a group, or all of it."""
-        index, thing = mention.word.index, None
+        index = mention.word.index
+        thing = None
         if phrase.selects is not None:
             chosen = self.phrases.entity(phrase.selects)
             self.links.member_of[index] = (

@@ -149,7 +149,12 @@ def modifiers(noun: Word, target: int) -> Iterator[AttributeFact]:
                 words = (*with_degree(shade), *words)
             affirmed = lex.NEGATIONS.isdisjoint([w.lower for w in words])
             yield AttributeFact(
-                target, words, _value(words), "quality", "modifier", affirmed
+                noun=target,
+                words=words,
+                value=_value(words),
+                kind="quality",
+                rule="modifier",
+                polarity=affirmed,
             )
         shade = None
 
@@ -186,7 +191,8 @@ def _describes(child: Word, noun: Word) -> bool:
 
 
 def _in_brackets(word: Word) -> bool:
-    opening, closing = with_degree(word)[0].previous, word.next
+    opening = with_degree(word)[0].previous
+    closing = word.next
     if opening is None or closing is None:
         return False
     return opening.text == "(" and closing.text == ")"
@@ -281,7 +287,12 @@ def predicate_adjectives(
         ]:
             words = with_degree(each)
             yield AttributeFact(
-                subject.index, words, _value(words), "quality", rule, polarity
+                noun=subject.index,
+                words=words,
+                value=_value(words),
+                kind="quality",
+                rule=rule,
+                polarity=polarity,
             )
 
 
@@ -342,7 +353,12 @@ def predicate_nouns(word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
             words = (*(c for c in before if not is_quality(c)), word)
             value = " ".join([*(w.lower for w in words[:-1]), word.lemma])
             yield AttributeFact(
-                subject_index, words, value, "kind", "copula", polarity
+                noun=subject_index,
+                words=words,
+                value=value,
+                kind="kind",
+                rule="copula",
+                polarity=polarity,
             )
     for description in descriptions:
         for subject in clauses.subjects(word):

@@ -70,7 +70,12 @@ def _change_trees(
     changed_nodes: list[Node] = []
     for first, last in _trees(nodes):
         tree = [
-            Node(n.text, n.pos, n.dep, n.head - first)
+            Node(
+                text=n.text,
+                pos=n.pos,
+                dep=n.dep,
+                head=n.head - first,
+            )
             for n in nodes[first:last]
         ]
         change(tree)
@@ -150,7 +155,8 @@ def _turn_prepositions(tree: list[Node]) -> None:
             ][:1]
         if not objects or node.pos == "VERB":
             continue
-        noun, governor = objects[0], node.head
+        noun = objects[0]
+        governor = node.head
         clause = tree[noun].dep == "pcomp"
         if governor == place or node.dep not in ("prep", "agent", "dative"):
             # The preposition was lifted to a predicate or is the root.
@@ -168,7 +174,8 @@ def _turn_prepositions(tree: list[Node]) -> None:
                 tree[c].head = noun
                 if tree[c].dep in ("prep", "pcomp"):
                     tree[c].dep = "case"
-        node.head, node.dep = noun, "mark" if clause else "case"
+        node.head = noun
+        node.dep = "mark" if clause else "case"
         children = _children(tree)
 
 
@@ -263,14 +270,13 @@ def _lower_prepositions(tree: list[Node]) -> None:
         # "is on the mat": the copula governs the preposition.
         if cops:
             _put_copula_on_top(tree, node.head, cops[0])
-            node.head, node.dep = cops[0], "prep"
+            node.head = cops[0]
+            node.dep = "prep"
         elif noun.dep in ("ROOT", "conj"):
             continue
         else:
-            node.head, node.dep = (
-                noun.head,
-                "agent" if noun.dep == "obl:agent" else "prep",
-            )
+            node.head = noun.head
+            node.dep = "agent" if noun.dep == "obl:agent" else "prep"
         noun.head, noun.dep = place, "pobj"
 
 
@@ -280,7 +286,8 @@ def _lower_predicates(tree: list[Node]) -> None:
             predicate = node.head
             _put_copula_on_top(tree, predicate, place)
             top = tree[predicate]
-            top.head, top.dep = place, "acomp" if top.pos == "ADJ" else "attr"
+            top.head = place
+            top.dep = "acomp" if top.pos == "ADJ" else "attr"
 
 
 def _put_copula_on_top(tree: list[Node], predicate: int, copula: int) -> None:

@@ -136,7 +136,8 @@ class Word(_WordFields):
 
     def subtree(self) -> list[Word]:
         """The word and all below it, in text order."""
-        below, queue = {self}, [self]
+        below = {self}
+        queue = [self]
         while queue:
             for child in queue.pop().children():
                 if child not in below:

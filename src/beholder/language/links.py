@@ -111,7 +111,8 @@ class MentionSpan(NamedTuple):
 
     def set_apart_from(self, mention: MentionSpan) -> bool:
         """Return whether each is distinguished from its like: "the man in the cap", "... hat"."""
-        mine, yours = self.restricting, mention.restricting
+        mine = self.restricting
+        yours = mention.restricting
         return bool(mine - yours) and bool(yours - mine)
 
     def contradicts(self, mention: MentionSpan) -> bool:
@@ -130,7 +131,8 @@ def find_mentions(phrases: Phrases) -> list[MentionSpan]:
     """All mentions in text order."""
     mentions = []
     for word in phrases.document:
-        phrase, pronoun = phrases.by_word.get(word.index), None
+        phrase = phrases.by_word.get(word.index)
+        pronoun = None
         if word.pos in ("PRON", "DET"):
             pronoun = PRONOUNS.get(word.lower) or SPEECH.get(word.lower)
         if phrase is not None or pronoun is not None:
@@ -153,13 +155,20 @@ def _mention(
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
     definite = definite or "nmod:poss" in word.relations
     plural = phrase.plural if phrase is not None else word.is_plural
-    description = (names, frozenset(describing), _restricting(word))
     is_another = (
         not describing.isdisjoint(_MEANING_ANOTHER) or "another" in determiners
     )
     plural = plural or pronoun in ("they", "we")
     return MentionSpan(
-        word, phrase, pronoun, *description, definite, is_another, plural
+        word=word,
+        phrase=phrase,
+        pronoun=pronoun,
+        names=names,
+        describing=frozenset(describing),
+        restricting=_restricting(word),
+        definite=definite,
+        is_another=is_another,
+        plural=plural,
     )
 
 

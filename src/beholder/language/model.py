@@ -36,6 +36,7 @@ class EnglishParser:
     def _read_batch(
         self, texts: Sequence[Sequence[tuple[str, int]]]
     ) -> Iterator[ParsedParagraph]:
+        # The texts are tagged as one run of words; ``begins`` has the place of each in the run.
         begins = [0, *accumulate(map(len, texts))]
         tagged = self._network.tag_words(
             [word for text in texts for word, _ in text], begins
@@ -48,10 +49,8 @@ class EnglishParser:
         deps = [
             "ROOT" if name == "root" else name for name in tagged.relations
         ]
-        heads, margins = (
-            tagged.heads.tolist(),
-            map(tuple, tagged.margins.tolist()),
-        )
+        heads = tagged.heads.tolist()
+        margins = map(tuple, tagged.margins.tolist())
         readings = zip(
             tagged.parts,
             tagged.tags,
@@ -61,24 +60,26 @@ class EnglishParser:
             margins,
             strict=True,
         )
+        # Each text takes its words from the one iterator of readings, so the order must be kept.
         likely = {*tagged.near_verbs.tolist()}
         for text, begin in zip(texts, begins, strict=False):
             rows: list[Word] = []
             for (word, start), (part, tag, dep, head, place, sure) in zip(
                 text, readings, strict=False
             ):
-                span = (start, start + len(word), place - sentences[begin])
                 rows.append(
                     Word(
-                        len(rows),
-                        word,
-                        "",
-                        part,
-                        tag,
-                        dep,
-                        head - begin,
-                        *span,
-                        sure,
+                        index=len(rows),
+                        text=word,
+                        lemma="",
+                        pos=part,
+                        tag=tag,
+                        dep=dep,
+                        head=head - begin,
+                        start=start,
+                        end=start + len(word),
+                        sentence=place - sentences[begin],
+                        margins=sure,
                     )
                 )
             yield ParsedParagraph(

@@ -123,11 +123,9 @@ class Network:
         )
         labels = json.loads(texts.metadata("labels"))
         self._words, self._texts, self._relations = words, texts, relations
-        self.tags, self.parts, self.relations = (
-            labels["tags"],
-            labels["parts"],
-            labels["relations"],
-        )
+        self.tags = labels["tags"]
+        self.parts = labels["parts"]
+        self.relations = labels["relations"]
         # Tags and parts that go together: a word is no plural noun and verb at once.
         self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64).T
         of_pairs = [self.tags[tag] for tag in self._pairs[0]]
@@ -146,7 +144,15 @@ class Network:
         """
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
-            return Tagged([0], [], [], nothing, [], nothing, np.zeros((0, 3)))
+            return Tagged(
+                bounds=[0],
+                tags=[],
+                parts=[],
+                heads=nothing,
+                relations=[],
+                near_verbs=nothing,
+                margins=np.zeros((0, 3)),
+            )
         # An empty text begins where the next one does.
         texts = sorted({*texts, 0, len(words)})
         logits, dependents, heads, related = self._run_texts(
@@ -170,12 +176,15 @@ class Network:
             dependents, heads, logits[:, -1], bounds
         )
         relations, margins[:, 2] = self._label(related, governors)
-        labels = (
-            [self.tags[i] for i in tags[best]],
-            [self.parts[i] for i in parts[best]],
+        return Tagged(
+            bounds=bounds,
+            tags=[self.tags[i] for i in tags[best]],
+            parts=[self.parts[i] for i in parts[best]],
+            heads=governors,
+            relations=[self.relations[i] for i in relations.tolist()],
+            near_verbs=nouns[verbs],
+            margins=margins,
         )
-        names = [self.relations[i] for i in relations.tolist()]
-        return Tagged(bounds, *labels, governors, names, nouns[verbs], margins)
 
     def _vectors(self, words: Sequence[str]) -> FloatArray:
         """Vectors of words without context, (n, ``WIDTH``)."""
@@ -249,7 +258,8 @@ def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
     groups = []
     first = 0
     for n in lengths:
-        last, size = first + n, n if n <= 2 * NEAR else NEAR
+        last = first + n
+        size = n if n <= 2 * NEAR else NEAR
         for start in range(first, last, size):
             stop = min(start + size, last)
             groups.append(
@@ -257,12 +267,15 @@ def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
             )
         first = last
     starts, stops, lows, highs = np.array(groups).T[:, :, None]
-    n_queries, n_before = (stops - starts).max(), (starts - lows).max()
+    n_queries = (stops - starts).max()
+    n_before = (starts - lows).max()
     queries = starts + np.arange(n_queries)
     keys = starts + np.arange(-n_before, (highs - starts).max())
-    is_query, is_key = queries < stops, (keys >= lows) & (keys < highs)
+    is_query = queries < stops
+    is_key = (keys >= lows) & (keys < highs)
     ends = np.cumsum(lengths)
-    before, after = np.arange(first) - 1, np.arange(first) + 1
+    before = np.arange(first) - 1
+    after = np.arange(first) + 1
     before[[0, *ends[:-1]]] = after[ends - 1] = first
     return {
         "before": before,
@@ -285,11 +298,10 @@ def _trees(
     bounds: Sequence[int],
 ) -> tuple[Ints, FloatArray]:
     """The head of each word in the best tree of its sentence, and its margins."""
-    dependents, heads = on_grid(dependents, _PLACES), on_grid(heads, _PLACES)
-    governors, margins = (
-        np.empty(len(heads), dtype=np.int64),
-        np.empty(len(heads)),
-    )
+    dependents = on_grid(dependents, _PLACES)
+    heads = on_grid(heads, _PLACES)
+    governors = np.empty(len(heads), dtype=np.int64)
+    margins = np.empty(len(heads))
     for start, stop in pairwise(bounds):
         scores = dependents[start:stop] @ heads[start:stop].T
         scores.flat[:: stop - start + 1] = roots[start:stop]
@@ -331,7 +343,8 @@ def sentence_bounds(starts: FloatArray) -> list[int]:
     A sentence of more than ``_SENTENCE`` words is cut at its likeliest place.
     """
     places = np.flatnonzero(starts[1:] > 0) + 1
-    waiting, bounds = [len(starts), *places[::-1].tolist()], [0]
+    waiting = [len(starts), *places[::-1].tolist()]
+    bounds = [0]
     while waiting:
         stop = waiting[-1]
         if stop - bounds[-1] > _SENTENCE:
@@ -411,7 +424,8 @@ def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
 
 def _cycle(heads: Ints, root: int) -> list[int] | None:
     """The nodes of some cycle, in order; the root, its own head, is none."""
-    above, visited = heads.tolist(), {root}
+    above = heads.tolist()
+    visited = {root}
     for node in range(len(above)):
         path: list[int] = []
         while node not in visited:

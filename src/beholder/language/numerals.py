@@ -32,11 +32,14 @@ def number(words: str) -> float | None:
         The number, an ``int`` where it is whole; None for "several", "a few hundred", "two or
         three", "10-12", and words that make no number together.
     """
-    thousands, part, below = 0.0, None, float("inf")
+    thousands = 0.0
+    part = None
+    below = float("inf")
     for word in words.lower().replace("-", " ").split():
         # ``part`` is the number below the next thousand; ``below`` bounds what may follow: "twenty
         # one", but not "one twenty".
-        factor, simple = MULTIPLIERS.get(word), _simple(word)
+        factor = MULTIPLIERS.get(word)
+        simple = _simple(word)
         begun = bool(thousands) or part is not None
         if word in INDEFINITE or (begun and word in _RANGE):
             return None
@@ -46,7 +49,8 @@ def number(words: str) -> float | None:
             thousands += (1 if part is None else part) * factor
             part, below = None, factor
         elif factor is not None:
-            part, below = (1 if part is None else part) * factor, factor
+            part = (1 if part is None else part) * factor
+            below = factor
         elif simple is not None:
             if simple >= below:
                 return None

@@ -129,9 +129,11 @@ def _document(
     words: list[Word] = []
     sentences: list[tuple[int, int]] = []
     for paragraph, reading in parts:
-        offset, first_sentence = len(words), len(sentences)
+        offset = len(words)
+        first_sentence = len(sentences)
         begins: list[int] = []
-        starts, ends = paragraph.starts, paragraph.ends
+        starts = paragraph.starts
+        ends = paragraph.ends
         for row in repair_words(join_hyphens(reading.words), reading.likely):
             if row.sentence == len(begins):
                 begins.append(offset + row.index)
@@ -254,10 +256,8 @@ class SpacyParser:
 
 
 def _parsed_paragraph(doc: Doc) -> ParsedParagraph:
-    deps, heads = (
-        [token.dep_ for token in doc],
-        [token.head.i for token in doc],
-    )
+    deps = [token.dep_ for token in doc]
+    heads = [token.head.i for token in doc]
     if dialects.is_clear(deps):
         labelled_tokens = zip(doc, deps, heads, strict=True)
         nodes = dialects.to_ud(
@@ -266,19 +266,30 @@ def _parsed_paragraph(doc: Doc) -> ParsedParagraph:
                 for t, dep, head in labelled_tokens
             ]
         )
-        deps, heads = (
-            [node.dep for node in nodes],
-            [node.head for node in nodes],
-        )
+        deps = [node.dep for node in nodes]
+        heads = [node.head for node in nodes]
     sentence = -1
     rows = []
     for index, (token, dep, head) in enumerate(
         zip(doc, deps, heads, strict=True)
     ):
-        text, start = token.text, token.idx
+        text = token.text
+        start = token.idx
         sentence += bool(token.is_sent_start) or index == 0
-        place = (dep, head, start, start + len(text), sentence)
-        rows.append(Word(index, text, "", token.pos_, token.tag_, *place))
+        rows.append(
+            Word(
+                index=index,
+                text=text,
+                lemma="",
+                pos=token.pos_,
+                tag=token.tag_,
+                dep=dep,
+                head=head,
+                start=start,
+                end=start + len(text),
+                sentence=sentence,
+            )
+        )
     return ParsedParagraph(rows)
 
 
@@ -355,8 +366,11 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         word = min(
             group, key=lambda w: (depths[w.index], w.text == "-", -w.index)
         )
-        text, head = "".join(piece.text for piece in group), place[word.head]
-        pos, tag, dep = word.pos, word.tag, word.dep
+        text = "".join(piece.text for piece in group)
+        head = place[word.head]
+        pos = word.pos
+        tag = word.tag
+        dep = word.dep
         noun = words[word.head]
         # As in "twenty-one".
         if is_numeral(text):

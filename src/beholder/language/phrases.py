@@ -141,7 +141,8 @@ def is_modifier(word: Word) -> bool:
         return head is not None and (
             head.is_noun or head.pos in ("ADJ", "NUM", "SYM")
         )
-    lower, following = word.lower, word.next
+    lower = word.lower
+    following = word.next
     if is_bare_colour(word):
         return True
     if lower in lex.SHADES and following and following.lower in lex.COLOURS:
@@ -336,7 +337,8 @@ def _preposition(word: Word) -> str:
 
 def _name(word: Word) -> tuple[Word, ...]:
     """The words of a compound, nested ones too; colours and materials are attributes instead."""
-    parts, queue = [], [word]
+    parts = []
+    queue = [word]
     while queue:
         head = queue.pop()
         parts.append(head)

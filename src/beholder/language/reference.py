@@ -56,7 +56,15 @@ class Components:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.nodes = to_clear(
-            [Node(w.text, w.pos, w.dep, w.head) for w in document]
+            [
+                Node(
+                    text=w.text,
+                    pos=w.pos,
+                    dep=w.dep,
+                    head=w.head,
+                )
+                for w in document
+            ]
         )
         self.children: dict[int, list[int]] = defaultdict(list)
         for place, node in enumerate(self.nodes):
@@ -94,6 +102,8 @@ class Components:
         return node.dep == "conj" and adjective
 
     def _make_components(self) -> None:
+        # Nouns first, then adjectives, verbs and prepositions: a word belongs to the first
+        # component that takes it.
         nodes = self.nodes
         for place, node in enumerate(nodes):
             noun = node.pos in (*_NOUNS, "PRON") and node.dep != "poss"
@@ -224,11 +234,11 @@ class Components:
         return _unique(nouns)
 
     def _copy_over_conjunctions(self) -> None:
+        # What is linked to the first of two joined components is linked to the second, too: in "a
+        # man and a woman sit" both sit.
         for place, node in enumerate(self.nodes):
-            first, second = (
-                self.of_word.get(node.head),
-                self.of_word.get(place),
-            )
+            first = self.of_word.get(node.head)
+            second = self.of_word.get(place)
             near = (
                 node.dep == "conj"
                 and abs(place - node.head) <= _CONJUNCTION_REACH
@@ -327,13 +337,14 @@ class _Extractor:
         relations = tuple(
             sorted(self.relations.values(), key=lambda r: r.spans)
         )
-        parts = (
-            self.document.text,
-            tuple(self.entities),
-            attributes,
-            relations,
+        return SceneGraph(
+            text=self.document.text,
+            entities=tuple(self.entities),
+            attributes=attributes,
+            relations=relations,
+            rules="reference",
+            parser=self.document.parser,
         )
-        return SceneGraph(*parts, "reference", self.document.parser)
 
     def _words(self, components: Iterable[GraphComponent]) -> list[Word]:
         return [
@@ -354,10 +365,10 @@ class _Extractor:
             )
         else:
             new_entity = Entity(
-                index,
-                word.lemma,
-                word.lemma,
-                (mention,),
+                index=index,
+                name=word.lemma,
+                head=word.lemma,
+                mentions=(mention,),
                 plural=word.is_plural,
             )
             self.entities.append(new_entity)
@@ -406,8 +417,16 @@ class _Extractor:
         base = text or " ".join(
             w.lemma if w.pos == "VERB" else w.lower for w in words
         )
-        fields = (written, base, spans(words), words[0].sentence, kind)
-        relation = Relation(subject, target, *fields, rule=kind)
+        relation = Relation(
+            subject=subject,
+            object=target,
+            text=written,
+            predicate=base,
+            spans=spans(words),
+            sentence=words[0].sentence,
+            kind=kind,
+            rule=kind,
+        )
         self.relations.setdefault((subject, target, written), relation)
 
     def _after(self, component: GraphComponent) -> list[GraphComponent]:

@@ -59,13 +59,13 @@ def relation_facts(phrases: Phrases) -> Iterator[Fact]:
 
 def existential(word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "There is a dog on the mat", "On the wall is a clock": the places of what there is."""
-    rule_and_polarity = ("existential", not clauses.is_denied(word))
+    polarity = not clauses.is_denied(word)
     for noun in [] if word.is_noun else word.children("nsubj", "obj"):
         for subject in clauses.conjuncts(noun):
             for where in places_of(word, phrases):
                 if where.target is not subject:
                     yield from place_facts(
-                        phrases, subject, (), where, *rule_and_polarity
+                        phrases, subject, (), where, "existential", polarity
                     )
 
 
@@ -79,13 +79,13 @@ def fronted_copula(word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 def copular_place(word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "The cat is on the mat"; positions in the picture are attributes."""
-    rule_and_polarity = ("copula", not clauses.is_denied(word))
+    polarity = not clauses.is_denied(word)
     first = preposition(word)
     for noun in clauses.conjuncts(word):
         where = place(noun, phrases, preposition(noun) or first)
         for subject in clauses.subjects(word) if where.target else ():
             yield from place_facts(
-                phrases, subject, (), where, *rule_and_polarity
+                phrases, subject, (), where, "copula", polarity
             )
 
 
@@ -135,11 +135,11 @@ def stranded_place(word: Word) -> Iterator[RelationFact]:
         for subject in clauses.subjects(word):
             if subject is not noun:
                 yield RelationFact(
-                    subject.index,
-                    noun.index,
-                    (word,),
-                    "preposition",
-                    "relative",
+                    subject=subject.index,
+                    object=noun.index,
+                    words=(word,),
+                    kind="preposition",
+                    rule="relative",
                 )
 
 
@@ -221,10 +221,10 @@ def possessor(word: Word, phrases: Phrases) -> Iterator[RelationFact]:
         for thing in clauses.conjuncts(word):
             if thing is word or not thing.child("det", "nmod:poss"):
                 yield RelationFact(
-                    meant.index,
-                    thing.index,
-                    words,
-                    "possessive",
-                    "possessive",
+                    subject=meant.index,
+                    object=thing.index,
+                    words=words,
+                    kind="possessive",
+                    rule="possessive",
                     text="has",
                 )

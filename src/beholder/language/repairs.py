@@ -1,4 +1,4 @@
-"""What the parser is known to read wrong, given back: verbs, subjects and numbers."""
+"""Repairs of known mistakes of the parser: verbs, subjects, numbers, lists and clothes."""
 
 from __future__ import annotations
 
@@ -40,23 +40,25 @@ _UNCHANGED = ANIMALS | word_set("unseen.txt", "measures")
 def repair_words(
     words: Sequence[Word], likely: Collection[int] = ()
 ) -> list[Word]:
-    """The words of one text with what the parser is known to read wrong.
+    """Return the words of one text with known mistakes of the parser repaired.
 
     Args:
         words: All words of the text.
         likely: First characters of the nouns that the parser nearly took for verbs.
     """
     # The order matters: subjects are looked for among verbs, and clothes among the repaired lists.
-    words = adjectives_read_as_nouns(verbs_read_as_nouns(words, likely))
-    words = subjects_read_as_objects(words)
-    words = appositions_in_lists(numbers_of_clauses(words))
-    return lists_of_clothes(clothes_of_verbs(words))
+    words = retag_adjectives_read_as_nouns(
+        retag_verbs_read_as_nouns(words, likely)
+    )
+    words = reattach_subjects_read_as_objects(words)
+    words = join_appositions_in_lists(reattach_numbers_of_clauses(words))
+    return join_lists_of_clothes(reattach_clothes_of_verbs(words))
 
 
-def verbs_read_as_nouns(
+def retag_verbs_read_as_nouns(
     words: Sequence[Word], likely: Collection[int] = ()
 ) -> list[Word]:
-    """Give back verbs of the present that were tagged as nouns: "A dark band circles it".
+    """Retag verbs of the present that were tagged as nouns: "A dark band circles it".
 
     A noun is one if it has a subject; if it is joined to such a verb, or begins a relative clause;
     and if the word before it can be its subject, by number, and the phrase can be none ("a band
@@ -75,7 +77,7 @@ def verbs_read_as_nouns(
     for index, places in below.items():
         children = [repaired_words[place] for place in places]
         if "cop" not in [c.dep for c in children]:
-            _give_back(
+            _retag_as_verb(
                 repaired_words,
                 repaired_words[index],
                 children,
@@ -84,7 +86,7 @@ def verbs_read_as_nouns(
     return repaired_words
 
 
-def _give_back(
+def _retag_as_verb(
     words: list[Word], word: Word, children: list[Word], likely: bool
 ) -> None:
     before = [c for c in children if c.index < word.index]
@@ -101,7 +103,7 @@ def _give_back(
         words[word.index] = word._replace(pos="VERB", tag=tag)
         return
     subject = _subject(words, word, children, before, likely)
-    if subject is None or not _hang(
+    if subject is None or not _attach_verb(
         words, word._replace(pos="VERB", tag=tag), subject, before
     ):
         return
@@ -127,7 +129,8 @@ def _subject(
     """The subject of a noun that is a verb, or None if it is none."""
     # Plan: a subject that the parser saw; the pronoun of a relative clause; else the word right
     # before, if number and phrase allow it.
-    singular, head = word.tag == "NNS", words[word.head]
+    singular = word.tag == "NNS"
+    head = words[word.head]
     subjects = [c for c in before if c.dep.startswith("nsubj")]
     if subjects:
         has_own_words = any(
@@ -209,11 +212,12 @@ def _has_verb(words: Sequence[Word]) -> bool:
     return any(w.tag in _FINITE or w.tag == "MD" for w in words)
 
 
-def _hang(
+def _attach_verb(
     words: list[Word], verb: Word, subject: Word, before: Sequence[Word]
 ) -> bool:
-    """Put a verb that was a noun into the tree, with its subject; False if it finds no place."""
-    head, kind = words[verb.head], verb.role
+    """Attach a retagged verb and its subject to the tree; return False if there is no place."""
+    head = words[verb.head]
+    kind = verb.role
     cased = any(c.dep == "case" for c in before)
     clause = [w for w in words if w.sentence == verb.sentence]
     has_finite_verb = _has_verb(clause)
@@ -251,8 +255,9 @@ def _hang(
     return True
 
 
-def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
-    """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
+def retag_adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
+    """Retag adjectives before a comma that were tagged as nouns: "a light, upright panel"."""
+    # The noun that the adjective describes is its conjunct, or a word with the same head and role.
     repaired_words = list(words)
     for article, word, comma in zip(words, words[1:], words[2:], strict=False):
         if (
@@ -296,8 +301,8 @@ def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
     return repaired_words
 
 
-def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
-    """Give back the subject of a second clause that was joined to the object of the first.
+def reattach_subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
+    """Reattach the subject of a second clause that was joined to the object of the first.
 
     In "The left panel shows Eve and the right panel shows Adam" the right panel is not shown: a
     verb that follows it at once, with nothing that joins it to the first verb, is its own.
@@ -340,8 +345,8 @@ def _joined_noun_before(words: Sequence[Word], verb: Word) -> Word | None:
     )
 
 
-def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
-    """Give back numbers attached to a clause to the noun after them: "2,000 people march".
+def reattach_numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
+    """Reattach numbers of a clause to the noun after them: "2,000 people march".
 
     What has a subject or an object is not counted; what stands right after a number is.
     """
@@ -355,7 +360,7 @@ def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
     return repaired_words
 
 
-def appositions_in_lists(words: Sequence[Word]) -> list[Word]:
+def join_appositions_in_lists(words: Sequence[Word]) -> list[Word]:
     """Join a noun to the list that it is in: "a bed, a lamp, a rug and a chair".
 
     The rug is no other name of the bed if the lamp is joined to the bed and the chair to the rug.
@@ -377,8 +382,8 @@ def appositions_in_lists(words: Sequence[Word]) -> list[Word]:
     return repaired_words
 
 
-def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
-    """Give back clothes attached to a verb to the person before: "talks to a girl in a hat"."""
+def reattach_clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
+    """Reattach clothes of a verb to the person before them: "talks to a girl in a hat"."""
     repaired_words = list(words)
     for before, word in pairwise(words):
         worn = words[word.head]
@@ -403,7 +408,7 @@ def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
     return repaired_words
 
 
-def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
+def join_lists_of_clothes(words: Sequence[Word]) -> list[Word]:
     """Join clothes to the clothes before them: "a boy in a hat and boots and a girl in a coat".
 
     In "A man in a hat, a shirt and boots sits down" neither shirt nor boots sit: what follows

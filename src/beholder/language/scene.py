@@ -90,31 +90,33 @@ class Builder:
             and phrase.plural
             and not phrase.word.is_plural
         )
-        head, last = phrase.word.lemma, phrase.name[-1].lemma
+        head = phrase.word.lemma
+        last = phrase.name[-1].lemma
         if bare and head in PEOPLE_BY_NUMBER:
             head = last = "people"
         name = " ".join([*[w.lower for w in phrase.name[:-1]], last])
-        quantity, member_of = phrase.quantity, None
+        quantity = phrase.quantity
+        member_of = None
         if owner:
             group_entity = self.entities[owner[0]]
-            name, head, member_of = (
-                group_entity.name,
-                group_entity.head,
-                group_entity.index,
-            )
+            name = group_entity.name
+            head = group_entity.head
+            member_of = group_entity.index
             quantity = phrase.word.lower
         self._of_word[index] = (len(self.entities),)
         doubt = certainty.doubt("entity", certainty.features(phrase.name))
-        how = (
-            quantity,
-            phrase.plural,
-            phrase.kind,
-            phrase.polarity,
-            member_of,
-            phrase.rule,
-        )
         entity = Entity(
-            len(self.entities), name, head, (mention,), *how, doubt=doubt
+            index=len(self.entities),
+            name=name,
+            head=head,
+            mentions=(mention,),
+            quantity=quantity,
+            plural=phrase.plural,
+            kind=phrase.kind,
+            polarity=phrase.polarity,
+            member_of=member_of,
+            rule=phrase.rule,
+            doubt=doubt,
         )
         self.entities.append(entity)
 
@@ -124,7 +126,8 @@ class Builder:
         entity = self.entities[index]
         entity = replace(entity, mentions=(*entity.mentions, mention))
         if entity.kind == "pronoun" and phrase.kind == "thing":
-            name, head = mention.text.lower(), phrase.word.lemma
+            name = mention.text.lower()
+            head = phrase.word.lemma
             entity = replace(entity, kind="thing", name=name, head=head)
         if phrase.quantity is not None and entity.quantity is None:
             entity = replace(entity, quantity=phrase.quantity)
@@ -156,11 +159,18 @@ class Builder:
 
     def _attribute(self, fact: AttributeFact, entity: int) -> Attribute:
         text = " ".join([word.lower for word in fact.words])
-        fields = (text, fact.value, spans(fact.words), fact.words[0].sentence)
         sure = certainty.features(fact.words, [self.document.words[fact.noun]])
         doubt = certainty.doubt("attribute", sure)
         return Attribute(
-            entity, *fields, fact.kind, fact.polarity, fact.rule, doubt
+            entity=entity,
+            text=text,
+            value=fact.value,
+            spans=spans(fact.words),
+            sentence=fact.words[0].sentence,
+            kind=fact.kind,
+            polarity=fact.polarity,
+            rule=fact.rule,
+            doubt=doubt,
         )
 
     def _relation(
@@ -173,8 +183,6 @@ class Builder:
             self.entities[subject].polarity and self.entities[target].polarity
         )
         sentence = fact.words[0].sentence if fact.words else 0
-        fields = (text, _base(fact), spans(fact.words), sentence)
-        how = (fact.kind, fact.passive, fact.polarity and affirmed, fact.rule)
         ends = (
             self.document.words[fact.subject],
             self.document.words[fact.object],
@@ -182,7 +190,19 @@ class Builder:
         doubt = certainty.doubt(
             "relation", certainty.features(fact.words, ends)
         )
-        return Relation(subject, target, *fields, *how, doubt=doubt)
+        return Relation(
+            subject=subject,
+            object=target,
+            text=text,
+            predicate=_base(fact),
+            spans=spans(fact.words),
+            sentence=sentence,
+            kind=fact.kind,
+            passive=fact.passive,
+            polarity=fact.polarity and affirmed,
+            rule=fact.rule,
+            doubt=doubt,
+        )
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
@@ -204,13 +224,14 @@ class Builder:
             "predicate",
         )
         relations = tuple(sorted(linked, key=lambda r: r.spans))
-        parts = (
-            self.document.text,
-            tuple(self.entities),
-            attributes,
-            relations,
+        return SceneGraph(
+            text=self.document.text,
+            entities=tuple(self.entities),
+            attributes=attributes,
+            relations=relations,
+            rules=rules,
+            parser=self.document.parser,
         )
-        return SceneGraph(*parts, rules, self.document.parser)
 
     def _keep(self, used_entities: Sequence[Entity]) -> None:
         """Leave out all other entities, and number those that stay anew."""
@@ -288,7 +309,7 @@ def scene_graph(
     # mentions; collect attributes, numerals and relations of the entities.
     document = _quoted_as_objects(document.joined(_runs(document)))
     phrases = find_phrases(document)
-    unseen.validate_params(phrases)
+    unseen.mark_unseen_phrases(phrases)
     links = coreference.resolve(phrases, coref)
     name_pronouns(phrases, links)
     builder = Builder(phrases, links)
@@ -411,17 +432,18 @@ def numeral_facts(phrases: Phrases) -> Iterator[AttributeFact]:
             polarity = not clauses.is_denied(head)
             for noun in _dated(head, phrases):
                 yield AttributeFact(
-                    noun,
-                    (*cases, word),
-                    word.text,
-                    "quality",
-                    "year",
-                    polarity,
+                    noun=noun,
+                    words=(*cases, word),
+                    value=word.text,
+                    kind="quality",
+                    rule="year",
+                    polarity=polarity,
                 )
     for word in numerals:
         if YEAR.fullmatch(word.text) and word.child("case"):
             continue
-        anchor, head = word, word.governor
+        anchor = word
+        head = word.governor
         head_phrase = None if head is None else phrases.by_word.get(head.index)
         if head_phrase is not None and word in head_phrase.name:
             continue
@@ -453,7 +475,12 @@ def numeral_facts(phrases: Phrases) -> Iterator[AttributeFact]:
             words = tuple(sorted({anchor, word}))
             value = " ".join(each.text.lower() for each in words)
             yield AttributeFact(
-                owner.index, words, value, "quality", "number", polarity
+                noun=owner.index,
+                words=words,
+                value=value,
+                kind="quality",
+                rule="number",
+                polarity=polarity,
             )
 
 

@@ -97,7 +97,7 @@ class GraphUnit(NamedTuple):
     maxsize=512
 )  # as many graphs as are kept: metric and judge both ask
 def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
-    """The units of a graph: entities, then attributes and quantities, then relations.
+    """Return the units of a graph: entities, then attributes and quantities, then relations.
 
     The picture itself, what no picture shows, and what is said of them are no units; a pronoun that
     is never named is no entity to look for, but what is said of it counts. A relation said of a
@@ -108,6 +108,7 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
         for e in graph.entities
         if e.kind in ("thing", "place")
     ]
+    # A text may say the same of the same thing twice; it counts once.
     unique_keys: set[tuple[object, ...]] = set()
     for attribute in graph.attributes:
         key: tuple[object, ...] = (
@@ -165,10 +166,17 @@ def _entity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
         and entity.rule != "selector"
         and entity.name not in GENERIC
     )
-    fields = (entity.name, entity.name, spans, entity.index)
-    polarity, doubt = entity.polarity, entity.doubt
+    polarity = entity.polarity
+    doubt = entity.doubt
     return GraphUnit(
-        "entity", *fields, polarity=polarity, asked=is_asked, doubt=doubt
+        kind="entity",
+        text=entity.name,
+        value=entity.name,
+        spans=spans,
+        subject=entity.index,
+        polarity=polarity,
+        asked=is_asked,
+        doubt=doubt,
     )
 
 
@@ -186,11 +194,14 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     spans = _with_denial(graph.text, attribute.spans, attribute.polarity)
     share = _is_of_share(owner, attribute)
     spans += _quantity_spans(graph, owner) if share else ()
-    fields = (attribute.text, attribute.value, spans, attribute.entity)
-    polarity, doubt = attribute.polarity, attribute.doubt
+    polarity = attribute.polarity
+    doubt = attribute.doubt
     return GraphUnit(
-        "attribute",
-        *fields,
+        kind="attribute",
+        text=attribute.text,
+        value=attribute.value,
+        spans=spans,
+        subject=attribute.entity,
         polarity=polarity,
         share=share,
         asked=is_asked,
@@ -209,19 +220,17 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
     spans = _with_denial(graph.text, relation.spans, relation.polarity)
     share = _is_of_share(ends[0], relation)
     spans += _quantity_spans(graph, ends[0]) if share else ()
-    fields = (
-        relation.text,
-        relation.predicate,
-        spans,
-        relation.subject,
-        relation.object,
-    )
-    how = (relation.polarity, relation.passive, relation.kind == "verb")
     is_asked = not (effect or placed or written & _OWNERS)
     return GraphUnit(
-        "relation",
-        *fields,
-        *how,
+        kind="relation",
+        text=relation.text,
+        value=relation.predicate,
+        spans=spans,
+        subject=relation.subject,
+        object=relation.object,
+        polarity=relation.polarity,
+        passive=relation.passive,
+        verb=relation.kind == "verb",
         share=share,
         asked=is_asked,
         doubt=relation.doubt,
@@ -267,8 +276,15 @@ def _quantity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
         w in _AMOUNTS for w in words.lower().split()
     )
     is_asked = counted and entity.rule not in ("selector", "share")
-    fields = (words, words.lower(), spans, entity.index)
-    return GraphUnit("attribute", *fields, quantity=True, asked=is_asked)
+    return GraphUnit(
+        kind="attribute",
+        text=words,
+        value=words.lower(),
+        spans=spans,
+        subject=entity.index,
+        quantity=True,
+        asked=is_asked,
+    )
 
 
 StatementKind: TypeAlias = Literal["existence", "attribute", "relation"]
@@ -391,8 +407,14 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     else:
         text = f"There is {_article(noun)}{noun}."
     mention = entity.mentions[0]
-    at = ((mention.span,), mention.sentence)
-    return Statement(text, "existence", *at, (entity.index,), entity.polarity)
+    return Statement(
+        text=text,
+        kind="existence",
+        spans=(mention.span,),
+        sentence=mention.sentence,
+        entities=(entity.index,),
+        polarity=entity.polarity,
+    )
 
 
 def _attribute(
@@ -416,9 +438,13 @@ def _attribute(
     share = _is_of_share(entity, attribute)
     which = _which(entity, attribute, bearer)
     text = f"{_subject(entity, share)}{which} {predicate}."
-    at = (attribute.spans, attribute.sentence)
     return Statement(
-        text, "attribute", *at, (entity.index,), attribute.polarity
+        text=text,
+        kind="attribute",
+        spans=attribute.spans,
+        sentence=attribute.sentence,
+        entities=(entity.index,),
+        polarity=attribute.polarity,
     )
 
 
@@ -433,10 +459,8 @@ def _which(
 def _relation(
     relation: Relation, graph: SceneGraph, bearer: Bearer | None = None
 ) -> Statement:
-    subject, target = (
-        graph.entities[relation.subject],
-        graph.entities[relation.object],
-    )
+    subject = graph.entities[relation.subject]
+    target = graph.entities[relation.object]
     # As in "no clouds are in the sky".
     affirmed = relation.polarity or not subject.polarity
     if relation.kind == "possessive":
@@ -451,11 +475,15 @@ def _relation(
         _which(end, relation, bearer) for end in (subject, target)
     )
     text = f"{_subject(subject, share)}{which} {predicate} {_object(target)}{of_target}."
-    at, ends = (
-        (relation.spans, relation.sentence),
-        (subject.index, target.index),
+    ends = (subject.index, target.index)
+    return Statement(
+        text=text,
+        kind="relation",
+        spans=relation.spans,
+        sentence=relation.sentence,
+        entities=ends,
+        polarity=relation.polarity,
     )
-    return Statement(text, "relation", *at, ends, relation.polarity)
 
 
 def _predicate(

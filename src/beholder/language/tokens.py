@@ -124,7 +124,8 @@ def _suffix(run: str) -> int:
         return len(run) - len(run.rstrip("."))
     if run.endswith(_OWNED):
         return 2
-    end, before = run[-1], run[-2:-1]
+    end = run[-1]
+    before = run[-2:-1]
     if end in _LAST or _is_icon(end):
         return 1
     if before and before in "0123456789" and (end == "+" or _is_money(end)):

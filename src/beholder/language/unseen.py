@@ -51,11 +51,11 @@ GENERIC = _words("generic")
 """Nouns that stand for a thing named elsewhere."""
 
 
-def validate_params(phrases: Phrases) -> None:
-    """Set apart what names nothing to be seen, and let words for a look mean what has it.
+def mark_unseen_phrases(phrases: Phrases) -> None:
+    """Mark the phrases that name nothing visible, and resolve words for a look, in place.
 
     "The fish's orange hue" means the fish, "a backdrop of trees" the trees; "a touch of elegance"
-    and "the foreground" mean no thing. In place.
+    and "the foreground" mean no thing.
     """
     for index, phrase in list(phrases.by_word.items()):
         if phrase.kind != "thing" or phrase.rule == "selector":
@@ -71,7 +71,7 @@ def validate_params(phrases: Phrases) -> None:
 
 
 def _free_predicates(phrases: Phrases) -> None:
-    """Give back the dog of "The focal point is a dog", which says what no thing is."""
+    """Restore the dog of "The focal point is a dog": it describes no other thing."""
     for index, target in list(phrases.stands_for.items()):
         target_phrase = phrases.by_word.get(target)
         predicate = phrases.word(target).dep.startswith("nsubj")

@@ -52,7 +52,12 @@ def place_facts(
         words = with_degree(colour)
         value = " ".join(w.lower for w in words)
         yield AttributeFact(
-            subject.index, words, value, "quality", "colour", polarity
+            noun=subject.index,
+            words=words,
+            value=value,
+            kind="quality",
+            rule="colour",
+            polarity=polarity,
         )
     if where.target is None:
         # "Runs from left to right" says where it runs; "the sign on the left" where it is.
@@ -64,7 +69,12 @@ def place_facts(
             "way" if running and lead and lead[0].pos == "VERB" else "position"
         )
         yield AttributeFact(
-            subject.index, words, where.text, "position", how, polarity
+            noun=subject.index,
+            words=words,
+            value=where.text,
+            kind="position",
+            rule=how,
+            polarity=polarity,
         )
     elif not coloured and not phrases.is_picture(where.target):
         # Who walks without shoes walks, and is with no shoes.
@@ -76,11 +86,16 @@ def place_facts(
         # But "full of", "less bright than".
         acts = lead and lead[-1].pos != "ADJ"
         kind: RelationKind = "verb" if acts else "preposition"
-        ends, words = (
-            (subject.index, where.target.index),
-            (*lead, *where.words),
+        words = (*lead, *where.words)
+        yield RelationFact(
+            subject=subject.index,
+            object=where.target.index,
+            words=words,
+            kind=kind,
+            rule=rule,
+            passive=passive,
+            polarity=polarity,
         )
-        yield RelationFact(*ends, words, kind, rule, passive, polarity)
 
 
 def _colours(where: Place) -> list[Word]:
@@ -123,18 +138,16 @@ class _Act:
         text: str | None = None,
     ) -> RelationFact:
         """A relation by this verb."""
-        ends, relation_words = (
-            (subject.index, target.index),
-            words or self.words,
-        )
+        relation_words = words or self.words
         return RelationFact(
-            *ends,
-            relation_words,
-            "verb",
-            rule,
-            self.passive,
-            self.polarity,
-            text,
+            subject=subject.index,
+            object=target.index,
+            words=relation_words,
+            kind="verb",
+            rule=rule,
+            passive=self.passive,
+            polarity=self.polarity,
+            text=text,
         )
 
     def places_object(self, where: Place) -> bool:
@@ -208,20 +221,26 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Read "stands on a hill near a tree" as two relations."""
-    rule_fields = ("verb place", act.polarity, act.passive)
     for where in filterfalse(act.places_object, act.places):
         yield from place_facts(
-            act.phrases, subject, act.words, where, *rule_fields
+            act.phrases,
+            subject,
+            act.words,
+            where,
+            "verb place",
+            polarity=act.polarity,
+            passive=act.passive,
         )
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
     """Read "puts a plate on the table": the plate is on the table."""
-    rule_fields = ("placed object", act.polarity)
     for target, where in product(
         act.objects, filter(act.places_object, act.places)
     ):
-        yield from place_facts(act.phrases, target, (), where, *rule_fields)
+        yield from place_facts(
+            act.phrases, target, (), where, "placed object", act.polarity
+        )
 
 
 def _means_another_verb(word: Word) -> bool:
@@ -276,5 +295,10 @@ def _state(act: _Act, subject: Word) -> AttributeFact:
         [word.lemma, *(w.lower for w in (*act.words[1:], *sides))]
     )
     return AttributeFact(
-        subject.index, words, value, "state", "verb", act.polarity
+        noun=subject.index,
+        words=words,
+        value=value,
+        kind="state",
+        rule="verb",
+        polarity=act.polarity,
     )

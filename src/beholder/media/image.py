@@ -74,12 +74,12 @@ def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
     if moment is not None:
         width, height = video.frame_size(moment.file, max_pixels=max_pixels)
         return Picture(
-            path,
-            width,
-            height,
-            "video",
-            "RGB",
-            (f"at {float(moment.seconds):g} s",),
+            path=path,
+            width=width,
+            height=height,
+            format="video",
+            mode="RGB",
+            notes=(f"at {float(moment.seconds):g} s",),
         )
     with _opened(path, max_pixels) as image:
         return _describe(path, image)

@@ -93,13 +93,19 @@ def section(path: Path) -> Section | None:
     match = _PART.fullmatch(str(path))
     if match is None or match[3] is None:
         return None
-    start, end = float(_seconds(match[2])), float(_seconds(match[3]))
+    start = float(_seconds(match[2]))
+    end = float(_seconds(match[3]))
     fps = float(match[4] or 1)
     if end <= start or not 0 < fps <= _MOST_FPS:
         raise ItemError(
             f"{path}: expected an end after the start, and fps above 0 and at most {_MOST_FPS}"
         )
-    return Section(Path(match[1]), start, end, fps)
+    return Section(
+        file=Path(match[1]),
+        start=start,
+        end=end,
+        fps=fps,
+    )
 
 
 def _seconds(time: str) -> Fraction:

@@ -70,9 +70,21 @@ def bootstrap_agreement(
     value = statistic(items) if n_items else None
     if value is None:
         return Agreement(
-            method, None, None, n_items, n_raters, None, undefined
+            method=method,
+            value=None,
+            interval=None,
+            n_items=n_items,
+            n_raters=n_raters,
+            p_value=None,
+            reason=undefined,
         )
     interval, reason = bounded(statistic, codes, "items vary", **options)
     return Agreement(
-        method, value, interval, n_items, n_raters, p_value, reason
+        method=method,
+        value=value,
+        interval=interval,
+        n_items=n_items,
+        n_raters=n_raters,
+        p_value=p_value,
+        reason=reason,
     )

@@ -172,7 +172,8 @@ def best_threshold(
     )
     total = np.zeros(len(thresholds))
     for s, g in parts:
-        wrong, right = np.sort(s[g == 1]), np.sort(s[g == 0])
+        wrong = np.sort(s[g == 1])
+        right = np.sort(s[g == 0])
         # Scores below each.
         true = np.searchsorted(wrong, thresholds).astype(np.float64)
         false = np.searchsorted(right, thresholds).astype(np.float64)
@@ -198,10 +199,8 @@ def _counts(
     scores: Floats, labels: Ints, threshold: float
 ) -> tuple[int, int, int, int]:
     alert = scores < threshold
-    true, false = (
-        int((alert & (labels == 1)).sum()),
-        int((alert & (labels == 0)).sum()),
-    )
+    true = int((alert & (labels == 1)).sum())
+    false = int((alert & (labels == 0)).sum())
     wrong = int(labels.sum())
     return true, false, wrong - true, len(labels) - wrong - false
 
@@ -228,7 +227,8 @@ def _result(
     codes: Ints,
     **options: Unpack[Resampling],
 ) -> AlertF1:
-    f1, interval = _macro_f1(counts, macro), None
+    f1 = _macro_f1(counts, macro)
+    interval = None
     reason: str | None = (
         "gold marks no token, or every token: there are no two classes"
     )
@@ -241,15 +241,15 @@ def _result(
         )
     n_gold = int(counts[:, 0].sum() + counts[:, 2].sum())
     return AlertF1(
-        f1,
-        interval,
-        threshold,
-        chosen,
-        macro,
-        len(counts),
-        int(counts.sum()),
-        n_gold,
-        reason,
+        f1=f1,
+        interval=interval,
+        threshold=threshold,
+        chosen=chosen,
+        macro=macro,
+        n_documents=len(counts),
+        n_tokens=int(counts.sum()),
+        n_gold=n_gold,
+        reason=reason,
     )
 
 
@@ -332,7 +332,8 @@ def alert_auc(
     s, g = documents(scores, labels)
     if n_resamples:
         resampling(n_resamples, level)
-    pooled, gold = np.concatenate(s), np.concatenate(g)
+    pooled = np.concatenate(s)
+    gold = np.concatenate(g)
     # Scores are sorted once; a resample then only weights their levels anew.
     levels = np.unique(pooled, return_inverse=True)[1]
     document = np.repeat(np.arange(len(s)), [len(x) for x in s])

@@ -72,7 +72,7 @@ def complete(
 
 
 def best_pairs(ranks: Mapping[str, Ranking]) -> tuple[AnnotatorPair, ...]:
-    """The pairs of annotators with the highest Spearman correlation.
+    """Return the pairs of annotators with the highest Spearman correlation.
 
     One pair, or several that agree equally well. Empty with fewer than two annotators, or if no
     pair has a correlation because an annotator puts all texts level.
@@ -80,11 +80,11 @@ def best_pairs(ranks: Mapping[str, Ranking]) -> tuple[AnnotatorPair, ...]:
     Args:
         ranks: Complete rankings by annotator.
     """
-    pairs = [
-        AnnotatorPair(first, second, rho)
-        for first, second in combinations(sorted(ranks), 2)
-        if (rho := rank_correlation(ranks[first], ranks[second])) is not None
-    ]
+    pairs: list[AnnotatorPair] = []
+    for first, second in combinations(sorted(ranks), 2):
+        rho = rank_correlation(ranks[first], ranks[second])
+        if rho is not None:
+            pairs.append(AnnotatorPair(first, second, rho))
     highest = max((pair.agreement for pair in pairs), default=0.0)
     return tuple(pair for pair in pairs if pair.agreement >= highest - _EQUAL)
 

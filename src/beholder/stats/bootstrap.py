@@ -90,13 +90,19 @@ def mean_interval(
     codes = cluster_codes(clusters, len(x))
     # Resampling is by index, so rows are sorted first: the interval must not depend on their order.
     order = np.argsort(x) if clusters is None else np.lexsort((x, codes))
-    x, codes = x[order], codes if clusters is None else codes[order]
+    x = x[order]
+    codes = codes if clusters is None else codes[order]
     constant = x.min() == x.max()
     # A rounded sum of equal values can be off, and so can one of values in another order.
     mean = float(x[0]) if constant else math.fsum(x.tolist()) / len(x)
     sizes = np.bincount(codes).astype(np.float64)
     if few := describe_few_sources(len(sizes)):
-        return Estimate(mean, None, len(x), few)
+        return Estimate(
+            mean=mean,
+            interval=None,
+            n=len(x),
+            reason=few,
+        )
     if constant:
         return Estimate(mean, Interval(mean, mean, level), len(x))
     sums = np.stack([cluster_sums(codes, x), sizes], axis=1)
@@ -359,7 +365,8 @@ def paired_difference(
     Raises:
         ConfigError: No pairs, different lengths, or a value that is not finite.
     """
-    first, second = vector(a, "a"), vector(b, "b")
+    first = vector(a, "a")
+    second = vector(b, "b")
     n = same_length(a=first, b=second)
     at_least(n, 1, "the number of pairs")
     difference = subtract(first, second)
@@ -371,12 +378,18 @@ def paired_difference(
         seed=seed,
     )
     sums = cluster_sums(cluster_codes(clusters, n), difference)
+    # The exact test lists all sign patterns, whose number doubles with each unit.
     exact = len(sums) <= _EXACT_UP_TO
     p_value = _exact_p(sums) if exact else _random_p(sums, n_resamples, seed)
     flips = f"all {2 ** len(sums)}" if exact else f"{n_resamples} random"
     method = f"percentile bootstrap ({n_resamples} resamples), sign-flip test ({flips} patterns)"
     return PairedDifference(
-        estimate.mean, estimate.interval, p_value, n, len(sums), method
+        mean=estimate.mean,
+        interval=estimate.interval,
+        p_value=p_value,
+        n=n,
+        n_units=len(sums),
+        method=method,
     )
 
 
@@ -392,7 +405,8 @@ def _random_p(sums: Floats, n_resamples: int, seed: int) -> float:
     # Independent of the bootstrap's draws.
     rng = np.random.default_rng([seed, 1])
     sizes = np.sort(np.abs(sums))[::-1]
-    largest_sizes, smaller_sizes = sizes[:MOST_DRAWN], sizes[MOST_DRAWN:]
+    largest_sizes = sizes[:MOST_DRAWN]
+    smaller_sizes = sizes[MOST_DRAWN:]
     residual = float(np.sqrt((smaller_sizes**2).sum()))
     observed = abs(float(sums.sum())) * _TIE
     # The observed pattern counts among the random ones, so p is never 0.

@@ -114,12 +114,15 @@ def compare_correlations(
             f"test: {test} does not know the variance of {kind}; use permutation"
         )
     resampling(n_resamples, level)
-    x, y, z = vector(a, "a"), vector(b, "b"), vector(gold, "gold")
+    x = vector(a, "a")
+    y = vector(b, "b")
+    z = vector(gold, "gold")
     n = same_length(a=x, b=y, gold=z)
     function = coefficient(kind)
     codes = cluster_codes(clusters, n)
     units = n_clusters(codes)
-    r_a, r_b = function(x, z), function(y, z)
+    r_a = function(x, z)
+    r_b = function(y, z)
     if r_a is None or r_b is None or n < 3:
         reason = (
             "fewer than three rows"
@@ -127,13 +130,26 @@ def compare_correlations(
             else "a metric or gold is constant"
         )
         return CorrelationDifference(
-            kind, test, r_a, r_b, None, None, None, None, n, units, reason
+            kind=kind,
+            test=test,
+            a=r_a,
+            b=r_b,
+            difference=None,
+            interval=None,
+            statistic=None,
+            p_value=None,
+            n=n,
+            n_clusters=units,
+            reason=reason,
         )
+    # The bootstrap resamples rows of all three vectors together: the correlations share gold.
     difference = r_a - r_b
-    of_x, of_y = on_resamples(kind, x, z), on_resamples(kind, y, z)
+    of_x = on_resamples(kind, x, z)
+    of_y = on_resamples(kind, y, z)
 
     def statistic(rows: Ints) -> float | None:
-        first, second = of_x(x[rows], z[rows]), of_y(y[rows], z[rows])
+        first = of_x(x[rows], z[rows])
+        second = of_y(y[rows], z[rows])
         return None if first is None or second is None else first - second
 
     interval, few = bounded(
@@ -163,7 +179,17 @@ def compare_correlations(
         )
         why = f"{few}; {missing}" if few else missing
     return CorrelationDifference(
-        kind, test, r_a, r_b, difference, interval, value, p, n, units, why
+        kind=kind,
+        test=test,
+        a=r_a,
+        b=r_b,
+        difference=difference,
+        interval=interval,
+        statistic=value,
+        p_value=p,
+        n=n,
+        n_clusters=units,
+        reason=why,
     )
 
 
@@ -239,10 +265,8 @@ def _permutation_p(
     as_extreme = 1
     for _ in range(n_resamples):
         swap = (rng.random(n_clusters(codes)) < 0.5)[codes]
-        first, second = (
-            function(np.where(swap, y, x), z),
-            function(np.where(swap, x, y), z),
-        )
+        first = function(np.where(swap, y, x), z)
+        second = function(np.where(swap, x, y), z)
         if (
             first is None
             or second is None

@@ -143,7 +143,8 @@ def corrected_mean(
     y, f, unlabelled, codes, other_codes = _sides(
         labels, judged, None if public else clusters
     )
-    k, n_others = n_clusters(codes), n_clusters(other_codes)
+    k = n_clusters(codes)
+    n_others = n_clusters(other_codes)
     if k < LEAST_PICTURES or n_others < 2:
         raise ConfigError(
             f"{k} pictures have labels and {n_others} have none; at least {LEAST_PICTURES} and 2"
@@ -152,10 +153,8 @@ def corrected_mean(
     # Plan: variances of both sides from influences of pictures, a check that the labelled pictures
     # are a random sample, the weight that minimises the variance, and the leverage-corrected
     # variance.
-    label_influence, judge_influence = (
-        _influence(y, codes),
-        _influence(f, codes),
-    )
+    label_influence = _influence(y, codes)
+    judge_influence = _influence(f, codes)
     other_influence = _influence(unlabelled, other_codes)
     fitted = 0 if public else 1
     label_variance = label_influence @ label_influence / (k - fitted) / k
@@ -233,7 +232,8 @@ def _influence(values: Floats, codes: Ints) -> Floats:
 
     Shape (pictures,). Divided by the mean size, so that its variance gives that of the mean.
     """
-    sums, sizes = cluster_sums(codes, values), np.bincount(codes)
+    sums = cluster_sums(codes, values)
+    sizes = np.bincount(codes)
     return np.asarray((sums - values.mean() * sizes) / sizes.mean())
 
 
@@ -298,12 +298,15 @@ def corrected_rate(
         raise ConfigError(
             f"{positives} positive of {n} verdicts: expected counts from 0 to n > 0"
         )
-    yes, no = found + missed, rejected + false_alarms
+    yes = found + missed
+    no = rejected + false_alarms
     if min(yes, no) < LEAST_LABELS:
         raise ConfigError(
             f"{yes} positive and {no} negative labels; at least {LEAST_LABELS} of each are needed"
         )
-    sensitivity, specificity, raw = found / yes, rejected / no, positives / n
+    sensitivity = found / yes
+    specificity = rejected / no
+    raw = positives / n
     informed = sensitivity + specificity - 1
     if informed < LEAST_INFORMATION:
         raise ConfigError(
@@ -314,7 +317,8 @@ def corrected_rate(
     # Lang and Reiczigel's interval: Agresti and Coull's adjustment of the rate and of both
     # accuracies, and a shift of the centre.
     z = float(scipy.stats.norm.ppf((1 + level) / 2))
-    se, sp = (found + 1) / (yes + 2), (rejected + 1) / (no + 2)
+    se = (found + 1) / (yes + 2)
+    sp = (rejected + 1) / (no + 2)
     around, spread = _corrected(
         (positives + z * z / 2) / (n + z * z),
         n + z * z,
@@ -323,11 +327,10 @@ def corrected_rate(
         sp,
         no + 2,
     )
-    of_yes, of_no = (
-        around * se * (1 - se) / (yes + 2),
-        (1 - around) * sp * (1 - sp) / (no + 2),
-    )
-    centre, half = around + 2 * z * z * (of_yes - of_no), z * math.sqrt(spread)
+    of_yes = around * se * (1 - se) / (yes + 2)
+    of_no = (1 - around) * sp * (1 - sp) / (no + 2)
+    centre = around + 2 * z * z * (of_yes - of_no)
+    half = z * math.sqrt(spread)
     return CorrectedRate(
         raw=raw,
         rate=min(1.0, max(0.0, rate)),
@@ -364,6 +367,8 @@ def corrected_share(
         raise ConfigError(
             f"{len(t)} verdicts have labels and {len(unlabelled)} have none"
         )
+    # Plan: the closed-form rate from four counts; then resamples of pictures on both sides for the
+    # interval, because verdicts of one picture are not independent.
     cells = {
         "found": s * t,
         "missed": (1 - s) * t,

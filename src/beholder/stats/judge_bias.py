@@ -82,11 +82,9 @@ def length_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y, z = (
-        vector(words, "words"),
-        vector(judged, "judged"),
-        vector(human, "human"),
-    )
+    x = vector(words, "words")
+    y = vector(judged, "judged")
+    z = vector(human, "human")
     n = same_length(words=x, judged=y, human=z)
     unit = "grade for twice the words"
     # A unit of log2 is a doubling of the words, so the slope has a meaning of its own.
@@ -107,9 +105,22 @@ def length_bias(
     elif float(_leverage(design).max()) > 1 - 1e-9:
         reason = "one text alone decides it"
     if reason:
-        return Bias("length", None, None, n, unit, reason)
+        return Bias(
+            name="length",
+            value=None,
+            interval=None,
+            n=n,
+            unit=unit,
+            reason=reason,
+        )
     value, interval = _slope(design, y, pictures)
-    return Bias("length", value, interval, n, unit)
+    return Bias(
+        name="length",
+        value=value,
+        interval=interval,
+        n=n,
+        unit=unit,
+    )
 
 
 def own_text_bias(
@@ -129,7 +140,8 @@ def own_text_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y = vector(own, "own"), vector(others, "others")
+    x = vector(own, "own")
+    y = vector(others, "others")
     same_length(own=x, others=y)
     what = "pictures with texts of its own and of others"
     return mean_bias("own texts", OWN_UNIT, x - y, what, least=least)
@@ -151,11 +163,22 @@ def mean_bias(
     n = len(x)
     if n < least:
         return Bias(
-            name, None, None, n, unit, f"{n} {what}, {least} are needed"
+            name=name,
+            value=None,
+            interval=None,
+            n=n,
+            unit=unit,
+            reason=f"{n} {what}, {least} are needed",
         )
     error = float(np.std(x, ddof=1) / np.sqrt(n))
     mean = float(x.mean())
-    return Bias(name, mean, wald_interval(mean, error, df=n - 1), n, unit)
+    return Bias(
+        name=name,
+        value=mean,
+        interval=wald_interval(mean, error, df=n - 1),
+        n=n,
+        unit=unit,
+    )
 
 
 def share_bias(
@@ -173,13 +196,24 @@ def share_bias(
     n = len(changed)
     if n < least:
         return Bias(
-            name, None, None, n, unit, f"{n} {what}, {least} are needed"
+            name=name,
+            value=None,
+            interval=None,
+            n=n,
+            unit=unit,
+            reason=f"{n} {what}, {least} are needed",
         )
     limits = scipy.stats.binomtest(sum(changed), n).proportion_ci(
         method="wilson"
     )
     ends = Interval(float(limits.low), float(limits.high))
-    return Bias(name, sum(changed) / n, ends, n, unit)
+    return Bias(
+        name=name,
+        value=sum(changed) / n,
+        interval=ends,
+        n=n,
+        unit=unit,
+    )
 
 
 def seat_bias(
@@ -211,7 +245,14 @@ def seat_bias(
     if (n := len(set(pictures))) < LEAST_CLUSTERS:
         reason = f"pairs of {n} pictures, {LEAST_CLUSTERS} are needed"
         seat, flips = (
-            Bias(x.name, None, None, x.n, x.unit, reason)
+            Bias(
+                name=x.name,
+                value=None,
+                interval=None,
+                n=x.n,
+                unit=x.unit,
+                reason=reason,
+            )
             for x in (seat, flips)
         )
         return seat, flips
@@ -245,7 +286,8 @@ def place_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y = vector(places, "places"), vector(found, "found")
+    x = vector(places, "places")
+    y = vector(found, "found")
     n = same_length(places=x, found=y)
     name = "place of the sentence" if wrong else "place, false alarms"
     kind = "wrong" if wrong else "right"
@@ -259,9 +301,22 @@ def place_bias(
             f"{n} {kind} sentences of {len(set(pictures))} pictures, {ends} in the first or last"
             f" third; {LEAST_TEXTS}, {LEAST_CLUSTERS} and {LEAST_ENDS} are needed"
         )
-        return Bias(name, None, None, n, PLACE_UNIT, reason)
+        return Bias(
+            name=name,
+            value=None,
+            interval=None,
+            n=n,
+            unit=PLACE_UNIT,
+            reason=reason,
+        )
     value, interval = _slope(np.column_stack([np.ones(n), x]), y, pictures)
-    return Bias(name, value, interval, n, PLACE_UNIT)
+    return Bias(
+        name=name,
+        value=value,
+        interval=interval,
+        n=n,
+        unit=PLACE_UNIT,
+    )
 
 
 def _leverage(design: Floats) -> Floats:
@@ -280,18 +335,17 @@ def _slope(
     errors = y - design @ beta
     if pictures is None:
         # HC3: residuals divided by 1 - leverage, for unequal variances of independent texts.
-        scores, df, factor = (
-            design * (errors / (1 - _leverage(design)))[:, None],
-            n - k,
-            1.0,
-        )
+        scores = design * (errors / (1 - _leverage(design)))[:, None]
+        df = n - k
+        factor = 1.0
     else:
         # CR1: scores summed over pictures, with the usual correction for few clusters.
         codes = cluster_codes(list(pictures), n)
         groups = n_clusters(codes)
         scores = np.zeros((groups, k))
         np.add.at(scores, codes, design * errors[:, None])
-        df, factor = groups - 1, groups / (groups - 1)
+        df = groups - 1
+        factor = groups / (groups - 1)
     error = float(np.sqrt(factor * (bread @ scores.T @ scores @ bread)[1, 1]))
     slope = float(beta[1])
     return slope, wald_interval(slope, error, df=df)

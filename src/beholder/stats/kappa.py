@@ -65,6 +65,7 @@ def cohen_kappa(
         np.array([order[x] for x in v], dtype=np.int64)
         for v in (first, second)
     )
+    # Distances of places in the order; with power 0 all are 1 but those of equal categories.
     places = np.arange(len(order), dtype=np.float64)
     power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
     distance = np.abs(np.subtract.outer(places, places)) ** power
@@ -74,9 +75,11 @@ def cohen_kappa(
         lambda items: kappa_of(rows[items], columns[items], distance),
         n_items=len(first),
         n_raters=2,
-        undefined="both raters give one and the same category"
-        if first
-        else "no items",
+        undefined=(
+            "both raters give one and the same category"
+            if first
+            else "no items"
+        ),
         **options,
         clusters=clusters,
     )

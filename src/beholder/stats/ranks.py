@@ -46,13 +46,15 @@ def round_to_scale(values: ArrayLike, scale: float) -> Floats:
 
 def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
     """Subtract: a - b, (n,), and 0 where they are equal but for rounding."""
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    x = np.asarray(a, dtype=np.float64)
+    y = np.asarray(b, dtype=np.float64)
     return np.where(round_differences(x, y) == 0, 0.0, x - y)
 
 
 def round_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     """Subtract: a - b, (n,), without the digits that its sides cannot state."""
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    x = np.asarray(a, dtype=np.float64)
+    y = np.asarray(b, dtype=np.float64)
     sizes = np.abs(np.concatenate([x.ravel(), y.ravel()]))
     return round_to_scale(
         x - y, float(sizes[np.isfinite(sizes)].max(initial=0.0))
@@ -71,8 +73,6 @@ def mean_ranks(values: ArrayLike) -> Floats:
 def _round_decimals(numbers: Floats, decimals: Floats) -> Floats:
     # A whole number over an exact power of ten is the float nearest to the decimal number.
     decimals = np.clip(decimals, -_MAX_EXPONENT, _MAX_EXPONENT)
-    up, down = (
-        10.0 ** np.maximum(decimals, 0),
-        10.0 ** np.maximum(-decimals, 0),
-    )
+    up = 10.0 ** np.maximum(decimals, 0)
+    down = 10.0 ** np.maximum(-decimals, 0)
     return np.asarray(np.rint(numbers * up / down) / up * down)

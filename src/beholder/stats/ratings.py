@@ -107,7 +107,8 @@ def elo(
         # An expected score of 1 / (1 + infinity) is 0.
         with np.errstate(over="ignore"):
             part[:] = _play(draws, a, b, score, step)
-    one_pass, replicates = played[0], played[1:]
+    one_pass = played[0]
+    replicates = played[1:]
     absent = np.isnan(replicates).all(axis=0)
     # A system of few battles may be missing from every resample; its median would be undefined.
     if bool(absent.any()):
@@ -128,12 +129,12 @@ def elo(
     )
     return tuple(
         EloRating(
-            name,
-            int(median + 0.5),
-            median,
-            Interval(start, end, level),
-            once,
-            n,
+            system=name,
+            rating=int(median + 0.5),
+            median=median,
+            interval=Interval(start, end, level),
+            one_pass=once,
+            n_battles=n,
         )
         for name, median, start, end, once, n in rows
     )
@@ -265,17 +266,16 @@ def _play(
     positions = np.ascontiguousarray(draws.T)
     for begin in range(0, n, _STEPS):
         part = positions[begin : begin + _STEPS]
-        first_places, second_places, gained = (
-            a.take(part),
-            b.take(part),
-            points.take(part),
-        )
+        first_places = a.take(part)
+        second_places = b.take(part)
+        gained = points.take(part)
         first_places += offset
         second_places += offset
         has_played[first_places] = True
         has_played[second_places] = True
         for i, j, s in zip(first_places, second_places, gained, strict=True):
-            first_rating, second_rating = ratings.take(i), ratings.take(j)
+            first_rating = ratings.take(i)
+            second_rating = ratings.take(j)
             change = s - gain / (np.exp(second_rating - first_rating) + 1.0)
             ratings[i] = first_rating + change
             ratings[j] = second_rating - change

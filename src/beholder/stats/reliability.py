@@ -57,15 +57,38 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     ms = None if few else mean_squares(table)
     if ms is None or ms.items == 0.0:
         undefined = few or "item sums do not vary"
-        return Agreement("cronbach-alpha", None, None, n, k, None, undefined)
+        return Agreement(
+            method="cronbach-alpha",
+            value=None,
+            interval=None,
+            n_items=n,
+            n_raters=k,
+            p_value=None,
+            reason=undefined,
+        )
     alpha = (ms.items - ms.error) / ms.items
     if reason := describe_few_sources(n):
-        return Agreement("cronbach-alpha", alpha, None, n, k, None, reason)
-    df1, df2 = n - 1, (n - 1) * (k - 1)
+        return Agreement(
+            method="cronbach-alpha",
+            value=alpha,
+            interval=None,
+            n_items=n,
+            n_raters=k,
+            p_value=None,
+            reason=reason,
+        )
+    df1 = n - 1
+    df2 = (n - 1) * (k - 1)
     tail = (1.0 - level) / 2.0
     low = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(1.0 - tail, df1, df2))
     high = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(tail, df1, df2))
-    return Agreement("cronbach-alpha", alpha, Interval(low, high, level), n, k)
+    return Agreement(
+        method="cronbach-alpha",
+        value=alpha,
+        interval=Interval(low, high, level),
+        n_items=n,
+        n_raters=k,
+    )
 
 
 def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
@@ -251,7 +274,14 @@ def within_item_spread(
             "ratings: no item has two ratings, so there is no spread to measure"
         )
     sd, span = (mean_interval(values, **options) for values in defined)
-    return Spread(sd, span, tuple(sds), tuple(ranges), len(defined[0]), ddof)
+    return Spread(
+        sd=sd,
+        range=span,
+        item_sd=tuple(sds),
+        item_range=tuple(ranges),
+        n_items=len(defined[0]),
+        ddof=ddof,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,10 +324,8 @@ def error_correlation(
         ConfigError: Shapes that do not pair, or values that are not finite.
     """
     one_of(kind, ("signed", "wrong"), "kind")
-    table, truth = (
-        matrix(answers, "answers", missing=True),
-        vector(gold, "gold"),
-    )
+    table = matrix(answers, "answers", missing=True)
+    truth = vector(gold, "gold")
     if len(table) != len(truth):
         raise ConfigError(f"answers: {len(table)} items, gold: {len(truth)}")
     errors = table - truth[:, None]
@@ -311,4 +339,9 @@ def error_correlation(
     pairs = _pairwise(
         errors, "pearson", combinations(range(errors.shape[1]), 2)
     )
-    return ErrorCorrelation(mean, pairs, error, kind)
+    return ErrorCorrelation(
+        mean=mean,
+        pairs=pairs,
+        error=error,
+        kind=kind,
+    )

@@ -116,22 +116,37 @@ def cohen_d(
     """
     one_of(pooling, get_args(Pooling), "pooling")
     resampling(1, level)
-    x, y = moments(a, "a"), moments(b, "b")
+    x = moments(a, "a")
+    y = moments(b, "b")
     name = f"cohen-d {pooling}"
     reason = _undefined(x, y)
     if reason:
-        return Effect(name, None, None, x.n, y.n, reason)
+        return Effect(
+            name=name,
+            value=None,
+            interval=None,
+            n_a=x.n,
+            n_b=y.n,
+            reason=reason,
+        )
     if pooling == "pooled":
         d = (x.mean - y.mean) / pooled_sd(x, y)
         error = (x.n + y.n) / (x.n * y.n) + d**2 / (2 * (x.n + y.n))
     else:
         variance = (x.sd**2 + y.sd**2) / 2
         d = (x.mean - y.mean) / float(np.sqrt(variance))
-        df_x, df_y = x.n - 1, y.n - 1
+        df_x = x.n - 1
+        df_y = y.n - 1
         error = d**2 * (x.sd**4 / df_x + y.sd**4 / df_y) / (8 * variance**2)
         error += (x.sd**2 / df_x + y.sd**2 / df_y) / variance
     interval = wald_interval(d, float(np.sqrt(error)), level)
-    return Effect(name, d, interval, x.n, y.n)
+    return Effect(
+        name=name,
+        value=d,
+        interval=interval,
+        n_a=x.n,
+        n_b=y.n,
+    )
 
 
 def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
@@ -142,7 +157,14 @@ def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
     """
     d = cohen_d(a, b, level=level)
     if d.value is None or d.interval is None:
-        return Effect("hedges-g", None, None, d.n_a, d.n_b, d.reason)
+        return Effect(
+            name="hedges-g",
+            value=None,
+            interval=None,
+            n_a=d.n_a,
+            n_b=d.n_b,
+            reason=d.reason,
+        )
     df = d.n_a + d.n_b - 2
     j = float(
         np.exp(
@@ -151,12 +173,19 @@ def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
         / np.sqrt(df / 2)
     )
     interval = Interval(j * d.interval.low, j * d.interval.high, level)
-    return Effect("hedges-g", j * d.value, interval, d.n_a, d.n_b)
+    return Effect(
+        name="hedges-g",
+        value=j * d.value,
+        interval=interval,
+        n_a=d.n_a,
+        n_b=d.n_b,
+    )
 
 
 def pooled_sd(x: Moments, y: Moments) -> float:
     """Standard deviation with the variances weighted by n - 1."""
-    df_x, df_y = x.n - 1, y.n - 1
+    df_x = x.n - 1
+    df_y = y.n - 1
     return float(np.sqrt((df_x * x.sd**2 + df_y * y.sd**2) / (df_x + df_y)))
 
 
@@ -218,19 +247,30 @@ def t_test(
         ConfigError: Scores that are not finite.
     """
     resampling(1, level)
-    x, y = moments(a, "a"), moments(b, "b")
+    x = moments(a, "a")
+    y = moments(b, "b")
     name = "student-t" if equal_variances else "welch-t"
     label = "difference of means"
     difference = x.mean - y.mean
     if reason := _undefined(x, y):
         estimate = difference if min(x.n, y.n) else None
         return TestResult(
-            name, None, None, None, estimate, label, None, x.n, y.n, reason
+            name=name,
+            statistic=None,
+            df=None,
+            p_value=None,
+            estimate=estimate,
+            estimate_name=label,
+            interval=None,
+            n_a=x.n,
+            n_b=y.n,
+            reason=reason,
         )
     outcome = scipy.stats.ttest_ind_from_stats(
         x.mean, x.sd, x.n, y.mean, y.sd, y.n, equal_var=equal_variances
     )
-    error_x, error_y = x.sd**2 / x.n, y.sd**2 / y.n
+    error_x = x.sd**2 / x.n
+    error_y = y.sd**2 / y.n
     # scipy's p is used, but its interval needs arrays, so error and degrees of freedom are made
     # here.
     if equal_variances:
@@ -243,7 +283,17 @@ def t_test(
         error = np.sqrt(error_x + error_y)
     interval = wald_interval(difference, float(error), level, df)
     t, p = map(float, outcome)
-    return TestResult(name, t, df, p, difference, label, interval, x.n, y.n)
+    return TestResult(
+        name=name,
+        statistic=t,
+        df=df,
+        p_value=p,
+        estimate=difference,
+        estimate_name=label,
+        interval=interval,
+        n_a=x.n,
+        n_b=y.n,
+    )
 
 
 def mann_whitney(
@@ -266,17 +316,31 @@ def mann_whitney(
         ConfigError: Scores that are not finite.
     """
     resampling(1, level)
-    x, y = vector(a, "a"), vector(b, "b")
-    n, m = len(x), len(y)
-    x, y = round_values(x), round_values(y)
+    x = vector(a, "a")
+    y = vector(b, "b")
+    n = len(x)
+    m = len(y)
+    x = round_values(x)
+    y = round_values(y)
     label = "probability of superiority"
     if min(n, m) == 0:
         reason = f"needs values in each group, got {n} and {m}"
         return TestResult(
-            "mann-whitney", None, None, None, None, label, None, n, m, reason
+            name="mann-whitney",
+            statistic=None,
+            df=None,
+            p_value=None,
+            estimate=None,
+            estimate_name=label,
+            interval=None,
+            n_a=n,
+            n_b=m,
+            reason=reason,
         )
+    # scipy divides by the spread of the ranks, which equal values do not have.
     if np.ptp(np.concatenate([x, y])) == 0:
-        u, p = n * m / 2, 1.0
+        u = n * m / 2
+        p = 1.0
     else:
         u, p = map(
             float, scipy.stats.mannwhitneyu(x, y, alternative="two-sided")
@@ -284,7 +348,15 @@ def mann_whitney(
     superiority = u / (n * m)
     interval = _newcombe(superiority, n, m, level)
     return TestResult(
-        "mann-whitney", u, None, p, superiority, label, interval, n, m
+        name="mann-whitney",
+        statistic=u,
+        df=None,
+        p_value=p,
+        estimate=superiority,
+        estimate_name=label,
+        interval=interval,
+        n_a=n,
+        n_b=m,
     )
 
 
@@ -336,8 +408,10 @@ def wilcoxon(
         ConfigError: Different lengths, or scores that are not finite.
     """
     resampling(**options)
-    x, y = vector(a, "a"), vector(b, "b")
+    x = vector(a, "a")
+    y = vector(b, "b")
     n = same_length(a=x, b=y)
+    # Differences that are only rounding count as 0: Wilcoxon's test leaves zeros out.
     difference = round_differences(x, y)
     label = "rank-biserial correlation"
     estimate = _rank_biserial(difference)
@@ -346,16 +420,16 @@ def wilcoxon(
             (1.0, "no pair differs") if n else (None, "no pairs")
         )
         return TestResult(
-            "wilcoxon",
-            None,
-            None,
-            fallback_p,
-            None,
-            label,
-            None,
-            n,
-            n,
-            missing_reason,
+            name="wilcoxon",
+            statistic=None,
+            df=None,
+            p_value=fallback_p,
+            estimate=None,
+            estimate_name=label,
+            interval=None,
+            n_a=n,
+            n_b=n,
+            reason=missing_reason,
         )
     w, p = map(float, scipy.stats.wilcoxon(difference))
     interval, reason = bounded(
@@ -365,7 +439,16 @@ def wilcoxon(
         **options,
     )
     return TestResult(
-        "wilcoxon", w, None, p, estimate, label, interval, n, n, reason
+        name="wilcoxon",
+        statistic=w,
+        df=None,
+        p_value=p,
+        estimate=estimate,
+        estimate_name=label,
+        interval=interval,
+        n_a=n,
+        n_b=n,
+        reason=reason,
     )
 
 

@@ -106,8 +106,10 @@ def items_for_kappa(
         raise ConfigError(
             "shares: expected a square table of shares that sum to 1"
         )
-    rows, columns = p.sum(axis=1), p.sum(axis=0)
-    observed, chance = float(np.trace(p)), float(rows @ columns)
+    rows = p.sum(axis=1)
+    columns = p.sum(axis=0)
+    observed = float(np.trace(p))
+    chance = float(rows @ columns)
     if chance > 1 - 1e-9:
         raise ConfigError(
             "shares: both raters use one category alone, so kappa is undefined"
@@ -214,7 +216,8 @@ def scatter(values: ArrayLike, clusters: Sequence[Hashable]) -> Scatter:
             f"{len(pilot)} values without any spread: a larger pilot is needed"
         )
     sizes = np.bincount(codes)
-    n, k = len(pilot), len(sizes)
+    n = len(pilot)
+    k = len(sizes)
     means = cluster_sums(codes, pilot) / sizes
     icc = 0.0
     if 1 < k < n:

@@ -101,12 +101,12 @@ def three_way_accuracy(
         predicted == outcome, clusters=clusters, **options
     )
     return ThreeWay(
-        accuracy.mean,
-        accuracy.interval,
-        limit,
-        tuple(predicted.tolist()),
-        n,
-        ties,
+        accuracy=accuracy.mean,
+        interval=accuracy.interval,
+        threshold=limit,
+        predicted=tuple(predicted.tolist()),
+        n=n,
+        n_gold_ties=ties,
     )
 
 
@@ -128,10 +128,8 @@ def decide(difference: Floats, threshold: float | None) -> Ints:
     """1, 0 or -1 per difference; first is tested before second, None makes all ties."""
     if threshold is None:
         return np.zeros(len(difference), dtype=np.int64)
-    difference, threshold = (
-        _rounded(difference, "difference"),
-        float(round_values(threshold)),
-    )
+    difference = _rounded(difference, "difference")
+    threshold = float(round_values(threshold))
     second = np.where(-difference >= threshold, -1, 0)
     return np.where(difference >= threshold, 1, second).astype(np.int64)
 
@@ -187,10 +185,8 @@ def tie_calibrated_accuracy(
         ConfigError: No pairs, different lengths, or a value that is not finite.
     """
     resampling(**options)
-    gold, metric = (
-        _rounded(gold_difference, "gold"),
-        _rounded(metric_difference, "metric"),
-    )
+    gold = _rounded(gold_difference, "gold")
+    metric = _rounded(metric_difference, "metric")
     n = same_length(gold=gold, metric=metric)
     at_least(n, 1, "the number of pairs")
     codes = cluster_codes(groups, n)
@@ -211,7 +207,13 @@ def tie_calibrated_accuracy(
     interval = cluster_bootstrap(lambda rows: best(rows)[0], codes, **options)
     ties = int((gold == 0).sum())
     return TieCalibrated(
-        accuracy, interval, threshold, plain, n, ties, n_clusters(codes)
+        accuracy=accuracy,
+        interval=interval,
+        threshold=threshold,
+        accuracy_without_ties=plain,
+        n_pairs=n,
+        n_gold_ties=ties,
+        n_groups=n_clusters(codes),
     )
 
 
@@ -226,7 +228,8 @@ def _best(
     right += ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered[order])])
     # Ends of equal runs.
     last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
-    candidates, scores = values[last], right[last + 1]
+    candidates = values[last]
+    scores = right[last + 1]
     zero = float(right[np.searchsorted(values, 0.0, side="right")])
     if values[0] > 0:
         candidates = np.concatenate([[0.0], candidates])

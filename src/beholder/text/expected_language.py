@@ -55,6 +55,8 @@ def other_language(text: str, expected: str) -> str | None:
     """
     if not LETTER.search(text):
         return None
+    # Plan: scripts that exclude the expected language; languages that the classifier does not
+    # know; then its chances, with stricter limits for a few words.
     chances = {
         code: round(chance, 3) for code, chance in _identifier().rank(text)
     }

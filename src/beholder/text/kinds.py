@@ -147,7 +147,8 @@ def derived(a: str, b: str) -> bool:
 @lru_cache(maxsize=1 << 15)
 def relatives(word: str) -> frozenset[str]:
     """The bases of a word and what derives from them."""
-    base_forms, table = bases(word), _load().derived
+    base_forms = bases(word)
+    table = _load().derived
     return base_forms.union(
         *(table.get(base, frozenset()) for base in base_forms)
     )
@@ -164,7 +165,8 @@ def _load() -> _Kinds:
     derived: dict[str, set[str]] = defaultdict(set)
     abstract: set[str] = set()
     for key in [key for key in rows if key[0] in _DERIVED + _ABSTRACT]:
-        first, related_words = key[2:], rows.pop(key).split()
+        first = key[2:]
+        related_words = rows.pop(key).split()
         if key[0] == _ABSTRACT:
             abstract.update((first, *related_words))
             continue
@@ -172,4 +174,9 @@ def _load() -> _Kinds:
         for word in related_words:
             derived[word].add(first)
     words = frozenset(key[2:] for key in rows if key[0] in _PARTS)
-    return _Kinds(rows, words, dict(derived), frozenset(abstract))
+    return _Kinds(
+        rows=rows,
+        words=words,
+        derived=dict(derived),
+        abstract=frozenset(abstract),
+    )

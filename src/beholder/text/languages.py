@@ -37,7 +37,8 @@ _SHORT_CODES = _pairs("longer codes")
 """Codes of two letters by those of three (ISO 639-2 and 639-3), and by two withdrawn ones."""
 _TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*")
 """A language tag: the language, then script, region and variants."""
-_SCRIPT, _REGION = re.compile("[a-z]{4}"), re.compile("[a-z]{2}|[0-9]{3}")
+_SCRIPT = re.compile("[a-z]{4}")
+_REGION = re.compile("[a-z]{2}|[0-9]{3}")
 _SUBTAG = re.compile("[A-Za-z]{4}|[A-Z]{2}|[0-9]{3}")
 _SCRIPT_ALIASES = {"hang": "kore"}
 """Codes of lists of languages that name a part of a script."""
@@ -179,10 +180,8 @@ def not_english(text: str) -> str | None:
 
 def _find_evidence(text: str) -> str | None:
     if not text.isascii():
-        n_letters, n_latin = (
-            len(LETTER.findall(text)),
-            len(LATIN.findall(text)),
-        )
+        n_letters = len(LETTER.findall(text))
+        n_latin = len(LATIN.findall(text))
         if 2 * n_latin < n_letters:
             return f"{n_letters - n_latin} of its {n_letters} letters are not Latin"
     words = folded_words(text)

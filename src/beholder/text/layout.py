@@ -250,8 +250,10 @@ class _TextLayout:
         ]
         if len(places) < 2:
             return
-        first, last = places[0], places[-1]
-        opening, closing = text[first], text[last]
+        first = places[0]
+        last = places[-1]
+        opening = text[first]
+        closing = text[last]
         inside = text[first + 1 : last]
         if (
             _AROUND.get(opening) == closing

@@ -317,7 +317,8 @@ def _find_json(text: str) -> Iterator[tuple[int, int]]:
         is_closed = len(string[0]) > 1 and string[0][-1] == string[0][0]
         if is_key:
             continue
-        start, end = string.start() + 1, string.end() - is_closed
+        start = string.start() + 1
+        end = string.end() - is_closed
         yield last, start
         for escape in _ESCAPE.finditer(text, start, end):
             yield escape.span("backslash" if escape["backslash"] else 0)

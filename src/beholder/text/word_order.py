@@ -63,7 +63,8 @@ def marked_words(text: str) -> list[str]:
 
     Empty for a text without words.
     """
-    tokens, last = [STOP], 0
+    tokens = [STOP]
+    last = 0
     for start, end in words(text):
         if _BREAK.search(text, last, start) and tokens[-1] != STOP:
             tokens.append(STOP)
