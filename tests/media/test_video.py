@@ -345,7 +345,7 @@ def test_sound_alone_is_no_video(tmp_path: Path) -> None:
         frame.sample_rate = 8000
         container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-    with pytest.raises(ItemError, match=r"a\.mp4: holds no video"):
+    with pytest.raises(ItemError, match=r"a\.mp4: contains no video"):
         load_image(tmp_path / "a.mp4#t=0")
 
 

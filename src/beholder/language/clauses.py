@@ -51,7 +51,7 @@ def is_denied(word: Word) -> bool:
 
 
 def _is_negated(word: Word) -> bool:
-    """As in "is not held", "never smiles", "without holding"."""
+    """Return whether a word is negated: "is not held", "never smiles", "without holding"."""
     if is_verb(word) and "without" in word.lower_children("mark"):
         return True
     subject_words = word.children("nsubj")
@@ -118,7 +118,7 @@ def is_passive(verb: Word) -> bool:
 
 
 def subjects(predicate: Word, depth: int = 0) -> list[Word]:
-    """The nouns a predicate is said of, conjuncts included; empty if there is none."""
+    """Return the nouns that a predicate is said of, conjuncts included."""
     # Plan: written subjects first; then the inverted one; then the noun that a clause describes;
     # then the subjects of the clause above, which share it.
     if own_subjects := written_subjects(predicate):
@@ -139,7 +139,7 @@ def subjects(predicate: Word, depth: int = 0) -> list[Word]:
 
 
 def written_subjects(predicate: Word) -> list[Word]:
-    """The subjects of a predicate; a fronted place is none, whatever the parser says."""
+    """Return the subjects of a predicate without fronted places that the parser took for one."""
     nominals = (c for c in predicate.children("nsubj") if c.lower != "there")
     return [c for c in nominals if not c.child("case")]
 
@@ -181,7 +181,10 @@ def _shared(predicate: Word, head: Word, depth: int) -> list[Word]:
 
 
 def _doer(predicate: Word, noun: Word) -> list[Word]:
-    """The sitter in "A woman sits on a bench reading": benches do not read."""
+    """Return the living subject of a participle after another noun, or an empty list.
+
+    In "A woman sits on a bench reading" it is the woman: benches do not read.
+    """
     if (
         predicate.tag != "VBG"
         or predicate.lemma not in lex.ANIMATE_VERBS
@@ -352,7 +355,7 @@ def _is_lacking(noun: Word) -> bool:
 
 
 def _is_denied_itself(noun: Word) -> bool:
-    """As in "no hat", "not a single hat", "is not a hat", "without a hat"."""
+    """Return whether a noun itself is denied: "no hat", "not a single hat", "without a hat"."""
     if _is_lacked(noun):
         return True
     denying = (

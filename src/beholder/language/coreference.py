@@ -1,4 +1,4 @@
-"""Which mentions mean the same thing.
+"""Coreference: resolve the mentions that mean the same thing.
 
 Made for descriptions: mentions are read in text order, and each looks back for what it repeats. A
 definite noun repeats one with the same head that it does not contradict; a pronoun repeats the
@@ -144,7 +144,7 @@ class _Resolver:
             self._link(mention, self._repeated(mention))
 
     def _link(self, mention: MentionSpan, thing: _Thing | None) -> None:
-        """A mention is of a thing, or of a new one."""
+        """Add a mention to a thing, or make a new thing of it if that is None."""
         if thing is None:
             self.things.append(_Thing(mention))
         else:
@@ -152,7 +152,7 @@ class _Resolver:
             thing.add(mention)
 
     def _present_things(self) -> list[_Thing]:
-        """The last things named; what is not there is not repeated."""
+        """Return the things named last, without those that the text says are absent."""
         return [
             thing for thing in self.things[-_WINDOW:] if not thing.is_absent
         ]
@@ -336,7 +336,7 @@ class _Resolver:
             self._link(mention, self._best(mention))
 
     def _read_group(self, mention: MentionSpan) -> bool:
-        """As in "they" for a joined pair, if nothing plural was named after it."""
+        """Link "they" to a joined pair if no plural was named since; return True if it did."""
         word = mention.word
         recent_groups = [
             g for g in self.groups if word.sentence - g[-1].word.sentence <= 1
@@ -443,7 +443,7 @@ class _Resolver:
     # Members
 
     def _read_selector(self, mention: MentionSpan, phrase: Phrase) -> None:
-        """As in "one", "the other", "both": a member of a group, or all of it."""
+        """Link "one", "the other" or "both" to a member of a group, or to all of it."""
         index = mention.word.index
         thing = None
         if phrase.selects is not None:

@@ -260,7 +260,7 @@ def _value(words: tuple[Word, ...]) -> str:
 def predicate_adjectives(
     word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
-    """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
+    """Yield predicate adjectives: "is tall", "looks old", "painted white", and those joined."""
     rule = _predicate_rule(word)
     if (
         rule is None
@@ -326,7 +326,7 @@ def _predicate_rule(word: Word) -> str | None:
 
 
 def predicate_nouns(word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
-    """As in "is a doctor", "is in the foreground", "is nearby"."""
+    """Yield predicate nouns and positions: "is a doctor", "is in the foreground", "is nearby"."""
     polarity = not clauses.is_denied(word)
     descriptions: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
     if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:

@@ -156,7 +156,7 @@ class Word(_WordFields):
 
 
 class ParsedParagraph(NamedTuple):
-    """What a parser says of a paragraph.
+    """The words of a paragraph as a parser returns them.
 
     Attributes:
         words: Its tokens, with places in the paragraph and no lemmas yet.

@@ -423,7 +423,7 @@ def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
 
 
 def _cycle(heads: Ints, root: int) -> list[int] | None:
-    """The nodes of some cycle, in order; the root, its own head, is none."""
+    """Return the nodes of a cycle, sorted, or None; the root, its own head, does not count."""
     above = heads.tolist()
     visited = {root}
     for node in range(len(above)):

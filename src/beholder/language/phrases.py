@@ -175,7 +175,7 @@ def is_bare_colour(word: Word) -> bool:
 
 
 def named_subject(word: Word) -> Word | None:
-    """The subject of "The man is a doctor", which the predicate noun only says what it is."""
+    """Return the subject that a predicate noun describes: the man in "The man is a doctor"."""
     subject = word.child("nsubj")
     if subject is None or word.child("case") or subject.child("case"):
         return None
@@ -302,7 +302,7 @@ def _is_picture(word: Word) -> bool:
 
 
 def _partitive_noun(word: Word) -> Word | None:
-    """As in "a pair of shoes" means the shoes; None for a word that means itself."""
+    """Return the noun that a partitive means: the shoes in "a pair of shoes"; else None."""
     if word.lemma not in lex.PARTITIVES and word.lower not in SHARES:
         return None
     below = (

@@ -58,7 +58,7 @@ def relation_facts(phrases: Phrases) -> Iterator[Fact]:
 
 
 def existential(word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """As in "There is a dog on the mat", "On the wall is a clock": the places of what there is."""
+    """Yield the places of what there is: "There is a dog on the mat", "On the wall is a clock"."""
     polarity = not clauses.is_denied(word)
     for noun in [] if word.is_noun else word.children("nsubj", "obj"):
         for subject in clauses.conjuncts(noun):
@@ -70,7 +70,7 @@ def existential(word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 
 def fronted_copula(word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """As in "On the table is a vase": the predicate is the thing, the first noun its place."""
+    """Yield the fronted place of a predicate noun: "On the table is a vase"."""
     if first := clauses.fronted_place(word):
         where = place(first, phrases, preposition(first))
         for subject in clauses.conjuncts(word):
@@ -78,7 +78,7 @@ def fronted_copula(word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 
 def copular_place(word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """As in "The cat is on the mat"; positions in the picture are attributes."""
+    """Yield places of a copula: "The cat is on the mat"; positions in the picture as attributes."""
     polarity = not clauses.is_denied(word)
     first = preposition(word)
     for noun in clauses.conjuncts(word):
@@ -90,7 +90,7 @@ def copular_place(word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 
 def adjective(word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """As in "full of water", "next to a plate", "across from a sink", "taller than a chair"."""
+    """Yield relations of an adjective: "full of water", "next to a plate", "taller than me"."""
     polarity = not clauses.is_denied(word)
     subjects = clauses.subjects(word)
     if not subjects and word.dep in ("advmod", "xcomp"):
@@ -123,13 +123,13 @@ def _completed(word: Word) -> bool:
 
 
 def _has_place_noun(word: Word) -> bool:
-    """As in "is across from a sink", "is far from the road": the place has a noun of its own."""
+    """Return whether a place has a noun of its own: "is across from a sink"."""
     placed = word.pos in ("ADP", "ADV")
     return placed and any(noun.child("case") for noun in word.children("obl"))
 
 
 def stranded_place(word: Word) -> Iterator[RelationFact]:
-    """As in "the table (that) the plates are on"."""
+    """Yield the place that a relative clause leaves out: "the table (that) the plates are on"."""
     noun = word.governor
     if noun is not None and word.child("cop"):
         for subject in clauses.subjects(word):
@@ -144,7 +144,7 @@ def stranded_place(word: Word) -> Iterator[RelationFact]:
 
 
 def noun_places(word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """As in "the man with a hat", "a house behind a tree"."""
+    """Yield the places of a noun: "the man with a hat", "a house behind a tree"."""
     entity = phrases.entity(word.index)
     if phrases.is_picture(word) or (entity is None and word.child("cop")):
         return
@@ -170,7 +170,7 @@ def noun_places(word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 
 def _sharing(word: Word, where: Place) -> list[Word]:
-    """Joined bare nouns share a place: "leaves and twigs on the grass"."""
+    """Return the joined nouns that share a place: "leaves and twigs on the grass"."""
     first = word.head_word if word.dep == "conj" else word
     group = clauses.conjuncts(first)
     start = where.words[0].index if where.words else 0
@@ -210,7 +210,7 @@ def _mover(word: Word, where: Place) -> tuple[Word, tuple[Word, ...]]:
 
 
 def possessor(word: Word, phrases: Phrases) -> Iterator[RelationFact]:
-    """As in "the man's hat", "his hat", "whose hat": the owner has the thing."""
+    """Yield the relation of an owner to a thing: "the man's hat", "his hat", "whose hat"."""
     for owner in word.children("nmod:poss"):
         meant: Word | None = owner
         if owner.lower == "whose":

@@ -126,7 +126,7 @@ def _subject(
     before: list[Word],
     likely: bool,
 ) -> Word | None:
-    """The subject of a noun that is a verb, or None if it is none."""
+    """Return the subject of a noun that may be a verb; None if it is a noun after all."""
     # Plan: a subject that the parser saw; the pronoun of a relative clause; else the word right
     # before, if number and phrase allow it.
     singular = word.tag == "NNS"

@@ -377,7 +377,7 @@ def _quoted_as_objects(document: Document) -> Document:
 
 
 def name_pronouns(phrases: Phrases, links: Links) -> None:
-    """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
+    """Resolve "It is a dog", in place: the earlier thing is a dog, or "it" stands for the dog."""
     for word in map(phrases.word, list(links.same)):
         head = word.governor if word.lower == "it" else None
         if head is not None and head.lemma in WEATHER:

@@ -537,7 +537,7 @@ def _subject(entity: Entity, share: bool = False) -> str:
 
 
 def _object(entity: Entity) -> str:
-    """The other end of a relation; what is not there is none that is known: "not with any cars"."""
+    """Return the other end of a relation; "any cars" if the text says that there are none."""
     if entity.kind == "pronoun" or entity.member_of is not None:
         return _subject(entity).lower()
     amount = (

@@ -1,4 +1,4 @@
-"""What a verb relates: its subjects to its objects, receivers and places; or a state."""
+"""Relations of a verb's subjects to its objects, receivers and places; states without any."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def verb_words(word: Word) -> tuple[Word, ...]:
 
 
 def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
-    """Read "holds a cup"; "gives the woman a flower" as "gives to"; "the chair he sits on"."""
+    """Yield relations to objects, to receivers ("gives to") and to a relative clause's noun."""
     for target in act.objects:
         if target.index != subject.index and not act.phrases.is_picture(
             target
@@ -220,7 +220,7 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
 
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
-    """Read "stands on a hill near a tree" as two relations."""
+    """Yield a relation to each place: "stands on a hill near a tree" gives two."""
     for where in filterfalse(act.places_object, act.places):
         yield from place_facts(
             act.phrases,
@@ -234,7 +234,7 @@ def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
-    """Read "puts a plate on the table": the plate is on the table."""
+    """Yield the places where objects are put: "puts a plate on the table"."""
     for target, where in product(
         act.objects, filter(act.places_object, act.places)
     ):

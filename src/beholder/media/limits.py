@@ -1,4 +1,4 @@
-"""What is read and decoded: regular files up to a size, and so many pixels at the same time."""
+"""Limits of reading and decoding: regular files up to a size, and pixels at the same time."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def _opened(
                 raw, options={"format_whitelist": _CONTAINERS}
             ) as container:
                 if not container.streams.video:
-                    raise ItemError(f"{file}: holds no video")
+                    raise ItemError(f"{file}: contains no video")
                 stream = container.streams.video[0]
                 context = stream.codec_context
                 if context.width * context.height > max_pixels:

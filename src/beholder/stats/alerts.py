@@ -184,7 +184,7 @@ def best_threshold(
 
 
 def _f1(true: Floats, false: Floats, missed: Floats) -> Floats:
-    """F1 from counts, 1 if there is nothing to find and nothing found."""
+    """Return F1 from counts; 1 if nothing is marked and nothing is predicted."""
     denominator = 2 * true + false + missed
     return np.asarray(
         np.where(

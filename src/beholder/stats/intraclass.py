@@ -22,7 +22,7 @@ Verdict: TypeAlias = Literal["poor", "moderate", "good", "excellent"]
 _KINDS = get_args(ICCKind)
 _VERDICTS = get_args(Verdict)
 _LIMITS = (0.5, 0.75, 0.9)
-"""From which a reliability is no longer called by each verdict but the last."""
+"""Lower limits of the verdicts after the first: poor below 0.5, moderate below 0.75, and so on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,5 +250,5 @@ def _inside(n_tokens: int, spans: Sequence[TokenSpan]) -> None:
     for start, end in spans:
         if not 0 <= start < end <= n_tokens:
             raise ConfigError(
-                f"spans: {start, end} is no range within {n_tokens} tokens"
+                f"spans: expected ranges within {n_tokens} tokens, got {start, end}"
             )
