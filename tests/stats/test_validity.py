@@ -26,7 +26,7 @@ from beholder.stats import (
 
 
 class TestRate:
-    def test_it_is_that_of_the_worked_example(self) -> None:
+    def test_matches_the_worked_example(self) -> None:
         rate = corrected_rate(
             380, 600, found=42, missed=8, rejected=40, false_alarms=10
         )
@@ -64,7 +64,7 @@ class TestRate:
             (380, -1, 40, 40, 10, "expected counts"),
         ],
     )
-    def test_it_is_refused_without_ground(
+    def test_counts_that_cannot_be_corrected_raise(
         self,
         positives: int,
         found: int,
@@ -83,7 +83,7 @@ class TestRate:
                 false_alarms=false_alarms,
             )
 
-    def test_its_interval_holds_the_true_rate(self) -> None:
+    def test_interval_contains_the_true_rate(self) -> None:
         rng = np.random.default_rng(7)
         n_covered = 0
         for _ in range(1000):
@@ -156,7 +156,7 @@ def worked_people() -> tuple[np.ndarray, np.ndarray]:
 
 
 class TestAlternativeAnnotator:
-    def test_it_is_that_of_the_worked_example(self) -> None:
+    def test_matches_the_worked_example(self) -> None:
         result = alternative_annotator(*worked_people())
         assert result.winning_rate == {0.2: 1.0, 0.15: 1.0, 0.1: 0.0}
         assert result.advantage == pytest.approx(0.916667, abs=1e-6)
