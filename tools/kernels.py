@@ -132,7 +132,7 @@ def compute_outcome() -> Outcome:
     network = Network(FOLDER)
     for sentence in (*texts, *(row.statement for row in rows)):
         words = sentence.replace(".", " .").replace(",", " ,").split()
-        tagged = network.read(words)
+        tagged = network.tag_words(words)
         decisions[sentence] = json.dumps(
             [
                 tagged.tags,

@@ -128,7 +128,7 @@ def parser_factors(tensors: Tensors, labels: str) -> dict[str, FloatArray]:
         network: Any = Network(Path(folder))
         network._words, network._texts, network._relations = recorders
         for text in texts:
-            network.read([word for word, _ in tokens(text)])
+            network.tag_words([word for word, _ in tokens(text)])
         return {
             name: row
             for recorder in recorders

@@ -29,11 +29,11 @@ def word(index: int, *margins: float) -> Word:
 
 
 def test_features_are_the_least_margins_within_their_range() -> None:
-    found = certainty.features(
+    values = certainty.features(
         [word(5, 12.0, 4.0, 1.0), word(6, 4.0, 12.0, -5.0)], [word(2, 1, 1, 1)]
     )
     # 4 m / (4 + m): of 12 it is 3, of 4 it is 2, of 1 it is 0.8; below 0 no less than -2.
-    assert found == pytest.approx(
+    assert values == pytest.approx(
         (1.0, 2.0, 2.0, -2.0, 0.8, 0.8, 0.8, 3 / 15, 0.0)
     )
 
@@ -93,9 +93,11 @@ def test_doubtful_units_are_left_out_unless_the_other_text_nearly_repeats_them(
 ) -> None:
     source = analysed("A black dog sleeps on the sofa.")
     monkeypatch.setattr(findings, "MISREAD", 0.0)
-    other = findings.find(source, analysed("Two cats play in a green garden."))
+    opposite = findings.find(
+        source, analysed("Two cats play in a green garden.")
+    )
     same = findings.find(source, analysed("A black dog sleeps on the sofa."))
-    assert all(finding.excused for finding in other)
+    assert all(finding.excused for finding in opposite)
     assert not any(finding.excused for finding in same)
     monkeypatch.setattr(findings, "MISREAD", 2.0)
     assert not any(

@@ -14,10 +14,10 @@ TEMPLATE = "a|DT|2|det N|NN|0|root G|VBG|2|acl .|.|2|punct"
 
 def sentence(text: str) -> Sentence:
     """``form|part|tag|head|relation`` a word; heads count from 1, 0 is the root."""
-    found = []
+    words = []
     for place, entry in enumerate(text.split()):
         form, part, tag, head, relation = entry.split("|")
-        found.append(
+        words.append(
             Word(
                 form,
                 part,
@@ -28,7 +28,7 @@ def sentence(text: str) -> Sentence:
                 True,
             )
         )
-    return found
+    return words
 
 
 def lines(phrases: Iterator[Sentence]) -> list[str]:
@@ -101,11 +101,11 @@ def test_articles_go_without_breaking_the_tree() -> None:
         "the|DT|2|det dog|NN|0|root near|IN|5|case a|DT|5|det cup|NN|2|nmod"
     )
     rng = random.Random(0)
-    found = {
+    sentences = {
         lines(iter([captions._robbed(sentence(text), rng)]))[0]
         for _ in range(40)
     }
-    assert found == {robbed, whole}
+    assert sentences == {robbed, whole}
 
 
 def test_templates_take_words_of_their_class_that_are_seen_often_enough() -> (
@@ -117,8 +117,8 @@ def test_templates_take_words_of_their_class_that_are_seen_often_enough() -> (
     )
     words = captions.Words([often] * 3 + [seldom] * 2)
     rng = random.Random(0)
-    made = set(
+    sentences = set(
         lines(iter(captions._filled(TEMPLATE, words, rng) for _ in range(60)))
     )
     middle = "|DT|2|det owl|NN|0|root perching|VBG|2|acl"
-    assert made == {f"An{middle} .|.|2|punct", f"an{middle}"}
+    assert sentences == {f"An{middle} .|.|2|punct", f"an{middle}"}

@@ -36,7 +36,7 @@ CASES = [
 ]
 
 
-APART = [
+SEPARATE = [
     "A man is not wearing a hat. The hat is on the table.",  # not the hat that he lacks
     "A man is not wearing a hat. It is sunny.",
     "A street with cars. A street without cars.",
@@ -99,7 +99,7 @@ def test_a_list_without_a_verb_names_several_things(
     assert [e.name for e in scene_graph(parse(text)).entities] == names.split()
 
 
-@pytest.mark.parametrize("text", APART)
+@pytest.mark.parametrize("text", SEPARATE)
 def test_what_is_not_there_is_not_spoken_of_again(text: str) -> None:
     assert chains(text) == set()
 
@@ -132,8 +132,8 @@ def test_they_means_both_of_a_joined_pair(
 ) -> None:
     graph = scene_graph(parse(text))
     last = {a.sentence for a in graph.attributes}
-    told = [a for a in graph.attributes if a.sentence == max(last)]
-    assert {graph.entities[a.entity].name for a in told} == said_of
+    attributes = [a for a in graph.attributes if a.sentence == max(last)]
+    assert {graph.entities[a.entity].name for a in attributes} == said_of
 
 
 @pytest.mark.parametrize(
@@ -253,9 +253,9 @@ def test_an_apposition_names_the_same_thing_and_a_list_does_not(
     tree: str, expected: set[str]
 ) -> None:
     graph = scene_graph(document(tree))
-    told = {
+    mentions = {
         " ".join(m.text for m in e.mentions)
         for e in graph.entities
         if len(e.mentions) > 1
     }
-    assert told == expected
+    assert mentions == expected

@@ -92,13 +92,13 @@ CASES = {
 
 
 def nodes(text: str) -> list[Node]:
-    made = []
+    nodes = []
     for place, entry in enumerate(text.split()):
         word, pos, dep, head = entry.split("/")
-        made.append(
+        nodes.append(
             Node(word, pos, dep, int(head) - 1 if head != "0" else place)
         )
-    return made
+    return nodes
 
 
 def links(tree: list[Node]) -> str:
@@ -126,11 +126,11 @@ def test_each_tree_of_a_text_is_changed_by_itself() -> None:
     for (_, expected), first, last in zip(
         CASES.values(), ends, ends[1:], strict=False
     ):
-        own = [
+        tree = [
             Node(n.text, n.pos, n.dep, n.head - first)
             for n in changed[first:last]
         ]
-        assert links(own) == expected
+        assert links(tree) == expected
 
 
 def test_trees_end_where_no_head_leads_across() -> None:

@@ -16,8 +16,8 @@ TEXT = (
 
 
 def test_dict_is_json() -> None:
-    made = scene_graph(parse(TEXT)).to_dict()
-    assert json.loads(json.dumps(made))["entities"][0]["name"] == "man"
+    values = scene_graph(parse(TEXT)).to_dict()
+    assert json.loads(json.dumps(values))["entities"][0]["name"] == "man"
 
 
 @pytest.mark.skipif(
@@ -32,6 +32,6 @@ def test_networkx_is_asked_for_when_absent() -> None:
     find_spec("networkx") is None, reason="networkx is not installed"
 )
 def test_networkx_graph_has_the_same_parts() -> None:
-    made = scene_graph(parse("A tall man holds a cup.")).to_networkx()
-    assert [made.nodes[i]["name"] for i in made.nodes] == ["man", "cup"]
-    assert [d["predicate"] for _, _, d in made.edges(data=True)] == ["hold"]
+    graph = scene_graph(parse("A tall man holds a cup.")).to_networkx()
+    assert [graph.nodes[i]["name"] for i in graph.nodes] == ["man", "cup"]
+    assert [d["predicate"] for _, _, d in graph.edges(data=True)] == ["hold"]

@@ -59,9 +59,9 @@ def test_table_has_at_least_120_sentences_and_nine_of_ten_are_right() -> None:
 def test_fixed_graph_is_the_hand_written_one(
     construct: str, sentence: str, expected: frozenset[str]
 ) -> None:
-    found = written(scene_graph(parse(sentence)))
-    right = found == frozenset(normal(entry) for entry in expected)
+    lines = written(scene_graph(parse(sentence)))
+    right = lines == frozenset(normal(entry) for entry in expected)
     assert right != (sentence in KNOWN_FAILURES), (
-        f"{construct}: missing {sorted({normal(e) for e in expected} - found)}, "
-        f"extra {sorted(found - {normal(e) for e in expected})}"
+        f"{construct}: missing {sorted({normal(e) for e in expected} - lines)}, "
+        f"extra {sorted(lines - {normal(e) for e in expected})}"
     )

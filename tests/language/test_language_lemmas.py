@@ -60,13 +60,9 @@ def test_noun_lemma_is_the_dictionary_form(word: str, expected: str) -> None:
 
 @pytest.mark.parametrize(("word", "expected"), pairs(VERBS))
 def test_verb_lemma_is_the_dictionary_form(word: str, expected: str) -> None:
-    tag = (
-        "VBG"
-        if word.endswith("ing")
-        else "VBZ"
-        if word.endswith("s")
-        else "VBN"
-    )
+    tag = "VBZ" if word.endswith("s") else "VBN"
+    if word.endswith("ing"):
+        tag = "VBG"
     assert lemma(word, "VERB", tag) == expected
 
 

@@ -41,7 +41,9 @@ SENTENCES = [
     if line and line[0] not in " #="
 ]
 Floats = npt.NDArray[np.floating]
-POINT, VALUE, SHARE = 2**5.5, 2**7, 2**13
+POINT = 2**5.5
+VALUE = 2**7
+SHARE = 2**13
 """Steps of attention from 0 to 1: of queries and keys, of values, of shares."""
 STEPS = np.repeat([POINT, POINT, VALUE], WIDTH)
 Stored = Mapping[str, npt.NDArray[Any]]
@@ -91,30 +93,32 @@ def _formulas(x: Floats, stored: Stored, i: int) -> Floats:
     expected = after.copy()
     for place in range(n):
         # Of a text of up to 128 words all are seen; of a longer one 64 around the group of 64.
-        own = place // 64 * 64
-        seen = (
+        group_start = place // 64 * 64
+        visible = (
             range(n)
             if n <= 128
-            else range(max(0, own - 64), min(n, own + 128))
+            else range(max(0, group_start - 64), min(n, group_start + 128))
         )
         mixed = []
         for head in range(N_HEADS):
             scores = np.array(
                 [
-                    queries[place, head] @ keys[other, head]
-                    + distances[head, min(max(other - place, -FAR), FAR) + FAR]
-                    for other in seen
+                    queries[place, head] @ keys[neighbour, head]
+                    + distances[
+                        head, min(max(neighbour - place, -FAR), FAR) + FAR
+                    ]
+                    for neighbour in visible
                 ]
             )
             weights = np.exp(scores - scores.max())
-            mixed.append(weights / weights.sum() @ values[list(seen), head])
+            mixed.append(weights / weights.sum() @ values[list(visible), head])
         expected[place] += _linear(
             stored, f"{i}.attended", np.concatenate(mixed)
         )
     return expected
 
 
-def drawn() -> dict[str, npt.NDArray[np.float32]]:
+def random_weights() -> dict[str, npt.NDArray[np.float32]]:
     """A network of random weights (out, in), as ``step_weights`` takes them."""
     random = np.random.default_rng(0)
     sizes = {
@@ -157,7 +161,7 @@ def drawn_texts(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[dict[str, Floats], GraphSession]:
     """Random weights and the graph of texts with them."""
-    stored = drawn()
+    stored = random_weights()
     file = tmp_path_factory.mktemp("drawn") / "texts.onnx"
     graphs.text_graph(graphs.step_weights(stored, None), "[]").write(file)
     return stored, GraphSession(file)
@@ -188,13 +192,13 @@ def test_blocks_are_convolution_and_attention_to_the_neighbourhood(
     def linear(*names: str) -> Floats:
         return np.hstack([_linear(stored, name, last) for name in names])
 
-    wanted = [
+    expected_outputs = [
         linear("tags", "parts", "starts", "roots"),
         _linear(stored, "arc", np.maximum(linear("arc_dependent"), 0)),
         np.maximum(linear("arc_head"), 0),
         linear("relation_dependent", "relation_head"),
     ]
-    for rows, expected in zip(outputs, wanted, strict=True):
+    for rows, expected in zip(outputs, expected_outputs, strict=True):
         error = rows - expected
         # As near as steps of shares and of the exponential allow.
         assert np.abs(error).max() < 0.02
@@ -260,11 +264,15 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
             stored[f"{i}.{name}.bias"] = bias / (scale if name == "qkv" else 1)
         x = _formulas(x, stored, i)
     x = _norm(tensors, "last", x)
-    read = Network(model.FOLDER).read(words)
+    tagged = Network(model.FOLDER).tag_words(words)
     logits = linear("tags", x)
-    n_tags, n_parts = len(labels["tags"]), len(labels["parts"])
-    for logit, tag, part in zip(logits, read.tags, read.parts, strict=True):
-        tags, parts = logit[:n_tags], logit[n_tags : n_tags + n_parts]
+    n_tags = len(labels["tags"])
+    n_parts = len(labels["parts"])
+    for logit, tag, part in zip(
+        logits, tagged.tags, tagged.parts, strict=True
+    ):
+        tags = logit[:n_tags]
+        parts = logit[n_tags : n_tags + n_parts]
         i, j = max(
             labels["pairs"], key=lambda pair: tags[pair[0]] + parts[pair[1]]
         )
@@ -273,17 +281,17 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
     arcs = np.maximum(linear("arc_dependent", x), 0)
     scores = linear("arc", arcs[:, :WIDTH]) @ arcs[:, WIDTH:].T
     scores.flat[:: len(words) + 1] = logits[:, -1]
-    assert read.heads.tolist() == best_tree(scores).tolist()
-    chosen = scores[range(len(words)), read.heads]
-    others = scores.copy()
-    others[range(len(words)), read.heads] = -np.inf
+    assert tagged.heads.tolist() == best_tree(scores).tolist()
+    chosen = scores[range(len(words)), tagged.heads]
+    rivals = scores.copy()
+    rivals[range(len(words)), tagged.heads] = -np.inf
     # What whole numbers of 8 bits cost: most margins are above 5.
     np.testing.assert_allclose(
-        read.margins[:, 1], chosen - others.max(axis=1), atol=0.5
+        tagged.margins[:, 1], chosen - rivals.max(axis=1), atol=0.5
     )
     both = linear("relation_dependent", x)
     for place, (head, relation) in enumerate(
-        zip(read.heads.tolist(), read.relations, strict=True)
+        zip(tagged.heads.tolist(), tagged.relations, strict=True)
     ):
         if place == head:
             continue
@@ -303,10 +311,13 @@ def test_a_text_has_the_same_reading_in_any_company() -> None:
     ]
     assert len(texts[0]) > 128  # more words than are computed together
     ends = np.cumsum([len(text) for text in texts]).tolist()
-    read = Network(model.FOLDER).read
-    together = read([word for text in texts for word in text], [0, *ends])
+    read_words = Network(model.FOLDER).tag_words
+    together = read_words(
+        [word for text in texts for word in text], [0, *ends]
+    )
     for text, stop in zip(texts, ends, strict=True):
-        alone, start = read(text), stop - len(text)
+        alone = read_words(text)
+        start = stop - len(text)
         assert (
             together.margins[start:stop].tobytes() == alone.margins.tobytes()
         )
@@ -318,8 +329,13 @@ def test_a_text_has_the_same_reading_in_any_company() -> None:
 
 
 def test_a_text_without_words_has_no_reading() -> None:
-    read = Network(model.FOLDER).read([])
-    assert (read.tags, read.parts, read.heads.tolist(), read.relations) == (
+    tagged = Network(model.FOLDER).tag_words([])
+    assert (
+        tagged.tags,
+        tagged.parts,
+        tagged.heads.tolist(),
+        tagged.relations,
+    ) == (
         [],
         [],
         [],
@@ -330,15 +346,15 @@ def test_a_text_without_words_has_no_reading() -> None:
 def test_roots_and_only_roots_have_the_relation_root() -> None:
     text = "The dog sleeps . A cat , which is black , sits on the mat ."
     words = text.split(" ")
-    read = Network(model.FOLDER).read(words)
+    tagged = Network(model.FOLDER).tag_words(words)
     roots = [
         place
-        for place, head in enumerate(read.heads.tolist())
+        for place, head in enumerate(tagged.heads.tolist())
         if head == place
     ]
     assert [words[place] for place in roots] == ["sleeps", "sits"]
     assert [
-        place for place, name in enumerate(read.relations) if name == "root"
+        place for place, name in enumerate(tagged.relations) if name == "root"
     ] == roots
 
 
@@ -347,12 +363,12 @@ def test_tags_and_parts_are_pairs_that_treebanks_have() -> None:
     labels = json.loads(
         GraphSession(model.FOLDER / FILES[1]).metadata("labels")
     )
-    known = {
+    pairs = {
         (labels["tags"][i], labels["parts"][j]) for i, j in labels["pairs"]
     }
-    read = Network(model.FOLDER).read
+    read_words = Network(model.FOLDER).tag_words
     for sentence in SENTENCES:
-        found = read(sentence.split(" "))
-        assert set(zip(found.tags, found.parts, strict=True)) <= known, (
+        tagged = read_words(sentence.split(" "))
+        assert set(zip(tagged.tags, tagged.parts, strict=True)) <= pairs, (
             sentence
         )

@@ -7,7 +7,7 @@ import pytest
 from beholder.language import parse, scene_graph
 from beholder.language.numerals import is_numeral, number
 from beholder.language.phrases import find_phrases
-from beholder.language.repairs import numbers_of_clauses
+from beholder.language.repairs import reattach_numbers_of_clauses
 from beholder.language.statements import graph_units
 from toy.graphs import document
 
@@ -92,8 +92,8 @@ def test_which_compounds_are_numbers(compound: str, expected: bool) -> None:
 def test_the_whole_number_is_the_quantity(
     tree: str, expected: str | None
 ) -> None:
-    (found,) = find_phrases(document(tree)).by_word.values()
-    assert found.quantity == expected
+    (phrase,) = find_phrases(document(tree)).by_word.values()
+    assert phrase.quantity == expected
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ def test_the_whole_number_is_the_quantity(
 def test_a_number_stands_where_all_its_words_are(
     text: str, words: str
 ) -> None:
-    (told,) = (
+    (unit,) = (
         unit for unit in graph_units(scene_graph(parse(text))) if unit.quantity
     )
-    assert text[slice(*told.spans[0])] == words
-    assert told.asked
+    assert text[slice(*unit.spans[0])] == words
+    assert unit.asked
 
 
 @pytest.mark.parametrize(
@@ -140,5 +140,5 @@ def test_a_number_counts_the_noun_and_no_clause(
     tree: str, heads: list[int]
 ) -> None:
     assert [
-        word.head for word in numbers_of_clauses(document(tree).words)
+        word.head for word in reattach_numbers_of_clauses(document(tree).words)
     ] == heads

@@ -67,10 +67,10 @@ def test_joined_hyphens_make_no_circle() -> None:
     )
     assert "glassed-in" in [word.text for word in words]
     for word in words:
-        seen: set[int] = set()
+        visited: set[int] = set()
         while word.head != word.index:
-            assert word.index not in seen
-            seen.add(word.index)
+            assert word.index not in visited
+            visited.add(word.index)
             word = words[word.head]
 
 

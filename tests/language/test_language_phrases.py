@@ -6,10 +6,10 @@ import pytest
 
 from beholder.language.phrases import find_phrases
 from beholder.language.repairs import (
-    appositions_in_lists,
-    clothes_of_verbs,
-    subjects_read_as_objects,
-    verbs_read_as_nouns,
+    join_appositions_in_lists,
+    reattach_clothes_of_verbs,
+    reattach_subjects_read_as_objects,
+    retag_verbs_read_as_nouns,
 )
 from toy.graphs import document
 
@@ -134,9 +134,9 @@ PHRASES = {
 @pytest.mark.parametrize("name", PHRASES)
 def test_phrases_of_a_tree(name: str) -> None:
     tree, expected = PHRASES[name]
-    found = find_phrases(document(tree)).by_word.values()
+    phrases = find_phrases(document(tree)).by_word.values()
     assert [
-        f"{phrase.word.text}:{phrase.kind}" for phrase in found
+        f"{phrase.word.text}:{phrase.kind}" for phrase in phrases
     ] == expected.split()
 
 
@@ -158,7 +158,7 @@ def test_a_doctor_and_a_pair_stand_for_what_they_are() -> None:
 def repaired(tree: str) -> list[str]:
     return [
         f"{word.pos}/{word.tag}"
-        for word in verbs_read_as_nouns(document(tree).words)
+        for word in retag_verbs_read_as_nouns(document(tree).words)
     ]
 
 
@@ -196,30 +196,36 @@ PIECES = (
 
 
 def test_a_verb_gets_the_words_before_it_as_its_subject() -> None:
-    found = verbs_read_as_nouns(document(BAND).words)
-    assert [(w.dep, w.head) for w in found] == [
+    repaired_words = retag_verbs_read_as_nouns(document(BAND).words)
+    assert [(w.dep, w.head) for w in repaired_words] == [
         ("det", 2), ("amod", 2), ("nsubj", 3), ("ROOT", 3), ("obj", 3),
     ]  # fmt: skip
-    assert (found[3].pos, found[3].tag) == ("VERB", "VBZ")
+    assert (repaired_words[3].pos, repaired_words[3].tag) == ("VERB", "VBZ")
 
 
 def test_what_is_counted_by_no_plural_is_a_verb() -> None:
-    found = verbs_read_as_nouns(document(MORE.format(noun="stoop")).words)
-    assert (found[5].tag, found[3].dep, found[3].head) == ("VBP", "nsubj", 5)
+    repaired_words = retag_verbs_read_as_nouns(
+        document(MORE.format(noun="stoop")).words
+    )
+    assert (
+        repaired_words[5].tag,
+        repaired_words[3].dep,
+        repaired_words[3].head,
+    ) == ("VBP", "nsubj", 5)
     words = document(MORE.format(noun="sheep")).words  # a plural without -s
-    assert verbs_read_as_nouns(words) == list(words)
+    assert retag_verbs_read_as_nouns(words) == list(words)
 
 
 def test_the_noun_before_a_likely_verb_takes_its_place() -> None:
     words = document(PIECES).words
-    assert verbs_read_as_nouns(words) == list(words)
-    found = verbs_read_as_nouns(words, likely={words[3].start})
-    assert [(w.dep, w.head) for w in found] == [
+    assert retag_verbs_read_as_nouns(words) == list(words)
+    repaired_words = retag_verbs_read_as_nouns(words, likely={words[3].start})
+    assert [(w.dep, w.head) for w in repaired_words] == [
         ("nsubj", 3), ("case", 2), ("nmod", 0), ("ROOT", 3), ("advmod", 3),
     ]  # fmt: skip
 
 
-SHOWN = (
+SHOWING = (
     "Left/NOUN/NN/nsubj/2 shows/VERB/VBZ/ROOT/0 Eve/PROPN/NNP/obj/2 {cc}/{joint}"
     " right/NOUN/NN/conj/3 shows/VERB/{tag}/conj/2 Adam/PROPN/NNP/obj/6"
 )
@@ -227,12 +233,12 @@ SHOWN = (
 
 def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
     words = document(
-        SHOWN.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBZ")
+        SHOWING.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBZ")
     ).words
-    found = subjects_read_as_objects(words)
-    assert (found[4].dep, found[4].head) == ("nsubj", 5)
-    assert (found[3].dep, found[3].head) == ("cc", 5)
-    assert [w for w in found if w.index not in (3, 4)] == [
+    repaired_words = reattach_subjects_read_as_objects(words)
+    assert (repaired_words[4].dep, repaired_words[4].head) == ("nsubj", 5)
+    assert (repaired_words[3].dep, repaired_words[3].head) == ("cc", 5)
+    assert [w for w in repaired_words if w.index not in (3, 4)] == [
         w for w in words if w.index not in (3, 4)
     ]
 
@@ -240,10 +246,10 @@ def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
 @pytest.mark.parametrize(
     "tree",
     [
-        SHOWN.format(
+        SHOWING.format(
             cc="and", joint="CCONJ/CC/cc/5", tag="VBG"
         ),  # "and a woman holding a cup"
-        SHOWN.format(
+        SHOWING.format(
             cc="it", joint="PRON/PRP/nsubj/6", tag="VBZ"
         ),  # it has a subject
         "He/PRON/PRP/nsubj/2 holds/VERB/VBZ/ROOT/0 hats/NOUN/NNS/obj/2 and/CCONJ/CC/cc/5"
@@ -254,7 +260,7 @@ def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
 )
 def test_objects_stay_objects(tree: str) -> None:
     words = document(tree).words
-    assert subjects_read_as_objects(words) == list(words)
+    assert reattach_subjects_read_as_objects(words) == list(words)
 
 
 WORN = (
@@ -278,12 +284,12 @@ def test_clothes_are_of_the_person_before_them(
     words = document(
         WORN.format(person=person, word=word, clothes=clothes)
     ).words
-    found = clothes_of_verbs(words)
-    assert (found[5].dep, found[5].head) == (
+    repaired_words = reattach_clothes_of_verbs(words)
+    assert (repaired_words[5].dep, repaired_words[5].head) == (
         ("nmod" if owner == 3 else "obl"),
         owner,
     )
-    assert found[:5] == list(words[:5])
+    assert repaired_words[:5] == list(words[:5])
 
 
 @pytest.mark.parametrize(
@@ -307,7 +313,9 @@ def test_clothes_are_of_the_person_before_them(
     ],
 )
 def test_what_is_listed_is_no_apposition(tree: str, relation: str) -> None:
-    found = appositions_in_lists(document(tree).words)
+    repaired_words = join_appositions_in_lists(document(tree).words)
     assert [
-        w.dep for w in found if w.text in ("rug", "heirlooms", "doctor")
+        w.dep
+        for w in repaired_words
+        if w.text in ("rug", "heirlooms", "doctor")
     ] == [relation]

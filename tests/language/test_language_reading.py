@@ -52,9 +52,9 @@ def test_texts_of_several_coroutines_are_read_together_and_once() -> None:
     cache = TextCache(64, reading)
 
     async def both() -> list[list[list[str]]]:
-        wanted = (["a dog", "a cat"], ["a cat"], ["a bird", "a dog"])
+        requests = (["a dog", "a cat"], ["a cat"], ["a bird", "a dog"])
         return await asyncio.gather(
-            *(cache.together(texts) for texts in wanted)
+            *(cache.together(texts) for texts in requests)
         )
 
     first, second, third = asyncio.run(both())
@@ -82,8 +82,8 @@ def test_a_bounded_number_of_texts_is_read_at_once() -> None:
 def test_a_text_that_is_refused_is_the_error_of_its_own_coroutine() -> None:
     async def some() -> list[object]:
         texts = ("A dog sleeps here.", "एक आदमी", "A cat sits there.")
-        wanted = (english_graphs_together([text]) for text in texts)
-        return await asyncio.gather(*wanted, return_exceptions=True)
+        tasks = (english_graphs_together([text]) for text in texts)
+        return await asyncio.gather(*tasks, return_exceptions=True)
 
     dog, refused, cat = asyncio.run(some())
     assert isinstance(refused, ItemError)

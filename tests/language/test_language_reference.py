@@ -49,20 +49,20 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_reference_rules_repeat_the_published_behaviour(fault: str) -> None:
     sentence, there, absent = FAULTS[fault]
-    found = written(scene_graph(parse(sentence), rules="reference"))
-    assert there <= found
-    assert not absent & found
+    lines = written(scene_graph(parse(sentence), rules="reference"))
+    assert there <= lines
+    assert not absent & lines
 
 
 def test_part_of_needs_coreference() -> None:
     alone = written(
         scene_graph(parse("The man's hat is blue."), rules="reference")
     )
-    known = written(
+    lines = written(
         scene_graph(
             parse("A man sits on a bench. The man's hat is blue."),
             rules="reference",
         )
     )
     assert not any("part of" in entry for entry in alone)
-    assert "hat > part of > man" in known
+    assert "hat > part of > man" in lines

@@ -37,7 +37,7 @@ def test_quantity_and_denial_are_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentences"),
     [
         (
             "A street without cars.",
@@ -82,8 +82,10 @@ def test_quantity_and_denial_are_said() -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_denied_once(text: str, said: set[str]) -> None:
-    assert set(texts(text)) == said
+def test_what_is_not_there_is_denied_once(
+    text: str, sentences: set[str]
+) -> None:
+    assert set(texts(text)) == sentences
 
 
 def test_words_for_the_picture_are_no_statement() -> None:

@@ -196,8 +196,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_graph_of_a_tree(name: str) -> None:
     tree, expected = CASES[name]
-    found = written(scene_graph(document(tree)))
-    assert found == frozenset(
+    lines = written(scene_graph(document(tree)))
+    assert lines == frozenset(
         normal(entry.strip()) for entry in expected.split("|")
     )
 
@@ -247,5 +247,5 @@ REFERENCE = {
 @pytest.mark.parametrize("name", REFERENCE)
 def test_reference_graph_of_a_tree(name: str) -> None:
     tree, expected = REFERENCE[name]
-    found = written(scene_graph(document(tree), rules="reference"))
-    assert found == frozenset(normal(entry) for entry in expected)
+    lines = written(scene_graph(document(tree), rules="reference"))
+    assert lines == frozenset(normal(entry) for entry in expected)

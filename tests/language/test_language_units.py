@@ -17,10 +17,10 @@ def texts(text: str, kind: str) -> list[str]:
 
 
 def test_units_are_entities_then_attributes_then_relations() -> None:
-    found = [
+    values = [
         (u.kind, u.value) for u in units("Two red cups stand on a table.")
     ]
-    assert found == [
+    assert values == [
         ("entity", "cup"),
         ("entity", "table"),
         ("attribute", "red"),
@@ -30,8 +30,8 @@ def test_units_are_entities_then_attributes_then_relations() -> None:
 
 
 def test_the_picture_and_what_is_said_of_it_are_no_units() -> None:
-    found = units("The blurry image shows a dog on a rug.")
-    assert [(u.kind, u.text) for u in found] == [
+    image_units = units("The blurry image shows a dog on a rug.")
+    assert [(u.kind, u.text) for u in image_units] == [
         ("entity", "dog"),
         ("entity", "rug"),
         ("relation", "on"),
@@ -63,9 +63,9 @@ def test_what_is_said_twice_counts_once_with_all_its_places() -> None:
     ],
 )
 def test_a_quantity_stands_where_it_is_written(text: str, words: str) -> None:
-    told = [u for u in units(text) if u.quantity]
-    assert text[slice(*told[0].spans[0])] == words
-    assert told[0].spans[0][0] == text.index(words)
+    quantities = [u for u in units(text) if u.quantity]
+    assert text[slice(*quantities[0].spans[0])] == words
+    assert quantities[0].spans[0][0] == text.index(words)
 
 
 def test_each_of_two_equal_quantities_has_its_own_place() -> None:
@@ -93,14 +93,14 @@ def test_a_relation_says_whether_it_is_a_verb_passive_or_denied() -> None:
 
 
 def test_what_is_not_there_has_no_quantity() -> None:
-    told = units("We do not see any cats.")
-    assert [(u.text, u.polarity, u.quantity) for u in told] == [
+    denied_units = units("We do not see any cats.")
+    assert [(u.text, u.polarity, u.quantity) for u in denied_units] == [
         ("cat", False, False)
     ]
 
 
 @pytest.mark.parametrize(
-    ("frame", "said"),
+    ("frame", "is_affirmed"),
     [
         ("It is not true that {}.", False),
         ("It is false that {}.", False),
@@ -112,20 +112,26 @@ def test_what_is_not_there_has_no_quantity() -> None:
     ],
 )
 def test_a_clause_that_is_called_false_is_denied(
-    frame: str, said: bool
+    frame: str, is_affirmed: bool
 ) -> None:
-    told = units(frame.format("a dog chases a red car"))
+    sentence_units = units(frame.format("a dog chases a red car"))
     polarity = {
-        u.text: u.polarity for u in told if u.text in ("dog", "car", "chases")
+        u.text: u.polarity
+        for u in sentence_units
+        if u.text in ("dog", "car", "chases")
     }
-    assert polarity == {"dog": said, "car": said, "chases": said}
+    assert polarity == {
+        "dog": is_affirmed,
+        "car": is_affirmed,
+        "chases": is_affirmed,
+    }
 
 
 def test_a_denial_inside_a_clause_that_is_called_false_is_affirmed() -> None:
-    told = units("It is false that there are no dogs.")
-    assert [(u.text, u.polarity) for u in told if u.text == "dog"] == [
-        ("dog", True)
-    ]
+    sentence_units = units("It is false that there are no dogs.")
+    assert [
+        (u.text, u.polarity) for u in sentence_units if u.text == "dog"
+    ] == [("dog", True)]
 
 
 def test_place_is_where_the_words_and_both_ends_begin() -> None:

@@ -12,7 +12,7 @@ def units(text: str) -> tuple[GraphUnit, ...]:
     return graph_units(scene_graph(parse(text)))
 
 
-def asked(text: str, kind: str) -> list[str]:
+def asked_texts(text: str, kind: str) -> list[str]:
     return [
         unit.text for unit in units(text) if unit.kind == kind and unit.asked
     ]
@@ -60,7 +60,7 @@ def asked(text: str, kind: str) -> list[str]:
     ],
 )
 def test_things_that_are_looked_for(text: str, things: list[str]) -> None:
-    assert asked(text, "entity") == things
+    assert asked_texts(text, "entity") == things
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_a_look_is_said_of_what_has_it(
 ) -> None:
     graph = scene_graph(parse(text))
     thing = next(entity for entity in graph.entities if entity.name == owner)
-    found = [
+    values = [
         a.value for a in graph.attributes_of(thing.index) if a.kind != "state"
     ]
-    assert found == qualities
+    assert values == qualities
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,14 @@ def test_a_look_is_said_of_what_has_it(
 def test_what_says_nothing_by_itself_is_not_asked(
     text: str, kind: str, silent: str, heard: str
 ) -> None:
-    found = {
+    asked_by_text = {
         unit.text: unit.asked for unit in units(text) if unit.kind == kind
     }
-    assert (found[silent], found[heard]) == (False, True)
+    assert (asked_by_text[silent], asked_by_text[heard]) == (False, True)
 
 
 def test_an_owner_that_is_named_is_asked() -> None:
-    assert "has" in asked("The cat's tail is on a mat.", "relation")
+    assert "has" in asked_texts("The cat's tail is on a mat.", "relation")
 
 
 def test_what_is_denied_is_asked_with_the_word_that_denies_it() -> None:
@@ -143,11 +143,11 @@ def test_the_published_graph_keeps_such_words() -> None:
 def test_where_a_thing_is_takes_a_verb_that_tells_more_than_an_effect() -> (
     None
 ):
-    assert asked("A black chair adds to the left.", "attribute") == [
+    assert asked_texts("A black chair adds to the left.", "attribute") == [
         "black",
         "to the left",
     ]
-    assert asked("A black dog runs to the left.", "attribute") == [
+    assert asked_texts("A black dog runs to the left.", "attribute") == [
         "black",
         "runs to the left",
     ]

@@ -10,9 +10,9 @@ from beholder.text.word_lists import parse as parse_lists
 
 
 def word(index: int, text: str, head: int, start: int, **more: str) -> Word:
-    given = {"pos": "NOUN", "tag": "NN", "dep": "dep"} | more
+    fields = {"pos": "NOUN", "tag": "NN", "dep": "dep"} | more
     return Word(
-        index, text, text.lower(), given["pos"], given["tag"], given["dep"],
+        index, text, text.lower(), fields["pos"], fields["tag"], fields["dep"],
         head, start, start + len(text), 0,
     )  # fmt: skip
 
@@ -87,8 +87,8 @@ def test_a_compound_before_a_noun_is_an_adjective_and_a_name_is_not() -> None:
 
 
 def test_a_dash_between_spaces_or_at_an_end_joins_nothing() -> None:
-    apart = [word(0, "a", 0, 0), word(1, "-", 0, 2), word(2, "b", 0, 4)]
-    assert [w.text for w in join_hyphens(apart)] == ["a", "-", "b"]
+    pieces = [word(0, "a", 0, 0), word(1, "-", 0, 2), word(2, "b", 0, 4)]
+    assert [w.text for w in join_hyphens(pieces)] == ["a", "-", "b"]
     hanging = [word(0, "a", 0, 0), word(1, "-", 0, 1), word(2, "b", 0, 3)]
     assert [w.text for w in join_hyphens(hanging)] == ["a", "-", "b"]
     leading = [word(0, "-", 1, 0), word(1, "b", 1, 1)]
@@ -125,44 +125,50 @@ def test_a_graph_as_lines() -> None:
             "Two men sit. One holds a red cup. There are no dogs on the rug."
         )
     )
-    told = graph_text(graph).splitlines()
-    assert told[0] == "man [0] (two): sit"
-    assert "    holds -> cup [2]" in told
-    assert "cup [2]: red" in told
-    assert any(line.startswith("man [1] (one, one of [0])") for line in told)
-    assert any(line.startswith("dog [3] (not there)") for line in told)
-    assert "    not on -> rug [4]" in told
+    lines = graph_text(graph).splitlines()
+    assert lines[0] == "man [0] (two): sit"
+    assert "    holds -> cup [2]" in lines
+    assert "cup [2]: red" in lines
+    assert any(line.startswith("man [1] (one, one of [0])") for line in lines)
+    assert any(line.startswith("dog [3] (not there)") for line in lines)
+    assert "    not on -> rug [4]" in lines
 
 
 def test_statements_say_amount_article_and_number() -> None:
-    def said(text: str) -> list[str]:
+    def sentences_of(text: str) -> list[str]:
         return [s.text for s in statements(parse(text))]
 
-    assert said("An apple is red.") == [
+    assert sentences_of("An apple is red.") == [
         "There is an apple.",
         "The apple is red.",
     ]
-    assert "There are a pair of shoes." in said(
+    assert "There are a pair of shoes." in sentences_of(
         "A pair of shoes lies on the floor."
     )
-    assert "There are two pairs of shoes." in said(
+    assert "There are two pairs of shoes." in sentences_of(
         "Two pairs of shoes lie on the floor."
     )
-    assert "The house has the chimney." in said("The house has a chimney.")
-    assert "The dogs have the collars." in said("The dogs have collars.")
-    assert "The man is a doctor." in said("The man is a doctor.")
-    assert "The men are doctors." in said("The men are doctors.")
-    assert "The cat is not on the mat." in said("The cat is not on the mat.")
-    assert "The dogs do not chase the cat." in said(
+    assert "The house has the chimney." in sentences_of(
+        "The house has a chimney."
+    )
+    assert "The dogs have the collars." in sentences_of(
+        "The dogs have collars."
+    )
+    assert "The man is a doctor." in sentences_of("The man is a doctor.")
+    assert "The men are doctors." in sentences_of("The men are doctors.")
+    assert "The cat is not on the mat." in sentences_of(
+        "The cat is not on the mat."
+    )
+    assert "The dogs do not chase the cat." in sentences_of(
         "The dogs do not chase the cat."
     )
-    assert "The dogs are running." in said("The dogs are running.")
-    assert "The boat is pulled by the horse." in said(
+    assert "The dogs are running." in sentences_of("The dogs are running.")
+    assert "The boat is pulled by the horse." in sentences_of(
         "The boat is pulled by a horse."
     )
-    assert "She is tall." in said("She is tall.")
-    assert "One man smokes." not in said("Two men sit.")
+    assert "She is tall." in sentences_of("She is tall.")
+    assert "One man smokes." not in sentences_of("Two men sit.")
     assert (
-        said("Two women stand. One wears a hat.")[-1]
+        sentences_of("Two women stand. One wears a hat.")[-1]
         == "One woman wears the hat."
     )

@@ -32,36 +32,36 @@ def test_years_are_of_what_they_date(
     text: str, expected: list[tuple[str, str]]
 ) -> None:
     graph = analysed(text).graph
-    found = [
-        (graph.entities[one.entity].name, one.text)
-        for one in graph.attributes
-        if one.rule == "year"
+    years = [
+        (graph.entities[attribute.entity].name, attribute.text)
+        for attribute in graph.attributes
+        if attribute.rule == "year"
     ]
-    assert found == expected
+    assert years == expected
 
 
 def test_statements_say_what_is_from_a_year() -> None:
     graph = analysed(
         "The church was built in 1750. A bridge built around 1900 is grey."
     ).graph
-    said = [one.text for one in graph_statements(graph)]
-    assert "The church is from 1750." in said
-    assert "The bridge is from around 1900." in said
+    sentences = [statement.text for statement in graph_statements(graph)]
+    assert "The church is from 1750." in sentences
+    assert "The bridge is from around 1900." in sentences
 
 
 def _grades(source: str, target: str) -> list[float]:
-    found = find(analysed(source), analysed(target))
+    findings = find(analysed(source), analysed(target))
     units = analysed(source).units
     return [
-        one.grade
-        for one, unit in zip(found, units, strict=True)
+        finding.grade
+        for finding, unit in zip(findings, units, strict=True)
         if unit.value == "1750"
     ]
 
 
 def test_no_year_is_nearly_another() -> None:
     assert _grades("A vase from 1750.", "The vase was made in 1750.") == [5.0]
-    (other,) = _grades("A vase from 1750.", "A vase from 1850.")
-    assert other < 2.0
+    (grade,) = _grades("A vase from 1750.", "A vase from 1850.")
+    assert grade < 2.0
     (silent,) = _grades("A vase from 1750.", "A vase on a table.")
     assert silent < 2.0

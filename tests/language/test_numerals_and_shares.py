@@ -8,7 +8,7 @@ from beholder.language import parse, scene_graph
 from beholder.language.statements import graph_units, wording
 
 
-def said(text: str) -> set[str]:
+def asked_sentences(text: str) -> set[str]:
     """All that is asked about a text, as sentences."""
     graph = scene_graph(parse(text))
     return {wording(unit, graph) for unit in graph_units(graph) if unit.asked}
@@ -34,7 +34,7 @@ def said(text: str) -> set[str]:
     ],
 )
 def test_a_fact_is_read(text: str, fact: str) -> None:
-    assert fact in said(text)
+    assert fact in asked_sentences(text)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_fact_is_read(text: str, fact: str) -> None:
 def test_a_share_belongs_to_what_is_said_of_it(
     text: str, facts: set[str]
 ) -> None:
-    assert said(text) == facts
+    assert asked_sentences(text) == facts
 
 
 def test_the_word_for_the_share_is_marked() -> None:
@@ -89,16 +89,16 @@ def test_what_is_no_statement_is_none(text: str) -> None:
 
 
 def test_a_number_of_things_stays_their_quantity() -> None:
-    assert said("Three boats and 4 dogs.") == {
+    assert asked_sentences("Three boats and 4 dogs.") == {
         "There are boats.", "There are dogs.", "There are three boats.", "There are 4 dogs.",
     }  # fmt: skip
 
 
 def test_the_size_of_a_group_is_not_that_of_its_members() -> None:
-    assert "The trees are small." not in said(
+    assert "The trees are small." not in asked_sentences(
         "A small group of trees stands there."
     )
-    assert "The trees are small." in said(
+    assert "The trees are small." in asked_sentences(
         "A group of small trees stands there."
     )
 
@@ -131,13 +131,14 @@ def test_the_size_of_a_group_is_not_that_of_its_members() -> None:
     ],
 )  # fmt: skip
 def test_bare_numerals(text: str, units: set[str]) -> None:
-    assert said(text) == units
+    assert asked_sentences(text) == units
 
 
 def test_the_number_of_a_bus_is_no_part_of_its_name() -> None:
-    assert {"There is a bus number.", "The bus number is 17."} <= said(
-        "Bus number 17 stops here."
-    )
-    assert "There is a boeing 747." in said(
+    assert {
+        "There is a bus number.",
+        "The bus number is 17.",
+    } <= asked_sentences("Bus number 17 stops here.")
+    assert "There is a boeing 747." in asked_sentences(
         "A Boeing 747 stands on the runway."
     )

@@ -42,12 +42,12 @@ def test_tokens_are_those_of_spacy(text: str) -> None:
 @given(st.text(alphabet="aB1 .,-—'\"()$%:é…😀\n", max_size=30))
 @example("a-b.C")
 def test_nothing_of_a_text_is_lost(text: str) -> None:
-    found = tokens(text)
+    pieces = tokens(text)
     assert all(
-        text[start : start + len(word)] == word for word, start in found
+        text[start : start + len(word)] == word for word, start in pieces
     )
-    ends = [0, *(start + len(word) for word, start in found)]
-    starts = [*(start for _, start in found), len(text)]
+    ends = [0, *(start + len(word) for word, start in pieces)]
+    starts = [*(start for _, start in pieces), len(text)]
     assert {text[a:b] for a, b in zip(ends, starts, strict=True)} <= {"", " "}
 
 

@@ -14,7 +14,7 @@ from beholder.language import SceneGraph, parse, scene_graph, statements
 from beholder.language.statements import graph_units, wording
 
 WORN = frozenset({"in", "wearing", "with"})
-OTHERS = frozenset({"other", "others", "another"})
+OTHER_WORDS = frozenset({"other", "others", "another"})
 Triple = tuple[str, str, str]
 
 
@@ -45,11 +45,11 @@ def said_of(graph: SceneGraph, name: str) -> list[str]:
     ]
 
 
-def said(text: str) -> list[str]:
+def sentences_of(text: str) -> list[str]:
     return [statement.text for statement in statements(parse(text))]
 
 
-def asked(text: str, kind: str = "") -> list[str]:
+def asked_wordings(text: str, kind: str = "") -> list[str]:
     """The wordings of the units that are asked."""
     graph = graph_of(text)
     return [
@@ -165,12 +165,14 @@ def test_clothes_of_a_list_are_all_worn_and_do_nothing(
     text: str, person: str, clothes: str, verb: str
 ) -> None:
     graph = graph_of(text)
-    found = triples(graph)
+    graph_triples = triples(graph)
     for garment in clothes.split():
-        assert any((person, worn, garment) in found for worn in WORN)
-        assert not [triple for triple in found if triple[0] == garment]
+        assert any((person, worn, garment) in graph_triples for worn in WORN)
+        assert not [triple for triple in graph_triples if triple[0] == garment]
         assert verb not in said_of(graph, garment)
-    of_person = {words for subject, words, _ in found if subject == person}
+    of_person = {
+        words for subject, words, _ in graph_triples if subject == person
+    }
     assert verb in of_person | set(said_of(graph, person))
 
 
@@ -240,13 +242,15 @@ def test_a_second_person_is_not_worn(
     text: str, first: str, second: str
 ) -> None:
     graph = graph_of(text)
-    found = triples(graph)
+    graph_triples = triples(graph)
     people = {first.split()[0], second.split()[0]}
     assert people <= set(names(graph))
     assert not [
-        triple for triple in found if triple[1] in WORN and triple[2] in people
+        triple
+        for triple in graph_triples
+        if triple[1] in WORN and triple[2] in people
     ]
-    wearers = {(s, o) for s, words, o in found if words in WORN}
+    wearers = {(s, o) for s, words, o in graph_triples if words in WORN}
     assert wearers == {tuple(first.split()), tuple(second.split())}
 
 
@@ -276,17 +280,19 @@ def test_others_are_no_parts_and_no_clothes(text: str, part: str) -> None:
     graph = graph_of(text)
     parts = [entity for entity in graph.entities if entity.name == part]
     assert len(parts) == 1
-    assert OTHERS.isdisjoint(
+    assert OTHER_WORDS.isdisjoint(
         mention.text.lower() for mention in parts[0].mentions
     )
-    assert parts[0].quantity not in OTHERS
+    assert parts[0].quantity not in OTHER_WORDS
     members = {
         entity.name
         for entity in graph.entities
         if entity.member_of == parts[0].index
     }
     assert not members
-    assert not [t for t in triples(graph) if t[1] == "has" and t[2] in OTHERS]
+    assert not [
+        t for t in triples(graph) if t[1] == "has" and t[2] in OTHER_WORDS
+    ]
 
 
 @pytest.mark.parametrize(
@@ -336,7 +342,9 @@ def test_others_are_no_parts_and_no_clothes(text: str, part: str) -> None:
 )
 def test_them_are_the_people(text: str, people: set[str], words: str) -> None:
     assert {
-        obj for _, said, obj in triples(graph_of(text)) if said == words
+        obj
+        for _, predicate, obj in triples(graph_of(text))
+        if predicate == words
     } == people
 
 
@@ -404,8 +412,8 @@ def test_a_comparison_is_one_relation_with_its_adjective(
         r.text for r in graph.relations if r.text.split()[-1] == "than"
     ] == [relation[1]]
     assert relation in triples(graph)
-    assert sentence in said(text)
-    assert sentence in asked(text, "relation")
+    assert sentence in sentences_of(text)
+    assert sentence in asked_wordings(text, "relation")
 
 
 @pytest.mark.parametrize(
@@ -430,8 +438,8 @@ def test_a_comparison_is_one_relation_with_its_adjective(
 def test_full_of_and_close_to_are_said_with_a_verb(
     text: str, sentence: str
 ) -> None:
-    assert sentence in said(text)
-    assert sentence in asked(text)
+    assert sentence in sentences_of(text)
+    assert sentence in asked_wordings(text)
 
 
 @pytest.mark.parametrize(
@@ -475,7 +483,7 @@ def test_an_adjective_before_a_comma_is_a_quality(
 
 
 @pytest.mark.parametrize(
-    ("text", "thing", "left"),
+    ("text", "thing", "remaining"),
     [
         ("The branches go beyond the frame.", "branch", []),
         ("The trains go.", "train", []),
@@ -495,11 +503,11 @@ def test_an_adjective_before_a_comma_is_a_quality(
     ],
 )
 def test_weak_verbs_say_nothing_alone(
-    text: str, thing: str, left: list[str]
+    text: str, thing: str, remaining: list[str]
 ) -> None:
     graph = graph_of(text)
     assert names(graph) == [thing]
-    assert said_of(graph, thing) == left
+    assert said_of(graph, thing) == remaining
 
 
 @pytest.mark.parametrize(
@@ -516,8 +524,8 @@ def test_weak_verbs_say_nothing_alone(
     ],
 )
 def test_other_verbs_say_something(text: str, sentence: str) -> None:
-    assert sentence in said(text)
-    assert sentence in asked(text)
+    assert sentence in sentences_of(text)
+    assert sentence in asked_wordings(text)
 
 
 @pytest.mark.parametrize(
@@ -554,9 +562,15 @@ def test_words_of_direction_name_nothing(
     text: str, word: str, things: list[str]
 ) -> None:
     assert names(graph_of(text)) == things
-    assert not [one for one in asked(text, "entity") if word in one]
     assert not [
-        one for one in said(text) if one.startswith("There ") and word in one
+        wording
+        for wording in asked_wordings(text, "entity")
+        if word in wording
+    ]
+    assert not [
+        sentence
+        for sentence in sentences_of(text)
+        if sentence.startswith("There ") and word in sentence
     ]
 
 
@@ -575,7 +589,7 @@ def test_words_of_direction_name_nothing(
 )
 def test_a_mother_to_be_is_somebody(text: str) -> None:
     assert "mother-to-be" in names(graph_of(text))
-    assert "There is a mother-to-be." in asked(text, "entity")
+    assert "There is a mother-to-be." in asked_wordings(text, "entity")
 
 
 @pytest.mark.parametrize(
@@ -591,7 +605,7 @@ def test_a_mother_to_be_is_somebody(text: str) -> None:
 def test_a_bit_and_a_third_are_no_statement(
     text: str, sentences: list[str]
 ) -> None:
-    assert said(text) == sentences
+    assert sentences_of(text) == sentences
 
 
 @pytest.mark.parametrize(
@@ -605,7 +619,7 @@ def test_a_bit_and_a_third_are_no_statement(
     ],
 )
 def test_a_bit_and_a_third_are_not_asked(text: str, things: list[str]) -> None:
-    assert asked(text, "entity") == things
+    assert asked_wordings(text, "entity") == things
 
 
 @pytest.mark.parametrize(
@@ -628,5 +642,5 @@ def test_a_bit_and_a_third_are_not_asked(text: str, things: list[str]) -> None:
     ],
 )
 def test_a_position_is_worded_as_a_sentence(text: str, sentence: str) -> None:
-    assert sentence in said(text)
-    assert sentence in asked(text, "attribute")
+    assert sentence in sentences_of(text)
+    assert sentence in asked_wordings(text, "attribute")

@@ -39,12 +39,12 @@ def test_postscript_under_the_name_of_a_picture_starts_no_program(
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     file = tmp_path / "e.png"
     file.write_bytes(EPS)
-    for read in (check_image, load_image, for_model):
+    for read_picture in (check_image, load_image, for_model):
         with pytest.raises(
             ItemError,
             match=r"e\.png: not a picture in a format that can be read",
         ):
-            read(file)
+            read_picture(file)
     assert not log.exists()
 
 
@@ -68,20 +68,20 @@ def test_formats_of_the_list_are_read(tmp_path: Path, kind: str) -> None:
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "a.png"
     os.mkfifo(file)
-    for read in (check_image, load_image, for_model, file_sha256):
+    for read_picture in (check_image, load_image, for_model, file_sha256):
         with pytest.raises(
             ItemError,
             match=r"a\.png: cannot be read \(it is no regular file\)",
         ):
-            read(file)
+            read_picture(file)
 
 
 def test_a_device_without_end_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.png"
     file.symlink_to("/dev/zero")
-    for read in (check_image, load_image, for_model, file_sha256):
+    for read_picture in (check_image, load_image, for_model, file_sha256):
         with pytest.raises(ItemError, match="it is no regular file"):
-            read(file)
+            read_picture(file)
 
 
 def test_a_file_beyond_the_limit_of_bytes_is_refused_unread(
@@ -97,7 +97,8 @@ def test_a_file_beyond_the_limit_of_bytes_is_refused_unread(
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    data = tmp_path / "data"
+    elsewhere = tmp_path / "elsewhere"
     data.mkdir()
     elsewhere.mkdir()
     Image.new("RGB", (2, 2)).save(elsewhere / "private.png")

@@ -45,13 +45,13 @@ print(peak() - before)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pictures of one colour: a few kB each, and 25 million pixels."""
-    made = tmp_path_factory.mktemp("pictures")
+    folder = tmp_path_factory.mktemp("pictures")
     for mode in ("I;16", "LA", "RGBA", "RGB"):
-        file = made / f"{mode.replace(';', '')}.png"
+        file = folder / f"{mode.replace(';', '')}.png"
         Image.new(mode, (SIDE, SIDE)).save(file, compress_level=1)
-    Image.new("1", (SIDE, SIDE)).save(made / "1.tif", compression="group4")
-    Image.new("RGB", (16, 16)).save(made / "small.png")
-    return made
+    Image.new("1", (SIDE, SIDE)).save(folder / "1.tif", compression="group4")
+    Image.new("RGB", (16, 16)).save(folder / "small.png")
+    return folder
 
 
 def _grown(*files: Path) -> float:
@@ -107,11 +107,11 @@ def test_bands_give_the_pixels_of_the_whole(
         0, 256, (301, 211, 4), dtype=np.uint8
     )
     if kind == "I;16":
-        given = Image.fromarray(
+        picture = Image.fromarray(
             noise.astype(np.uint16)[..., 0] * 256 + noise[..., 1]
         )
     else:
-        given = Image.fromarray(noise).convert(
+        picture = Image.fromarray(noise).convert(
             "RGB" if kind == "clear" else kind
         )
     extra: dict[str, Any] = (
@@ -119,7 +119,7 @@ def test_bands_give_the_pixels_of_the_whole(
     )
     exif = Image.Exif()
     exif[0x112] = orientation
-    given.save(tmp_path / "a.png", exif=exif, **extra)
+    picture.save(tmp_path / "a.png", exif=exif, **extra)
     # The same by Pillow alone, of the whole picture.
     whole: Image.Image = Image.open(tmp_path / "a.png")
     if kind == "I;16":
@@ -155,28 +155,31 @@ def test_bands_give_the_pixels_of_the_whole(
 
 
 def test_only_so_many_pixels_are_decoded_at_once() -> None:
-    room, lock = Room(100), threading.Lock()
-    held: list[int] = []
-    seen: list[list[int]] = []
+    room = Room(100)
+    lock = threading.Lock()
+    running: list[int] = []
+    running_counts: list[list[int]] = []
 
     def decode(n_pixels: int) -> None:
-        with room.of(n_pixels):
+        with room.reserve(n_pixels):
             with lock:
-                held.append(n_pixels)
-                seen.append(held.copy())
+                running.append(n_pixels)
+                running_counts.append(running.copy())
             threading.Event().wait(0.002)
             with lock:
-                held.remove(n_pixels)
+                running.remove(n_pixels)
 
     sizes = random.Random(3).choices([10, 40, 60, 100, 250], k=40)
     threads = [threading.Thread(target=decode, args=(size,)) for size in sizes]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(60)
-    assert len(seen) == 40
-    assert all(sum(some) <= 100 or len(some) == 1 for some in seen)
-    assert any(len(some) > 1 for some in seen)  # small ones go together
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(running_counts) == 40
+    assert all(sum(some) <= 100 or len(some) == 1 for some in running_counts)
+    assert any(
+        len(some) > 1 for some in running_counts
+    )  # small ones go together
 
 
 def test_a_wait_that_is_broken_off_leaves_the_room_to_others(
@@ -187,10 +190,10 @@ def test_a_wait_that_is_broken_off_leaves_the_room_to_others(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with room.of(100):
+    with room.reserve(100):
         monkeypatch.setattr(room._changed, "wait_for", interrupted)
-        with pytest.raises(KeyboardInterrupt), room.of(10):
+        with pytest.raises(KeyboardInterrupt), room.reserve(10):
             pass
         monkeypatch.undo()
-    with room.of(100):
+    with room.reserve(100):
         pass

@@ -61,7 +61,10 @@ def _turned(orientation: int) -> dict[str, Any]:
     return {"exif": exif}
 
 
-RED, BLUE, WHITE, BLACK = (255, 0, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0)
+RED = (255, 0, 0)
+BLUE = (0, 0, 255)
+WHITE = (255, 255, 255)
+BLACK = (0, 0, 0)
 # File, picture, how it is saved, size as sent, colours near the upper left and lower right corner,
 # whether the file is sent as it is.
 CASES: dict[str, tuple[str, Image.Image, dict[str, Any], tuple[int, int], Colour, Colour, bool]] = {
@@ -126,11 +129,11 @@ def _by_caption(file: Path) -> bytes:
 
 
 def _by_sight(file: Path) -> bytes:
-    shown = asyncio.run(
+    context = asyncio.run(
         by_sight(Frame("a", file.name), Tools(folder=file.parent), SIDE)
     )
-    assert shown.image is not None
-    return shown.image.data
+    assert context.image is not None
+    return context.image.data
 
 
 def _by_thumbnail(file: Path) -> bytes:
@@ -165,9 +168,9 @@ def test_every_door_shows_the_same_picture(
         assert "exif" not in sent.info
         assert not sent.has_transparency_data
         assert sent.size == size
-        seen = np.asarray(sent.convert("RGB"), dtype=int)
+        pixels = np.asarray(sent.convert("RGB"), dtype=int)
     width, height = size
-    corners = seen[4, 4], seen[height - 5, width - 5]
+    corners = pixels[4, 4], pixels[height - 5, width - 5]
     # JPEG rounds, and halves the resolution of colours: a few of 255 tones
     assert (
         np.abs(np.array(corners) - np.array((upper_left, lower_right))).max()

@@ -71,9 +71,9 @@ def test_the_picture_is_the_last_that_began_by_the_time(
 ) -> None:
     name, how = KINDS[kind]
     write_film(tmp_path / name, **how)  # type: ignore[arg-type]
-    shown = load_image(tmp_path / f"{name}#t={time}")
-    assert (shown.mode, shown.size) == ("RGB", (64, 48))
-    assert abs(tone(shown) - 8 * place) < 4
+    picture = load_image(tmp_path / f"{name}#t={time}")
+    assert (picture.mode, picture.size) == ("RGB", (64, 48))
+    assert abs(tone(picture) - 8 * place) < 4
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_the_picture_is_the_last_that_began_by_the_time(
 def test_how_a_moment_is_named(
     name: str, expected: tuple[str, float] | None
 ) -> None:
-    found = video.moment(Path(name))
-    assert (found and (str(found.file), float(found.seconds))) == expected
+    moment = video.moment(Path(name))
+    assert (moment and (str(moment.file), float(moment.seconds))) == expected
 
 
 @pytest.mark.parametrize("time", ["3", "3.01", "99999999"])
@@ -119,10 +119,10 @@ def test_a_video_that_was_held_upright_is_shown_upright(
         n.to_bytes(4, "big", signed=True) for n in turned
     )
     file.write_bytes(data)
-    shown = np.asarray(load_image(tmp_path / "a.mp4#t=0"))
-    assert shown.shape == (64, 48, 3)
-    assert shown[:28].min() > 240  # left comes to the top
-    assert shown[36:].max() < 15
+    pixels = np.asarray(load_image(tmp_path / "a.mp4#t=0"))
+    assert pixels.shape == (64, 48, 3)
+    assert pixels[:28].min() > 240  # left comes to the top
+    assert pixels[36:].max() < 15
 
 
 def test_a_moment_is_sent_as_a_jpeg_of_the_size_that_is_asked_for(
@@ -145,9 +145,9 @@ def test_a_judge_sees_the_pictures_of_a_video_in_the_order_of_time(
     (tmp_path / "d.jsonl").write_text(
         '{"id": "1", "candidate": "", "video": "a.mp4"}\n'
     )
-    taken = DataOptions(frames=3)
+    options = DataOptions(frames=3)
     [item] = good_rows(
-        read_items(tmp_path / "d.jsonl", taken), taken, [], name="d"
+        read_items(tmp_path / "d.jsonl", options), options, [], name="d"
     )
     # Middles of three parts of a video of 3 s.
     assert item.images == ("a.mp4#t=0.5", "a.mp4#t=1.5", "a.mp4#t=2.5")
@@ -165,20 +165,22 @@ def test_a_folder_of_films_gives_a_row_each(tmp_path: Path) -> None:
     write_film(tmp_path / "b" / "c.webm", codec="libvpx")
     write_film(tmp_path / "a.mp4")
     (tmp_path / "notes.txt").write_text("no film")
-    read = read_pictured(str(tmp_path), DataOptions(frames=1))
-    assert [(one.id, one.images) for one in read if isinstance(one, Item)] == [
+    items = read_pictured(str(tmp_path), DataOptions(frames=1))
+    assert [
+        (item.id, item.images) for item in items if isinstance(item, Item)
+    ] == [
         ("a.mp4", ("a.mp4#t=1.5",)),
         ("b/c.webm", ("b/c.webm#t=1.5",)),
     ]
     Image.new("RGB", (8, 8)).save(tmp_path / "d.png")
     mixed = read_pictured(str(tmp_path), DataOptions(frames=1))
-    assert [one.id for one in mixed if isinstance(one, Item)] == [
+    assert [item.id for item in mixed if isinstance(item, Item)] == [
         "a.mp4",
         "b/c.webm",
         "d",
     ]
     alone = read_pictured(str(tmp_path))
-    assert [one.id for one in alone if isinstance(one, Item)] == ["d"]
+    assert [item.id for item in alone if isinstance(item, Item)] == ["d"]
 
 
 def test_rows_that_have_pictures_or_no_video_stay_as_they_are(
@@ -186,8 +188,8 @@ def test_rows_that_have_pictures_or_no_video_stay_as_they_are(
 ) -> None:
     rows = '{"id": "1", "candidate": "a", "video": "a.mp4", "images": ["b.png"]}\n{"id": "2", "candidate": "b"}\n'
     (tmp_path / "d.jsonl").write_text(rows)
-    read = read_items(tmp_path / "d.jsonl", DataOptions(frames=2))
-    assert [one.images for one in read if isinstance(one, Item)] == [
+    items = read_items(tmp_path / "d.jsonl", DataOptions(frames=2))
+    assert [item.images for item in items if isinstance(item, Item)] == [
         ("b.png",),
         (),
     ]
@@ -214,8 +216,8 @@ def test_a_row_whose_video_cannot_be_read_is_a_wrong_row(
         '{"id": "1", "candidate": "c", "video": "a.mp4"}\n{"id": "2", "candidate": "c", "video": "none.mp4"}\n'
     )
     bad = [
-        str(one)
-        for one in read_items(tmp_path / "d.jsonl", DataOptions(frames=2))
+        str(item)
+        for item in read_items(tmp_path / "d.jsonl", DataOptions(frames=2))
     ]
     assert "d.jsonl:1: video" in bad[0]
     assert "cannot be read as a video" in bad[0]
@@ -268,7 +270,7 @@ def test_a_damaged_file_gives_a_picture_or_an_error_with_its_name(
         except ItemError as error:
             refused.append(str(error))
     assert len(refused) >= 5
-    assert all(f"b.{ending}: " in said for said in refused)
+    assert all(f"b.{ending}: " in message for message in refused)
 
 
 def test_what_is_no_regular_file_is_refused_and_not_waited_for(
@@ -343,7 +345,7 @@ def test_sound_alone_is_no_video(tmp_path: Path) -> None:
         frame.sample_rate = 8000
         container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-    with pytest.raises(ItemError, match=r"a\.mp4: holds no video"):
+    with pytest.raises(ItemError, match=r"a\.mp4: contains no video"):
         load_image(tmp_path / "a.mp4#t=0")
 
 
@@ -420,8 +422,8 @@ def test_a_section_is_shown_as_the_film_itself(tmp_path: Path) -> None:
         == 3
     )
     # Where a picture is wanted, it is the one at the beginning: tone 8 n at second n/10.
-    shown = np.asarray(load_image(tmp_path / "film.mp4#t=0.5,2"))
-    assert abs(float(shown.mean()) - 40) < 4
+    pixels = np.asarray(load_image(tmp_path / "film.mp4#t=0.5,2"))
+    assert abs(float(pixels.mean()) - 40) < 4
 
 
 @pytest.mark.parametrize(

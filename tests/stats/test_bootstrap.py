@@ -44,8 +44,8 @@ def test_same_seed_same_interval_and_other_seed_another() -> None:
 
 
 def test_one_value_has_a_mean_and_no_interval() -> None:
-    one = mean_interval([0.3])
-    assert (one.mean, one.interval, one.n) == (0.3, None, 1)
+    estimate = mean_interval([0.3])
+    assert (estimate.mean, estimate.interval, estimate.n) == (0.3, None, 1)
 
 
 def test_constant_values_have_a_zero_width_interval_without_rounding() -> None:
@@ -137,15 +137,15 @@ def test_statistic_without_a_value_in_most_resamples_has_no_interval() -> None:
         )
         is None
     )
-    kept = cluster_bootstrap(
+    interval = cluster_bootstrap(
         lambda rows: float(rows.mean()),
         codes,
         n_resamples=50,
         level=0.95,
         seed=1,
     )
-    assert kept is not None
-    assert kept.low < 4.5 < kept.high
+    assert interval is not None
+    assert interval.low < 4.5 < interval.high
 
 
 def test_paired_difference_enumerates_all_signs_of_few_pairs() -> None:
@@ -204,35 +204,37 @@ def test_pairs_of_different_length_are_refused() -> None:
 def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> (
     None
 ):
-    values, codes = np.array([10.0, 0.0, 20.0]), np.array([1, 0, 1])
-    seen: set[float] = set()
+    values = np.array([10.0, 0.0, 20.0])
+    codes = np.array([1, 0, 1])
+    means: set[float] = set()
 
     def mean(rows: Any) -> float:
-        seen.add(float(values[rows].mean()))
+        means.add(float(values[rows].mean()))
         return float(values[rows].mean())
 
     interval = cluster_bootstrap(
         mean, codes, n_resamples=400, level=0.9, seed=1
     )
     # Cluster 0 twice: 0; both: 30 / 3; cluster 1 twice: 60 / 4.
-    assert seen == {0.0, 10.0, 15.0}
+    assert means == {0.0, 10.0, 15.0}
     assert interval is not None
     assert (interval.low, interval.high, interval.level) == (0.0, 15.0, 0.9)
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_one_row_per_cluster_needs_no_order() -> None:
-    values, codes = np.array([5.0, 1.0]), np.array([1, 0])
-    seen: set[tuple[float, ...]] = set()
+    values = np.array([5.0, 1.0])
+    codes = np.array([1, 0])
+    samples: set[tuple[float, ...]] = set()
 
     def mean(rows: Any) -> float:
-        seen.add(tuple(sorted(values[rows])))
+        samples.add(tuple(sorted(values[rows])))
         return float(values[rows].mean())
 
     interval = cluster_bootstrap(
         mean, codes, n_resamples=200, level=0.95, seed=1
     )
-    assert seen == {(1.0, 1.0), (1.0, 5.0), (5.0, 5.0)}
+    assert samples == {(1.0, 1.0), (1.0, 5.0), (5.0, 5.0)}
     assert interval is not None
     assert (interval.low, interval.high) == (1.0, 5.0)
 
@@ -249,10 +251,10 @@ def test_nine_in_ten_resamples_must_have_a_value(
         return 1.0 if next(calls) < defined else None
 
     codes = np.arange(5)
-    found = cluster_bootstrap(
+    interval = cluster_bootstrap(
         statistic, codes, n_resamples=100, level=0.95, seed=1
     )
-    assert (found is not None) == has_interval
+    assert (interval is not None) == has_interval
 
 
 @pytest.mark.parametrize("n", [2_000, 20_000])
@@ -268,15 +270,15 @@ def test_sums_have_the_mean_and_covariance_of_the_plain_bootstrap(
         axis=1,
     )
     draws = 4_000
-    found = sum_replicates(sums, n_resamples=draws, seed=1)
+    replicates = sum_replicates(sums, n_resamples=draws, seed=1)
     expected = n * np.cov(sums.T, bias=True)
     deviation = np.sqrt(np.diag(expected))
-    assert found.shape == (draws, 3)
-    assert np.abs(found.mean(axis=0) - sums.sum(axis=0)) == pytest.approx(
+    assert replicates.shape == (draws, 3)
+    assert np.abs(replicates.mean(axis=0) - sums.sum(axis=0)) == pytest.approx(
         0, abs=4 * deviation.max() / math.sqrt(draws)
     )
     scaled = np.outer(deviation, deviation)
-    assert np.cov(found.T) / scaled == pytest.approx(
+    assert np.cov(replicates.T) / scaled == pytest.approx(
         expected / scaled, abs=5 / math.sqrt(draws)
     )
 
@@ -284,8 +286,8 @@ def test_sums_have_the_mean_and_covariance_of_the_plain_bootstrap(
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_few_sums_are_resampled_one_by_one() -> None:
     sums = np.array([[1.0, 10.0], [2.0, 20.0]])
-    found = sum_replicates(sums, n_resamples=200, seed=1)
-    assert {tuple(row) for row in found.tolist()} == {
+    replicates = sum_replicates(sums, n_resamples=200, seed=1)
+    assert {tuple(row) for row in replicates.tolist()} == {
         (2.0, 20.0),
         (3.0, 30.0),
         (4.0, 40.0),
@@ -305,20 +307,18 @@ def test_the_order_of_rows_changes_no_digit(n_sources: int) -> None:
         values[order], clusters=shuffled
     )
     assert mean_interval(values) == mean_interval(values[order])
-    other = rng.random(len(sources))
-    found, again = (
+    second_scores = rng.random(len(sources))
+    difference, shuffled_difference = (
         paired_difference(a, b, clusters=of, n_resamples=200)
         for a, b, of in (
-            (values, other, sources),
-            (values[order], other[order], shuffled),
+            (values, second_scores, sources),
+            (values[order], second_scores[order], shuffled),
         )
     )
-    assert found.interval == again.interval
-    assert found.mean == again.mean
-    codes, codes_again = (
-        cluster_codes(sources, len(sources)),
-        cluster_codes(shuffled, len(sources)),
-    )
+    assert difference.interval == shuffled_difference.interval
+    assert difference.mean == shuffled_difference.mean
+    codes = cluster_codes(sources, len(sources))
+    codes_again = cluster_codes(shuffled, len(sources))
     # Ranks of values do not depend on the order in which a resample lists its rows.
     intervals = []
     for of, which in ((values, codes), (values[order], codes_again)):
@@ -333,7 +333,8 @@ def test_the_order_of_rows_changes_no_digit(n_sources: int) -> None:
 def test_a_mean_has_one_interval_however_it_is_asked_for() -> None:
     # A run's summary resamples values by source, a leaderboard means of sources, agreement rows.
     rng = np.random.default_rng(8)
-    values, sources = rng.random(60), [f"s{i:02}" for i in range(60)]
+    values = rng.random(60)
+    sources = [f"s{i:02}" for i in range(60)]
     of_summary = mean_interval(values, clusters=sources).interval
     table = np.stack([values, rng.random(60)], axis=1)
     of_board = percentile_interval(sum_replicates(table)[:, 0] / 60, 0.95)
@@ -343,16 +344,16 @@ def test_a_mean_has_one_interval_however_it_is_asked_for() -> None:
     assert of_summary is not None
     assert of_board is not None
     assert of_rows is not None
-    for other in (of_board, of_rows):
-        assert (other.low, other.high) == pytest.approx(
+    for interval in (of_board, of_rows):
+        assert (interval.low, interval.high) == pytest.approx(
             (of_summary.low, of_summary.high)
         )
 
 
 def test_differences_of_rounding_alone_are_none() -> None:
     # 0.1 + 0.2 is above 0.3 by 5.6e-17 in each of eight pairs: without rounding p is 2 / 2**8.
-    found = paired_difference([0.1 + 0.2] * 8, [0.3] * 8)
-    assert (found.mean, found.p_value) == (0.0, 1.0)
+    difference = paired_difference([0.1 + 0.2] * 8, [0.3] * 8)
+    assert (difference.mean, difference.p_value) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -376,13 +377,16 @@ def test_few_sources_have_no_interval_but_the_reason(n: int) -> None:
     if n > 1:
         table = np.stack([np.arange(n), np.arange(n)[::-1] + 0.5], axis=1)
         rows = np.arange(n, dtype=float)
-        for found in (
+        for coefficient in (
             krippendorff_alpha(table, "interval"),
             kendall_w(table),
             cronbach_alpha(table + rows[:, None] * [[2.0, 0.0]]),
             icc(table, "1,1"),
         ):
-            assert (found.interval, found.reason) == (None, sentence)
+            assert (coefficient.interval, coefficient.reason) == (
+                None,
+                sentence,
+            )
     if n > 2:
         found_r = spearman(rows, [1.0, 0.0, 3.0, 2.0][:n])
         assert (found_r.interval, found_r.reason) == (None, sentence)
@@ -390,10 +394,10 @@ def test_few_sources_have_no_interval_but_the_reason(n: int) -> None:
 
 def test_five_sources_have_an_interval() -> None:
     # By hand: the mean is 2; every resample's mean is within 0..4.
-    found = mean_interval([0.0, 1.0, 2.0, 3.0, 4.0])
-    assert found.reason is None
-    assert found.interval is not None
-    assert 0 <= found.interval.low < 2 < found.interval.high <= 4
+    estimate = mean_interval([0.0, 1.0, 2.0, 3.0, 4.0])
+    assert estimate.reason is None
+    assert estimate.interval is not None
+    assert 0 <= estimate.interval.low < 2 < estimate.interval.high <= 4
     assert (
         paired_difference([0.0, 1, 2, 3, 4], [1.0, 0, 0, 0, 0]).reason is None
     )

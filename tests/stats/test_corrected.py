@@ -24,7 +24,7 @@ LABELLED = [
     ((3,), (3,)),
     ((4, 2), (5, 3)),
 ]
-OTHERS = [
+UNLABELLED = [
     (4, 4),
     (3,),
     (5, 5),
@@ -48,30 +48,30 @@ def flat(groups: list[tuple[int, ...]]) -> tuple[list[int], list[int]]:
 def example() -> tuple[list[float], list[int], list[str]]:
     labels, places = flat([y for y, _ in LABELLED])
     judged, _ = flat([f for _, f in LABELLED])
-    others, other_places = flat(OTHERS)
+    unlabelled, other_places = flat(UNLABELLED)
     names = [f"a{p}" for p in places] + [f"b{p}" for p in other_places]
-    return [*labels, *[math.nan] * len(others)], judged + others, names
+    return [*labels, *[math.nan] * len(unlabelled)], judged + unlabelled, names
 
 
 def test_the_worked_example() -> None:
-    found = corrected_mean(*example())
-    assert found.labels == pytest.approx(3.090909, abs=1e-6)
-    assert found.weight == pytest.approx(0.89334, abs=1e-5)
-    assert found.corrected == pytest.approx(3.013757, abs=1e-6)
+    mean = corrected_mean(*example())
+    assert mean.labels == pytest.approx(3.090909, abs=1e-6)
+    assert mean.weight == pytest.approx(0.89334, abs=1e-5)
+    assert mean.corrected == pytest.approx(3.013757, abs=1e-6)
     # The specification's standard error is .285743. With each residual over 1 - leverage, which is
     # .205717 .109206 .704393 .665761 .109206 .205717 (texts / 11 + influence of the judge squared /
     # their sum), it is .409225 in fractions; t(4) is 2.776445.
-    ends = found.corrected_interval
+    ends = mean.corrected_interval
     assert (ends.low, ends.high) == pytest.approx(
         (1.877566, 4.149949), abs=1e-6
     )
     half = sps.t.ppf(0.975, 5) * 0.506983
-    assert found.labels_interval.high - found.labels == pytest.approx(
+    assert mean.labels_interval.high - mean.labels == pytest.approx(
         half, abs=1e-5
     )
     # All 31 values of the judge: 11 times 3.636364 and 20 times 3.55, which is 111 / 31.
-    assert found.judge == pytest.approx(111 / 31)
-    assert found.n_effective == pytest.approx(
+    assert mean.judge == pytest.approx(111 / 31)
+    assert mean.n_effective == pytest.approx(
         11 * (0.506983 / 0.409225) ** 2, rel=1e-4
     )
 
@@ -81,41 +81,41 @@ def test_the_worked_example_of_the_public_code() -> None:
         [float(digit) for digit in digits]
         for digits in ("1011010110", "1011110111")
     )
-    found = corrected_mean(
+    mean = corrected_mean(
         [*y, *[None] * 40],
         [*f, *[1.0] * 31, *[0.0] * 9],
         ["one picture"] * 50,
         rules="public",
     )
-    assert found.weight == pytest.approx(0.548252, abs=1e-6)
-    assert found.corrected == pytest.approx(0.586294, abs=1e-6)
-    ends = found.corrected_interval
+    assert mean.weight == pytest.approx(0.548252, abs=1e-6)
+    assert mean.corrected == pytest.approx(0.586294, abs=1e-6)
+    ends = mean.corrected_interval
     assert (ends.low, ends.high) == pytest.approx(
         (0.331035, 0.841553), abs=1e-6
     )
-    assert found.labels_interval.high == pytest.approx(
+    assert mean.labels_interval.high == pytest.approx(
         0.6 + 1.959964 * 0.154919, abs=1e-6
     )
-    assert found.judge == pytest.approx(0.78)
+    assert mean.judge == pytest.approx(0.78)
 
 
 def test_texts_without_a_label_beside_a_labelled_one_are_left_out() -> None:
     labels, judged, names = example()
-    found = corrected_mean([*labels, None], [*judged, 99.0], [*names, "a0"])
-    assert found == corrected_mean(labels, judged, names)
+    mean = corrected_mean([*labels, None], [*judged, 99.0], [*names, "a0"])
+    assert mean == corrected_mean(labels, judged, names)
 
 
 def test_a_judge_whose_weight_rests_on_one_picture_does_not_count() -> None:
     labels = [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, *[math.nan] * 20]
-    found = corrected_mean(labels, [1.0] * 5 + [0.0] + [1.0, 0.0] * 10)
-    assert found.weight == 0
-    assert found.corrected == pytest.approx(5 / 6)
-    assert found.corrected_interval == found.labels_interval
+    mean = corrected_mean(labels, [1.0] * 5 + [0.0] + [1.0, 0.0] * 10)
+    assert mean.weight == 0
+    assert mean.corrected == pytest.approx(5 / 6)
+    assert mean.corrected_interval == mean.labels_interval
 
 
 def test_a_judge_that_says_the_opposite_is_not_used() -> None:
     labels, judged, names = example()
-    found = corrected_mean(
+    mean = corrected_mean(
         labels,
         [
             -v if n[0] == "a" else v - 7
@@ -123,15 +123,15 @@ def test_a_judge_that_says_the_opposite_is_not_used() -> None:
         ],
         names,
     )
-    assert found.weight == 0.0
-    assert found.corrected == found.labels
-    assert found.n_effective == pytest.approx(11)
+    assert mean.weight == 0.0
+    assert mean.corrected == mean.labels
+    assert mean.n_effective == pytest.approx(11)
 
 
 def test_a_constant_judge_changes_nothing() -> None:
     labels, _, names = example()
-    found = corrected_mean(labels, [3] * 31, names)
-    assert (found.weight, found.corrected) == (0.0, found.labels)
+    mean = corrected_mean(labels, [3] * 31, names)
+    assert (mean.weight, mean.corrected) == (0.0, mean.labels)
 
 
 @pytest.mark.parametrize(
@@ -154,26 +154,28 @@ def test_a_constant_judge_changes_nothing() -> None:
 def test_what_cannot_be_corrected_is_refused(
     change: dict[int, list[object]], message: str
 ) -> None:
-    given: list[Any] = list(example())
+    arguments: list[Any] = list(example())
     for place, value in change.items():
-        given[place] = value
+        arguments[place] = value
     with pytest.raises(ConfigError, match=message):
-        corrected_mean(*given)
+        corrected_mean(*arguments)
 
 
-def held(
+def share_of_truth_in_intervals(
     draw: Callable[[], tuple[Any, Any, list[int]]], truth: float
 ) -> tuple[float, list[CorrectedMean]]:
     """Share of 2,000 studies whose interval holds the truth; at most 1 in 200 is refused."""
-    found = []
+    means = []
     for _ in range(2000):
         with suppress(ConfigError):
-            found.append(corrected_mean(*draw()))
-    assert len(found) >= 1990
-    ends = [one.corrected_interval for one in found]
+            means.append(corrected_mean(*draw()))
+    assert len(means) >= 1990
+    intervals = [mean.corrected_interval for mean in means]
     return float(
-        np.mean([one.low <= truth <= one.high for one in ends])
-    ), found
+        np.mean(
+            [interval.low <= truth <= interval.high for interval in intervals]
+        )
+    ), means
 
 
 @pytest.mark.slow
@@ -192,12 +194,12 @@ def test_intervals_hold_the_truth_although_the_judge_is_biased_by_0_12() -> (
             pictures.tolist(),
         )
 
-    share, found = held(draw, 0.5)
+    share, means = share_of_truth_in_intervals(draw, 0.5)
     assert 0.93 <= share <= 0.97
-    assert np.mean([one.judge for one in found]) == pytest.approx(
+    assert np.mean([mean.judge for mean in means]) == pytest.approx(
         0.62, abs=0.005
     )
-    assert np.mean([one.corrected for one in found]) == pytest.approx(
+    assert np.mean([mean.corrected for mean in means]) == pytest.approx(
         0.5, abs=0.005
     )
 
@@ -220,4 +222,4 @@ def test_intervals_hold_a_share_of_yes(texts: int) -> None:
             pictures.tolist(),
         )
 
-    assert 0.93 <= held(draw, 0.8)[0] <= 0.97
+    assert 0.93 <= share_of_truth_in_intervals(draw, 0.8)[0] <= 0.97

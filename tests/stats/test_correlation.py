@@ -51,7 +51,8 @@ def test_coefficients_and_p_match_scipy(
 
 
 def test_tau_b_and_tau_c_by_counting_pairs() -> None:
-    x, y = [1, 2, 2, 3, 4], [1, 3, 2, 3, 1]
+    x = [1, 2, 2, 3, 4]
+    y = [1, 3, 2, 3, 1]
     concordant = discordant = tied_x = tied_y = 0
     for i, j in combinations(range(5), 2):
         sign = (x[i] - x[j]) * (y[i] - y[j])
@@ -200,7 +201,8 @@ def test_interval_of_many_rows_narrows_with_the_root_of_n(
 
 def test_clusters_of_copies_have_the_interval_of_their_number() -> None:
     rng = np.random.default_rng(2)
-    x, y = rng.normal(size=40), rng.normal(size=40)
+    x = rng.normal(size=40)
+    y = rng.normal(size=40)
     copies = pearson(
         np.repeat(x, 10), np.repeat(y, 10), clusters=np.repeat(range(40), 10)
     )
@@ -225,7 +227,8 @@ small_scores = st.lists(
 def test_any_small_tied_data_give_a_number_or_a_reason(
     pairs: list[tuple[int, int]], kind: CorrelationKind
 ) -> None:
-    x, y = [a for a, _ in pairs], [b for _, b in pairs]
+    x = [a for a, _ in pairs]
+    y = [b for _, b in pairs]
     result = correlate(x, y, kind, n_resamples=20)
     if result.value is None:
         assert result.reason
@@ -254,7 +257,8 @@ def test_tests_of_correlations_state_their_limits() -> None:
 def test_a_better_metric_is_found_by_all_three_tests() -> None:
     rng = np.random.default_rng(3)
     gold = rng.normal(size=200)
-    good, poor = gold + rng.normal(size=200), gold + 3 * rng.normal(size=200)
+    good = gold + rng.normal(size=200)
+    poor = gold + 3 * rng.normal(size=200)
     tests: list[DifferenceTest] = ["permutation", "williams", "steiger"]
     for test in tests:
         result = compare_correlations(good, poor, gold, test=test)
@@ -277,7 +281,8 @@ def test_permutation_p_is_uniform_without_a_difference(
     p_values = []
     for _ in range(40):
         gold = rng.normal(size=40)
-        a, b = gold + rng.normal(size=40), gold + rng.normal(size=40)
+        a = gold + rng.normal(size=40)
+        b = gold + rng.normal(size=40)
         p = compare_correlations(a, b, gold, kind, n_resamples=49).p_value
         assert p is not None
         p_values.append(p)
@@ -332,5 +337,5 @@ def test_ranking_correlation_pairs_systems_by_name() -> None:
 def test_p_of_a_correlation_by_hand(
     r: float, df: int, p: float | None
 ) -> None:
-    found = t_test_of_correlation(r, df)
-    assert found == (None if p is None else pytest.approx(p, abs=1e-12))
+    p_value = t_test_of_correlation(r, df)
+    assert p_value == (None if p is None else pytest.approx(p, abs=1e-12))

@@ -19,11 +19,11 @@ JUDGED = (0.5, 0.65, 0.65, 0.8, 0.55, 0.85, 0.6, 0.8, 0.4, 0.85)
 
 
 def test_length_at_equal_human_grade() -> None:
-    found = length_bias(WORDS, JUDGED, HUMAN, least=10)
-    assert found.value == pytest.approx(0.102592, abs=1e-6)
-    assert found.interval is not None
-    assert found.interval.low == pytest.approx(0.053327, abs=1e-6)
-    assert found.interval.high == pytest.approx(0.151856, abs=1e-6)
+    bias = length_bias(WORDS, JUDGED, HUMAN, least=10)
+    assert bias.value == pytest.approx(0.102592, abs=1e-6)
+    assert bias.interval is not None
+    assert bias.interval.low == pytest.approx(0.053327, abs=1e-6)
+    assert bias.interval.high == pytest.approx(0.151856, abs=1e-6)
 
 
 def test_pictures_that_each_have_one_text_are_clusters_of_one() -> None:
@@ -32,19 +32,20 @@ def test_pictures_that_each_have_one_text_are_clusters_of_one() -> None:
     bread = np.linalg.inv(x.T @ x)
     residuals = np.array(JUDGED) - x @ bread @ x.T @ np.array(JUDGED)
     error = np.sqrt((bread @ (x.T * residuals**2) @ x @ bread)[1, 1] * 10 / 9)
-    found = length_bias(WORDS, JUDGED, HUMAN, list("abcdefghij"), least=10)
-    assert found.interval is not None
-    width = found.interval.high - found.interval.low
+    bias = length_bias(WORDS, JUDGED, HUMAN, list("abcdefghij"), least=10)
+    assert bias.interval is not None
+    width = bias.interval.high - bias.interval.low
     assert width == pytest.approx(2 * 2.2621571628 * error)  # t(9), 0.975
 
 
 def test_a_planted_length_bias_is_within_its_interval() -> None:
     random = np.random.default_rng(5)
-    words, human = random.integers(10, 200, 300), random.uniform(0, 1, 300)
+    words = random.integers(10, 200, 300)
+    human = random.uniform(0, 1, 300)
     noise = random.normal(0, 0.1, 300)
-    found = length_bias(words, human + 0.05 * np.log2(words) + noise, human)
-    assert found.interval is not None
-    assert 0 < found.interval.low < 0.05 < found.interval.high
+    bias = length_bias(words, human + 0.05 * np.log2(words) + noise, human)
+    assert bias.interval is not None
+    assert 0 < bias.interval.low < 0.05 < bias.interval.high
 
 
 @pytest.mark.parametrize(
@@ -59,29 +60,29 @@ def test_a_planted_length_bias_is_within_its_interval() -> None:
 def test_length_needs_enough_data(
     words: object, human: object, least: int, reason: str
 ) -> None:
-    found = length_bias(words, JUDGED, human, least=least)  # type: ignore[arg-type]
-    assert (found.value, found.interval) == (None, None)
-    assert reason in found.reason
+    bias = length_bias(words, JUDGED, human, least=least)  # type: ignore[arg-type]
+    assert (bias.value, bias.interval) == (None, None)
+    assert reason in bias.reason
 
 
 def test_length_needs_several_pictures() -> None:
-    found = length_bias(WORDS, JUDGED, HUMAN, [*"abcdefghh", "h"], least=10)
-    assert found.reason == "texts of 8 pictures, 10 are needed"
+    bias = length_bias(WORDS, JUDGED, HUMAN, [*"abcdefghh", "h"], least=10)
+    assert bias.reason == "texts of 8 pictures, 10 are needed"
 
 
 def test_own_texts_beside_those_of_others() -> None:
-    own = np.subtract(
+    own_errors = np.subtract(
         (0.9, 0.8, 0.85, 0.95, 0.7, 0.9), (0.7, 0.75, 0.8, 0.85, 0.65, 0.8)
     )
-    others = np.subtract(
+    other_errors = np.subtract(
         (0.6, 0.7, 0.75, 0.8, 0.6, 0.75), (0.65, 0.7, 0.7, 0.8, 0.6, 0.7)
     )
-    found = own_text_bias(own, others, least=6)
-    assert found.value == pytest.approx(0.083333, abs=1e-6)
-    assert found.interval is not None
-    assert found.interval.low == pytest.approx(-0.008555, abs=1e-6)
-    assert found.interval.high == pytest.approx(0.175221, abs=1e-6)
-    few = own_text_bias(own, others)
+    bias = own_text_bias(own_errors, other_errors, least=6)
+    assert bias.value == pytest.approx(0.083333, abs=1e-6)
+    assert bias.interval is not None
+    assert bias.interval.low == pytest.approx(-0.008555, abs=1e-6)
+    assert bias.interval.high == pytest.approx(0.175221, abs=1e-6)
+    few = own_text_bias(own_errors, other_errors)
     assert few.value is None
     assert (
         few.reason
@@ -110,7 +111,7 @@ def test_seats_and_flips() -> None:
     assert flips.interval.low == pytest.approx(0.133367, abs=1e-6)
     assert flips.interval.high == pytest.approx(0.288829, abs=1e-6)
     few = seat_bias(orders[:29])
-    assert [one.reason for one in few] == [
+    assert [bias.reason for bias in few] == [
         "29 pairs in both orders, 30 are needed"
     ] * 2
 
@@ -127,7 +128,7 @@ def test_pairs_of_one_picture_do_not_count_as_independent() -> None:
     )
     pictures = [i for i in range(100) for _ in range(4)]
     seat, flips = seat_bias(
-        [one for one in orders for _ in range(4)], pictures
+        [order for order in orders for _ in range(4)], pictures
     )
     assert seat.value == pytest.approx(0.08)
     assert seat.interval is not None
@@ -136,7 +137,7 @@ def test_pairs_of_one_picture_do_not_count_as_independent() -> None:
     assert flips.interval is not None
     assert flips.interval.low == pytest.approx(0.2 - 0.0784, abs=0.012)
     few = seat_bias(orders, [i % 9 for i in range(100)])
-    assert {(one.value, one.reason) for one in few} == {
+    assert {(bias.value, bias.reason) for bias in few} == {
         (None, "pairs of 9 pictures, 10 are needed")
     }
 
@@ -153,19 +154,21 @@ def test_the_place_of_a_sentence() -> None:
     # Per picture four wrong sentences at 0, 1/3, 2/3, 1; of 12 pictures, six have the first found
     # and all have the last two. Means 1/2, 1/2, 1, 1 at these places: slope (.5 * .5 * 2 + 1/6 *
     # .5 * 2) / (2 * (1/4 + 1/36)) = .6.
-    found = [[a, a, 1, 1] for a in (0, 1)] * 6
+    verdicts = [[a, a, 1, 1] for a in (0, 1)] * 6
     places = [0, 1 / 3, 2 / 3, 1] * 12
     pictures = [i for i in range(12) for _ in range(4)]
-    one = place_bias(places, np.ravel(found), pictures)
-    assert one.value == pytest.approx(0.6)
-    assert one.interval is not None
-    assert one.interval.low < 0.6 < one.interval.high
-    shuffled = place_bias(places[::-1], np.ravel(found)[::-1], pictures[::-1])
-    assert (
-        shuffled.interval == pytest.approx(one.interval, abs=1e-9)
-        or shuffled == one
+    bias = place_bias(places, np.ravel(verdicts), pictures)
+    assert bias.value == pytest.approx(0.6)
+    assert bias.interval is not None
+    assert bias.interval.low < 0.6 < bias.interval.high
+    shuffled = place_bias(
+        places[::-1], np.ravel(verdicts)[::-1], pictures[::-1]
     )
-    few = place_bias(places[:28], np.ravel(found)[:28], pictures[:28])
+    assert (
+        shuffled.interval == pytest.approx(bias.interval, abs=1e-9)
+        or shuffled == bias
+    )
+    few = place_bias(places[:28], np.ravel(verdicts)[:28], pictures[:28])
     assert few.value is None
     assert (
         "28 wrong sentences of 7 pictures, 7 in the first or last third"
@@ -174,12 +177,12 @@ def test_the_place_of_a_sentence() -> None:
 
 
 def test_shares_that_change() -> None:
-    found = share_bias(
+    bias = share_bias(
         "repeats", "share", [True] * 3 + [False] * 9, "questions", least=10
     )
-    assert found.value == 0.25
-    assert found.interval is not None
+    assert bias.value == 0.25
+    assert bias.interval is not None
     # Wilson of 3 in 12: (3 + 1.920729) / 15.841459 -/+ 1.959964 sqrt(12 (.25 * .75 + .080030)) /
     # 15.841459, with z ** 2 / 48 = .080030.
-    assert found.interval.low == pytest.approx(0.310623 - 0.221729, abs=1e-4)
-    assert found.interval.high == pytest.approx(0.310623 + 0.221729, abs=1e-4)
+    assert bias.interval.low == pytest.approx(0.310623 - 0.221729, abs=1e-4)
+    assert bias.interval.high == pytest.approx(0.310623 + 0.221729, abs=1e-4)

@@ -50,7 +50,8 @@ def test_tie_calibration_matches_trying_every_threshold() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         n = int(rng.integers(1, 30))
-        gold, metric = rng.integers(-1, 2, n), rng.integers(-4, 5, n) / 4
+        gold = rng.integers(-1, 2, n)
+        metric = rng.integers(-4, 5, n) / 4
 
         def accuracy(
             epsilon: float, g: np.ndarray = gold, m: np.ndarray = metric
@@ -94,7 +95,8 @@ def plain_elo(
     def run(order: list[int]) -> dict[str, float]:
         ratings: dict[str, float] = defaultdict(lambda: 1000.0)
         for i in order:
-            a, b = first[i], second[i]
+            a = first[i]
+            b = second[i]
             expected = 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / 400))
             opposite = 1 / (1 + 10 ** ((ratings[a] - ratings[b]) / 400))
             ratings[a] += 4 * (outcome[i] - expected)
@@ -103,14 +105,14 @@ def plain_elo(
 
     n = len(first)
     generator = np.random.RandomState(42)
-    found = defaultdict(list)
+    replicates = defaultdict(list)
     for _ in range(rounds):
         for name, rating in run(
             generator.choice(n, size=n, replace=True).tolist()
         ).items():
-            found[name].append(rating)
+            replicates[name].append(rating)
     return run(list(range(n))), {
-        s: int(np.median(r) + 0.5) for s, r in found.items()
+        s: int(np.median(r) + 0.5) for s, r in replicates.items()
     }
 
 
@@ -118,7 +120,8 @@ def test_elo_has_the_integers_of_the_plain_loop() -> None:
     rng = np.random.default_rng(1)
     a = rng.integers(0, 5, 60)
     b = (a + rng.integers(1, 5, 60)) % 5
-    first, second = [f"m{i}" for i in a], [f"m{i}" for i in b]
+    first = [f"m{i}" for i in a]
+    second = [f"m{i}" for i in b]
     first.append("rare")  # absent from many resamples
     second.append("m0")
     outcome = [*rng.choice([0.0, 0.5, 1.0], 60).tolist(), 1.0]
@@ -229,12 +232,12 @@ def test_bradley_terry_intervals_match_statsmodels() -> None:
         (robust, bradley_terry(*games)),
         (cluster, bradley_terry(*games, clusters=groups)),
     ):
-        found = {
+        errors_by_team = {
             s.system: (s.interval.high - s.interval.low) / 2 / 1.959964
             for s in fit.strengths
             if s.interval
         }
-        assert [found[team] for team in TEAMS] == pytest.approx(
+        assert [errors_by_team[team] for team in TEAMS] == pytest.approx(
             expected, abs=1e-6
         )
 
@@ -267,7 +270,9 @@ def test_one_cluster_of_battles_has_no_interval() -> None:
 
 def test_replicates_follow_the_drawn_pictures() -> None:
     # In each picture "a" beats "b" and "b" beats "c": whatever is drawn, the order is the same.
-    first, second, outcome = ["a", "b"] * 6, ["b", "c"] * 6, [1.0] * 12
+    first = ["a", "b"] * 6
+    second = ["b", "c"] * 6
+    outcome = [1.0] * 12
     pictures = [place // 2 for place in range(12)]
     ratings = elo_replicates(
         first, second, outcome, clusters=pictures, n_resamples=30

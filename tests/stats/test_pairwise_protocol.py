@@ -11,10 +11,10 @@ from toy.vectors import load_vectors
 
 def cases(name: str) -> list[Any]:
     """Outputs of the public coarse evaluation code of PoSh on made-up battles."""
-    found = load_vectors("pairwise_protocol")[name]
+    vectors = load_vectors("pairwise_protocol")[name]
     return [
         pytest.param(c, id=c["id"])
-        for c in found
+        for c in vectors
         if "error" not in c["expected"]
     ]
 

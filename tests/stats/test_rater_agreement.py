@@ -147,7 +147,8 @@ def test_cohen_kappa_matches_statsmodels(
 
 
 def test_weighted_kappa_of_texts_needs_their_order() -> None:
-    a, b = ["low", "high", "mid"], ["low", "mid", "mid"]
+    a = ["low", "high", "mid"]
+    b = ["low", "mid", "mid"]
     with pytest.raises(ConfigError, match="order"):
         cohen_kappa(a, b, weights="linear")
     # By hand with low 0, mid 1, high 2: observed (0 + 1 + 0) / 3; expected over the margins
@@ -266,10 +267,10 @@ def test_spread_without_two_ratings_is_refused() -> None:
 def test_error_correlation_tells_shared_errors_from_shared_truth() -> None:
     gold = [0, 0, 1, 1, 2, 2, 3, 3]
     bias = [1, -1, 1, -1, 1, -1, 1, -1]
-    other = [1, 1, -1, -1, 1, 1, -1, -1]
+    independent_bias = [1, 1, -1, -1, 1, 1, -1, -1]
     answers = [
         [g + b, g + b, g + o]
-        for g, b, o in zip(gold, bias, other, strict=True)
+        for g, b, o in zip(gold, bias, independent_bias, strict=True)
     ]
     result = error_correlation(answers, gold)
     assert result.pairs[0, 1] == 1.0
@@ -309,12 +310,12 @@ def test_intervals_resample_clusters_whole() -> None:
     assert repeated.interval.high == pytest.approx(kappa.interval.high)
 
     correlation = mean_pairwise_correlation(once, "spearman").interval
-    found = mean_pairwise_correlation(
+    agreement = mean_pairwise_correlation(
         again, "spearman", clusters=clusters
     ).interval
-    assert found is not None
+    assert agreement is not None
     assert correlation is not None
-    assert (found.low, found.high) == pytest.approx(
+    assert (agreement.low, agreement.high) == pytest.approx(
         (correlation.low, correlation.high)
     )
 
@@ -324,19 +325,15 @@ def test_intervals_resample_clusters_whole() -> None:
     many = np.array(
         [[(row == kind).sum() for kind in range(3)] for row in again]
     )
-    fleiss, all_fleiss = (
-        fleiss_kappa(counts),
-        fleiss_kappa(many, clusters=clusters),
-    )
+    fleiss = fleiss_kappa(counts)
+    all_fleiss = fleiss_kappa(many, clusters=clusters)
     assert fleiss.interval is not None
     assert all_fleiss.interval is not None
     assert all_fleiss.interval.low == pytest.approx(fleiss.interval.low)
 
     nan = math.nan
-    alone, sparse = (
-        krippendorff_alpha(once, "nominal"),
-        np.concatenate([[[1, nan]], again]),
-    )
+    alone = krippendorff_alpha(once, "nominal")
+    sparse = np.concatenate([[[1, nan]], again])
     alpha = krippendorff_alpha(sparse, "nominal", clusters=["lone", *clusters])
     assert alone.interval is not None
     assert alpha.interval is not None

@@ -37,8 +37,10 @@ def test_intervals_of_clustered_means_and_differences_hold_the_truth() -> None:
         b, _ = clustered(rng, 0.65)
         means += holds(mean_interval(a, clusters=pictures).interval, 0.6)
         plain += holds(mean_interval(a).interval, 0.6)
-        found = paired_difference(b, a, clusters=pictures, n_resamples=1000)
-        differences += holds(found.interval, 0.05)
+        difference = paired_difference(
+            b, a, clusters=pictures, n_resamples=1000
+        )
+        differences += holds(difference.interval, 0.05)
     assert 0.93 <= means / draws <= 0.97
     assert 0.93 <= differences / draws <= 0.97
     assert plain / draws < 0.85  # texts as if they were independent
@@ -51,13 +53,19 @@ def test_gates_at_the_true_mean_let_at_most_5_percent_through() -> None:
         scores, pictures = clustered(rng)
         estimate: Estimate = mean_interval(scores, clusters=pictures)
         summary = {
-            "m": MetricResult("m", {"v": estimate}, len(scores), 0, "s")
+            "m": MetricResult(
+                metric="m",
+                values={"v": estimate},
+                n_scored=len(scores),
+                n_failed=0,
+                signature="s",
+            )
         }
-        one, other = check(
+        lower_gate, mean_gate = check(
             [Gate("m", "v", 0.6), Gate("m", "v", 0.6, "mean")], summary
         )
-        passed += one.passed
-        by_mean += other.passed
+        passed += lower_gate.passed
+        by_mean += mean_gate.passed
     assert passed / draws <= 0.05
     assert by_mean / draws > 0.4
 
@@ -68,9 +76,11 @@ def test_comparisons_of_equals_call_at_most_5_percent_worse() -> None:
     for _ in range(draws):
         a, pictures = clustered(rng)
         b, _ = clustered(rng)
-        found = paired_difference(b, a, clusters=pictures, n_resamples=1000)
-        assert found.interval is not None
-        worse += found.interval.high < 0
+        difference = paired_difference(
+            b, a, clusters=pictures, n_resamples=1000
+        )
+        assert difference.interval is not None
+        worse += difference.interval.high < 0
     assert worse / draws <= 0.05
 
 
@@ -79,7 +89,8 @@ def test_stops_at_any_of_many_looks_are_wrong_in_at_most_5_percent() -> None:
     draws, wrong, naive = 600, 0, 0
     for _ in range(draws):
         scores = rng.integers(0, 2, 200).astype(float)
-        sequence, looks = Betting(), []
+        sequence = Betting()
+        looks = []
         for n, score in enumerate(scores, start=1):
             sequence.add(float(score))
             if n >= 40 and n % 10 == 0:

@@ -80,7 +80,8 @@ def test_token_scores_of_overlapping_spans() -> None:
 
 
 def test_alert_f1_by_hand() -> None:
-    scores, labels = [[0.1, 0.4, 0.8, math.inf]], [[1, 0, 1, 0]]
+    scores = [[0.1, 0.4, 0.8, math.inf]]
+    labels = [[1, 0, 1, 0]]
     at = alert_f1(scores, labels, threshold=0.5)
     # alerts: tokens 0 and 1. Errors: 1 true, 1 false, 1 missed: F1 1/2. Others: the same.
     assert at.f1 == pytest.approx(0.5)
@@ -111,7 +112,8 @@ def slow_macro_f1(
                 ]
             )
         )
-    s, g = np.concatenate(scores), np.concatenate(labels)
+    s = np.concatenate(scores)
+    g = np.concatenate(labels)
     return (f1(s < threshold, g == 1) + f1(s >= threshold, g == 0)) / 2
 
 
@@ -139,15 +141,13 @@ def test_held_out_threshold_is_no_better_than_the_maximum_on_noise() -> None:
     rng = np.random.default_rng(1)
     scores = [rng.random(20) for _ in range(20)]
     labels = [(rng.random(20) < 0.2).astype(int) for _ in range(20)]
-    held, best = (
-        held_out_alert_f1(scores, labels, n_folds=5),
-        alert_f1(scores, labels),
-    )
-    assert held.f1 is not None
+    held_out = held_out_alert_f1(scores, labels, n_folds=5)
+    best = alert_f1(scores, labels)
+    assert held_out.f1 is not None
     assert best.f1 is not None
-    assert held.f1 <= best.f1
-    assert (held.threshold, held.chosen) == (None, "held-out")
-    assert held == held_out_alert_f1(scores, labels, n_folds=5)
+    assert held_out.f1 <= best.f1
+    assert (held_out.threshold, held_out.chosen) == (None, "held-out")
+    assert held_out == held_out_alert_f1(scores, labels, n_folds=5)
 
 
 def test_held_out_threshold_of_clear_scores_is_right_everywhere() -> None:

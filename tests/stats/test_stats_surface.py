@@ -22,8 +22,8 @@ def test_every_public_name_loads_and_is_imported_for_type_checkers() -> None:
         for alias in node.names
     ]
     assert sorted(name for _, name, _ in imported) == dir(beholder.stats)
-    for module, name, shown in imported:
-        assert shown == name
+    for module, name, alias in imported:
+        assert alias == name
         assert getattr(beholder.stats, name) is getattr(
             importlib.import_module(f"beholder.stats.{module}"), name
         )

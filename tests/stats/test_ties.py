@@ -44,15 +44,17 @@ def test_correlations_of_ranks_do_not_see_the_last_bit() -> None:
 
 def test_rank_tests_do_not_see_the_last_bit() -> None:
     # U counts 0.3 against 0.3 as a half: 1 + 2.5 + ... as scipy has it on exact numbers.
-    a, b = [0.1 + 0.2, 0.5, 0.6], [0.3, 0.2, 0.1]
+    a = [0.1 + 0.2, 0.5, 0.6]
+    b = [0.3, 0.2, 0.1]
     expected = scipy.stats.mannwhitneyu([0.3, 0.5, 0.6], b)
-    found = stats.mann_whitney(a, b)
-    assert (found.statistic, found.p_value) == pytest.approx(
+    result = stats.mann_whitney(a, b)
+    assert (result.statistic, result.p_value) == pytest.approx(
         (expected.statistic, expected.pvalue)
     )
-    assert found.statistic == 8.5
+    assert result.statistic == 8.5
     # Differences 0 (left out), .1, .1, .1, -.2 and .4, three of which are equal but for rounding.
-    x, y = [0.1 + 0.2, 0.3, 0.2, 0.4, 0.1, 0.9], [0.3, 0.2, 0.1, 0.3, 0.3, 0.5]
+    x = [0.1 + 0.2, 0.3, 0.2, 0.4, 0.1, 0.9]
+    y = [0.3, 0.2, 0.1, 0.3, 0.3, 0.5]
     # Ranks of the sizes: 2, 2, 2, 4, 5; the negative one has 4: (11 - 4) / 15.
     assert stats.wilcoxon(x, y).estimate == pytest.approx(7 / 15)
 
@@ -103,14 +105,14 @@ def test_a_difference_at_the_threshold_is_a_preference() -> None:
 
 
 def test_clusters_of_systems_begin_with_the_first_of_equal_ones() -> None:
-    asked: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
 
-    def p_value(leader: int, other: int) -> float:
-        asked.append((leader, other))
+    def p_value(leader: int, challenger: int) -> float:
+        pairs.append((leader, challenger))
         return 0.5
 
     stats.significance_clusters([0.3, 0.1 + 0.2], p_value)
-    assert asked == [(0, 1)]
+    assert pairs == [(0, 1)]
 
 
 @pytest.mark.parametrize(

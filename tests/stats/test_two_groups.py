@@ -20,16 +20,12 @@ A = [5.1, 4.8, 6.0, 5.5, 4.9, 5.8]
 B = [4.2, 4.9, 4.4, 5.0, 3.9, 4.1, 4.6]
 
 # Table 4 of the narrative coherence paper: printed means, SDs and n, with t and d.
-HUMAN_C, MAPS_C, RANDOM_C = (
-    Moments(6.50, 1.09, 6),
-    Moments(5.60, 0.86, 60),
-    Moments(4.93, 0.68, 60),
-)
-HUMAN, MAPS, RANDOM = (
-    Moments(8.11, 0.40, 6),
-    Moments(6.25, 1.05, 60),
-    Moments(5.32, 1.15, 60),
-)
+HUMAN_C = Moments(6.50, 1.09, 6)
+MAPS_C = Moments(5.60, 0.86, 60)
+RANDOM_C = Moments(4.93, 0.68, 60)
+HUMAN = Moments(8.11, 0.40, 6)
+MAPS = Moments(6.25, 1.05, 60)
+RANDOM = Moments(5.32, 1.15, 60)
 TABLE_4 = [
     (HUMAN_C, MAPS_C, 2.386, 0.916),
     (HUMAN_C, RANDOM_C, 5.125, 1.734),
@@ -70,10 +66,8 @@ def test_effect_sizes_match_pingouin() -> None:
 
 def test_hedges_correction_for_ten_degrees_of_freedom() -> None:
     # gamma(5) / (sqrt(5) gamma(4.5)) = 24 / (2.2360680 * 11.6317284)
-    g, d = (
-        hedges_g([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 9]),
-        cohen_d([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 9]),
-    )
+    g = hedges_g([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 9])
+    d = cohen_d([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 9])
     assert g.value is not None
     assert d.value is not None
     assert g.value / d.value == pytest.approx(
@@ -82,7 +76,8 @@ def test_hedges_correction_for_ten_degrees_of_freedom() -> None:
 
 
 def test_bonetts_interval_by_hand() -> None:
-    first, second = Moments(2.0, 1.0, 11), Moments(1.0, 2.0, 21)
+    first = Moments(2.0, 1.0, 11)
+    second = Moments(1.0, 2.0, 21)
     result = cohen_d(first, second, pooling="unweighted")
     s2 = 2.5
     d = 1 / math.sqrt(s2)
@@ -95,7 +90,8 @@ def test_bonetts_interval_by_hand() -> None:
 
 
 def test_t_tests_match_pingouin() -> None:
-    welch, student = t_test(A, B), t_test(A, B, equal_variances=True)
+    welch = t_test(A, B)
+    student = t_test(A, B, equal_variances=True)
     # pingouin 0.7.0, ttest with and without correction
     assert welch.statistic == pytest.approx(3.565859204792, abs=1e-10)
     assert welch.df == pytest.approx(9.836507693527, abs=1e-10)

@@ -26,27 +26,27 @@ from beholder.stats import (
 
 
 class TestRate:
-    def test_it_is_that_of_the_worked_example(self) -> None:
-        found = corrected_rate(
+    def test_matches_the_worked_example(self) -> None:
+        rate = corrected_rate(
             380, 600, found=42, missed=8, rejected=40, false_alarms=10
         )
-        assert found.raw == pytest.approx(0.633333, abs=1e-6)
-        assert (found.sensitivity, found.specificity) == (0.84, 0.8)
-        assert found.rate == pytest.approx(0.677083, abs=1e-6)
-        assert found.error == pytest.approx(0.069051, abs=1e-6)
-        assert found.interval.low == pytest.approx(0.548531, abs=1e-6)
-        assert found.interval.high == pytest.approx(0.832902, abs=1e-6)
-        assert not found.clipped
+        assert rate.raw == pytest.approx(0.633333, abs=1e-6)
+        assert (rate.sensitivity, rate.specificity) == (0.84, 0.8)
+        assert rate.rate == pytest.approx(0.677083, abs=1e-6)
+        assert rate.error == pytest.approx(0.069051, abs=1e-6)
+        assert rate.interval.low == pytest.approx(0.548531, abs=1e-6)
+        assert rate.interval.high == pytest.approx(0.832902, abs=1e-6)
+        assert not rate.clipped
 
     def test_a_correction_that_leads_out_of_the_range_is_clipped_and_said(
         self,
     ) -> None:
-        found = corrected_rate(
+        rate = corrected_rate(
             5, 600, found=42, missed=8, rejected=40, false_alarms=10
         )
-        assert found.rate == 0
-        assert found.clipped
-        assert found.interval.low == 0
+        assert rate.rate == 0
+        assert rate.clipped
+        assert rate.interval.low == 0
 
     @pytest.mark.parametrize(
         (
@@ -64,7 +64,7 @@ class TestRate:
             (380, -1, 40, 40, 10, "expected counts"),
         ],
     )
-    def test_it_is_refused_without_ground(
+    def test_counts_that_cannot_be_corrected_raise(
         self,
         positives: int,
         found: int,
@@ -83,40 +83,41 @@ class TestRate:
                 false_alarms=false_alarms,
             )
 
-    def test_its_interval_holds_the_true_rate(self) -> None:
+    def test_interval_contains_the_true_rate(self) -> None:
         rng = np.random.default_rng(7)
-        held = 0
+        n_covered = 0
         for _ in range(1000):
             yes = rng.random(500) < 0.3
-            said = np.where(
+            verdicts = np.where(
                 yes, rng.random(500) < 0.85, rng.random(500) < 0.25
             )
-            found, rejected = rng.binomial(100, 0.85), rng.binomial(100, 0.75)
+            hits = rng.binomial(100, 0.85)
+            rejected = rng.binomial(100, 0.75)
             interval = corrected_rate(
-                int(said.sum()),
+                int(verdicts.sum()),
                 500,
-                found=found,
-                missed=100 - found,
+                found=hits,
+                missed=100 - hits,
                 rejected=rejected,
                 false_alarms=100 - rejected,
             ).interval
-            held += interval.low <= 0.3 <= interval.high
-        assert 930 <= held <= 980
+            n_covered += interval.low <= 0.3 <= interval.high
+        assert 930 <= n_covered <= 980
 
 
 class TestShare:
-    SAID = [1] * 42 + [0] * 48 + [1] * 10
+    VERDICTS_OF_LABELLED = [1] * 42 + [0] * 48 + [1] * 10
     TRUTH = [1] * 50 + [0] * 50
-    OTHERS = [1] * 380 + [0] * 220
+    OTHER_VERDICTS = [1] * 380 + [0] * 220
 
-    VERDICTS = SAID + OTHERS
+    VERDICTS = VERDICTS_OF_LABELLED + OTHER_VERDICTS
     LABELS = TRUTH + [math.nan] * 600
 
     def test_verdicts_of_a_picture_each_give_the_worked_rate(self) -> None:
-        found = corrected_share(self.LABELS, self.VERDICTS)
-        assert found.rate == pytest.approx(0.677083, abs=1e-6)
-        assert found.interval.low == pytest.approx(0.548531, abs=1e-6)
-        assert found.interval.high == pytest.approx(0.832902, abs=1e-6)
+        rate = corrected_share(self.LABELS, self.VERDICTS)
+        assert rate.rate == pytest.approx(0.677083, abs=1e-6)
+        assert rate.interval.low == pytest.approx(0.548531, abs=1e-6)
+        assert rate.interval.high == pytest.approx(0.832902, abs=1e-6)
 
     def test_verdicts_of_one_picture_do_not_count_as_independent(self) -> None:
         # Each verdict four times in its picture says no more than once: [.542, .812] by the
@@ -125,17 +126,17 @@ class TestShare:
             np.repeat(values, 4)
             for values in (self.LABELS, self.VERDICTS, range(700))
         ]
-        found = corrected_share(four[0], four[1], four[2].tolist())
-        assert found.rate == pytest.approx(0.677083, abs=1e-6)
-        assert found.error == pytest.approx(0.069051, rel=0.15)
-        assert found.interval.low == pytest.approx(0.541745, abs=0.03)
-        assert found.interval.high == pytest.approx(0.812421, abs=0.03)
+        rate = corrected_share(four[0], four[1], four[2].tolist())
+        assert rate.rate == pytest.approx(0.677083, abs=1e-6)
+        assert rate.error == pytest.approx(0.069051, rel=0.15)
+        assert rate.interval.low == pytest.approx(0.541745, abs=0.03)
+        assert rate.interval.high == pytest.approx(0.812421, abs=0.03)
 
     def test_verdicts_of_one_kind_alone_give_no_rate(self) -> None:
         with pytest.raises(
             ConfigError, match="0 verdicts have labels and 600 have none"
         ):
-            corrected_share([None] * 600, self.OTHERS)
+            corrected_share([None] * 600, self.OTHER_VERDICTS)
 
     def test_few_pictures_give_no_rate(self) -> None:
         clusters = [*[0] * 50, *[1] * 50, *range(2, 602)]
@@ -155,32 +156,32 @@ def worked_people() -> tuple[np.ndarray, np.ndarray]:
 
 
 class TestAlternativeAnnotator:
-    def test_it_is_that_of_the_worked_example(self) -> None:
-        found = alternative_annotator(*worked_people())
-        assert found.winning_rate == {0.2: 1.0, 0.15: 1.0, 0.1: 0.0}
-        assert found.advantage == pytest.approx(0.916667, abs=1e-6)
-        assert found.p_values[0.1] == pytest.approx(
+    def test_matches_the_worked_example(self) -> None:
+        result = alternative_annotator(*worked_people())
+        assert result.winning_rate == {0.2: 1.0, 0.15: 1.0, 0.1: 0.0}
+        assert result.advantage == pytest.approx(0.916667, abs=1e-6)
+        assert result.p_values[0.1] == pytest.approx(
             (0.028641, 0.028641, 0.010323), abs=1e-6
         )
-        assert found.p_values[0.15] == pytest.approx(
+        assert result.p_values[0.15] == pytest.approx(
             (0.006817, 0.006817, 0.002485), abs=1e-6
         )
 
     def test_the_order_of_people_and_items_is_nothing_to_it(self) -> None:
         people, judge = worked_people()
         order = np.random.default_rng(1).permutation(36)
-        found = alternative_annotator(
+        shuffled = alternative_annotator(
             people[order][:, [2, 0, 1]], judge[order]
         )
-        assert found.winning_rate == {0.2: 1.0, 0.15: 1.0, 0.1: 0.0}
+        assert shuffled.winning_rate == {0.2: 1.0, 0.15: 1.0, 0.1: 0.0}
 
     def test_a_judge_that_is_a_person_again_stands_in_without_spread(
         self,
     ) -> None:
         labels = np.tile([[1.0, 1.0]], (40, 1))
-        found = alternative_annotator(labels, labels[:, 0])
-        assert found.p_values[0.1] == (0.0, 0.0)
-        assert found.winning_rate[0.1] == 1
+        result = alternative_annotator(labels, labels[:, 0])
+        assert result.p_values[0.1] == (0.0, 0.0)
+        assert result.winning_rate[0.1] == 1
         assert (
             alternative_annotator(labels, 1 - labels[:, 0]).winning_rate[0.2]
             == 0
@@ -190,8 +191,8 @@ class TestAlternativeAnnotator:
         # The judge is 1 from the other, the person 2: the judge wins everywhere, and so does
         # it for the second person, to whom the first is 2 away and the judge 1.
         people = np.tile([[1.0, 3.0]], (30, 1))
-        found = alternative_annotator(people, np.full(30, 2.0), numeric=True)
-        assert found.advantage == 1
+        result = alternative_annotator(people, np.full(30, 2.0), numeric=True)
+        assert result.advantage == 1
         assert (
             alternative_annotator(people, np.full(30, 2.0)).advantage == 1
         )  # never equal: all tie
@@ -209,8 +210,8 @@ class TestAlternativeAnnotator:
     def test_people_with_few_items_are_left_out(self) -> None:
         people, judge = worked_people()
         people[:10, 2] = np.nan
-        found = alternative_annotator(people, judge)
-        assert (found.n_people, found.left_out) == (2, 1)
+        result = alternative_annotator(people, judge)
+        assert (result.n_people, result.left_out) == (2, 1)
         people[:10, 1] = np.nan
         with pytest.raises(ConfigError, match="0 people have 30 items"):
             alternative_annotator(people, judge)
@@ -236,18 +237,18 @@ class TestSizes:
         assert items_for_kappa(0.1, [[0.8, 0.07], [0.07, 0.06]]) == 684
 
     def test_labels(self) -> None:
-        found = [
+        n_labels = [
             labels_for_corrected_mean(0.03, 0.25, r, 2000)
             for r in (0.5, 0.8, 0.9, 0)
         ]
-        assert found == [207, 105, 57, 267]
+        assert n_labels == [207, 105, 57, 267]
 
     def test_scatter_is_that_of_an_analysis_of_variance(self) -> None:
         # Pictures (1, 3) and (5, 7): between (1 - 3) mean square 16, within 2, two texts each.
-        found = scatter([1, 3, 5, 7], ["a", "a", "b", "b"])
-        assert found.icc == pytest.approx((16 - 2) / (16 + 2))
-        assert found.sd == pytest.approx((20 / 3) ** 0.5)
-        assert found.per_picture == 2
+        spread = scatter([1, 3, 5, 7], ["a", "a", "b", "b"])
+        assert spread.icc == pytest.approx((16 - 2) / (16 + 2))
+        assert spread.sd == pytest.approx((20 / 3) ** 0.5)
+        assert spread.per_picture == 2
         assert scatter([1, 2, 4], "abc").icc == 0
 
     def test_numbers_out_of_range_are_refused(self) -> None:
@@ -277,10 +278,10 @@ class TestBetting:
         self, n: int, low: float, high: float | None
     ) -> None:
         # Ours reaches one step of the grid (0.001) further, so that it is never too narrow.
-        found = betting_interval(worked_values(n))
-        assert found.low == pytest.approx(low - 0.001, abs=6e-4)
+        interval = betting_interval(worked_values(n))
+        assert interval.low == pytest.approx(low - 0.001, abs=6e-4)
         if high is not None:
-            assert found.high == pytest.approx(high + 0.001, abs=6e-4)
+            assert interval.high == pytest.approx(high + 0.001, abs=6e-4)
 
     def test_another_scale_gives_the_same_interval_on_it(self) -> None:
         plain = betting_interval(worked_values(50))

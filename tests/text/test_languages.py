@@ -10,7 +10,7 @@ from beholder.text.languages import has_blanks, language_named, not_english
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("written", "name"),
     [
         ("hi", "Hindi"),
         ("HI", "Hindi"),
@@ -25,9 +25,9 @@ from beholder.text.languages import has_blanks, language_named, not_english
     ],
 )
 def test_only_known_names_and_codes_name_a_language(
-    said: str, name: str | None
+    written: str, name: str | None
 ) -> None:
-    assert language_named(said) == name
+    assert language_named(written) == name
 
 
 def test_some_languages_have_no_blanks_between_words() -> None:
@@ -48,9 +48,9 @@ def test_some_languages_have_no_blanks_between_words() -> None:
     ],
 )  # fmt: skip
 def test_texts_in_other_languages_are_told(text: str, why: str) -> None:
-    found = not_english(text)
-    assert found is not None
-    assert why in found
+    evidence = not_english(text)
+    assert evidence is not None
+    assert why in evidence
 
 
 @pytest.mark.parametrize(

@@ -101,14 +101,17 @@ def test_what_is_content_stays(text: str) -> None:
 def test_a_form_changes_no_value(name: str, form: str) -> None:
     scored: Any = metric(name)
     first = scored.values[0].name
-    plain, reference = " ".join(CANDIDATE), " ".join(REFERENCE)
+    plain = " ".join(CANDIDATE)
+    reference = " ".join(REFERENCE)
     value = scored.score_text(plain, reference).values[first]
-    for candidate, other in (
+    for candidate, laid_out_reference in (
         (_laid_out(form, CANDIDATE), reference),
         (plain, _laid_out(form, REFERENCE)),
         (_laid_out(form, CANDIDATE), _laid_out(form, REFERENCE)),
     ):
-        changed = scored.score_text(candidate, other).values[first]
+        changed = scored.score_text(candidate, laid_out_reference).values[
+            first
+        ]
         assert changed == pytest.approx(value, abs=0.02)
 
 

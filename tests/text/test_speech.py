@@ -8,7 +8,7 @@ from beholder.text import n_spoken, without_marks
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
+    ("text", "cleaned_text"),
     [
         (
             "एक <noise> लाल </noise> स्कूटर {scooter} है",
@@ -31,11 +31,11 @@ from beholder.text import n_spoken, without_marks
     ],
 )
 def test_marks_become_blanks_of_their_length_and_nothing_else_does(
-    text: str, left: list[str]
+    text: str, cleaned_text: list[str]
 ) -> None:
     cleaned = without_marks(text)
     assert len(cleaned) == len(text)
-    assert cleaned.split() == left
+    assert cleaned.split() == cleaned_text
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ café naïve straße Ωμέγα Ёлка -> café|naïve|straße|Ωμέγα|Ёл
 @pytest.mark.parametrize("row", CASES.strip().splitlines())
 def test_words_of_many_scripts(row: str) -> None:
     text, _, expected = row.partition(" ->")
-    found = [text[start:end] for start, end in words(text)]
-    assert "|".join(found) == expected.strip()
+    tokens = [text[start:end] for start, end in words(text)]
+    assert "|".join(tokens) == expected.strip()
 
 
 def test_a_decomposed_accent_stays_with_its_letter() -> None:
@@ -69,8 +69,8 @@ def test_a_hundred_thousand_characters_take_linear_time() -> None:
 @given(st.text(st.characters(max_codepoint=127), max_size=40))
 def test_plain_ascii_is_cut_as_any_text(text: str) -> None:
     # a word of another script at the end takes the text off the ASCII path
-    beside = words(text + " \u4e00")[:-1]
-    assert words(text) == beside
+    with_han = words(text + " \u4e00")[:-1]
+    assert words(text) == with_han
 
 
 @pytest.mark.parametrize(
@@ -84,12 +84,12 @@ def test_hard_ascii_cases_are_cut_as_any_text(text: str) -> None:
     st.one_of(st.text(), st.text(alphabet=st.characters(max_codepoint=127)))
 )
 def test_folded_words_are_the_words_case_folded(text: str) -> None:
-    found = folded_words(text)
-    assert all(found)
+    folded = folded_words(text)
+    assert all(folded)
     # Each typographic or full-width character stands for one of the keyboard, or for none.
     places = words(text)
-    assert len(found) == len(places)
+    assert len(folded) == len(places)
     if not re.search(
         "[’‘ʼ´\u2032\u2010\u2011\u2212\u00ad\u2060\ufeff\uff01-\uff5e]", text
     ):
-        assert found == tuple(text[a:b].casefold() for a, b in places)
+        assert folded == tuple(text[a:b].casefold() for a, b in places)

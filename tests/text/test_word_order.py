@@ -92,7 +92,7 @@ REFERENCE = "qa qb qc qd"
 
 
 @pytest.mark.parametrize(
-    ("order", "candidate", "kept"),
+    ("order", "candidate", "share"),
     [
         # All four words, none of the three neighbours: 1 - 0 loose. Order at either end and between.
         (-0.05, "qd qc qb qa", 0.2),
@@ -110,12 +110,12 @@ REFERENCE = "qa qb qc qd"
     ],
 )
 def test_only_words_of_a_reference_in_no_english_order_lose(
-    monkeypatch: pytest.MonkeyPatch, order: float, candidate: str, kept: float
+    monkeypatch: pytest.MonkeyPatch, order: float, candidate: str, share: float
 ) -> None:
     # The order of a text of n words counts with 2 / n added to it.
     by_length = order - 2.0 / len(candidate.split())
     monkeypatch.setattr(word_order, "order", lambda _: by_length)
-    assert word_order.in_order(candidate, [REFERENCE]) == pytest.approx(kept)
+    assert word_order.in_order(candidate, [REFERENCE]) == pytest.approx(share)
 
 
 def test_the_reference_whose_words_are_out_of_order_decides(
@@ -144,7 +144,7 @@ def test_the_words_of_a_reference_in_any_order_lose_their_value(
 
 
 @pytest.mark.parametrize(
-    ("text", "other"),
+    ("text", "reference"),
     [
         (
             "Boy laying on couch with dog",
@@ -155,6 +155,6 @@ def test_the_words_of_a_reference_in_any_order_lose_their_value(
     ],
 )
 def test_short_captions_in_bare_english_lose_nothing(
-    text: str, other: str
+    text: str, reference: str
 ) -> None:
-    assert word_order.in_order(text, [other]) == 1.0
+    assert word_order.in_order(text, [reference]) == 1.0

@@ -24,7 +24,7 @@ class _Annotator:
         self._ids["root"] = self._ids["ROOT"]  # as spaCy writes it
 
     def __call__(self, doc: Doc) -> Doc:
-        parsed = self._network.read([token.text for token in doc])
+        parsed = self._network.tag_words([token.text for token in doc])
         rows = np.empty((len(doc), 4), dtype=np.uint64)
         for place, names in enumerate(
             (parsed.tags, parsed.parts, parsed.relations)

@@ -29,7 +29,7 @@ MISREAD: float = _WEIGHTS["misread"]
 def features(
     words: Sequence[Word], ends: Sequence[Word] = ()
 ) -> tuple[float, ...]:
-    """What the doubt about a part is made of; empty without words or margins.
+    """Return the features from which the doubt about a part is computed.
 
     Args:
         words: The words that say it.
@@ -37,34 +37,41 @@ def features(
 
     Returns:
         1; the least margins of tag, head and relation of the words; of the ends, those of tag, head
-        and relation; the distance to the farthest end; whether it has more than two words.
+        and relation; the distance to the farthest end; whether it has more than two words. Empty
+        without words or margins.
     """
-    known = [word for word in words if word.margins]
-    if not known:
+    measured = [word for word in words if word.margins]
+    if not measured:
         return ()
-    theirs = _least([word for word in ends if word.margins]) if ends else _NONE
-    far = (
-        max([abs(word.index - known[0].index) for word in ends]) if ends else 0
+    end_margins = (
+        _least([word for word in ends if word.margins]) if ends else _NONE
+    )
+    distance = (
+        max([abs(word.index - measured[0].index) for word in ends])
+        if ends
+        else 0
     )
     return (
         1.0,
-        *_least(known),
-        *theirs,
-        min(far, _FAR) / _FAR,
+        *_least(measured),
+        *end_margins,
+        min(distance, _FAR) / _FAR,
         float(len(words) > _LONG),
     )
 
 
-def doubt(part: Part, found: Sequence[float]) -> float:
-    """How likely a part with these features is misread, 0..1; 0 without features."""
-    if not found:
+def doubt(part: Part, values: Sequence[float]) -> float:
+    """Return the probability that a part with these features is misread; 0 without features."""
+    if not values:
         return 0.0
-    total = sum(map(mul, _WEIGHTS[part], found))
+    # A logistic regression, fitted to units that readers marked as ill-formed or not
+    # (training/english/certainty.py).
+    total = sum(map(mul, _WEIGHTS[part], values))
     return round(1.0 / (1.0 + math.exp(-total)), _DIGITS)
 
 
 def _least(words: Sequence[Word]) -> Sequence[float]:
-    """The least of each margin within -2 and 4: beyond some units, more hardly says more."""
+    """Return the least of each margin over the words, within -2 and 4."""
     if not words:
         return _NONE
     least = (
@@ -72,11 +79,11 @@ def _least(words: Sequence[Word]) -> Sequence[float]:
         if len(words) == 1
         else map(min, *[word.margins for word in words])
     )
-    return [
-        4.0 * m / (4.0 + m)
-        if 0 <= m < math.inf
-        else max(m, -2.0)
-        if m < 0
-        else 4.0
-        for m in least
-    ]
+    return [_bound_margin(margin) for margin in least]
+
+
+def _bound_margin(margin: float) -> float:
+    """Return a margin within -2 and 4; large margins approach 4."""
+    if margin < 0:
+        return max(margin, -2.0)
+    return 4.0 if margin == math.inf else 4.0 * margin / (4.0 + margin)

@@ -24,7 +24,7 @@ _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
 
 def is_verb(word: Word) -> bool:
-    """Whether a word is a verb that can have a subject of its own, so not "the lit room"."""
+    """Return whether a word is a verb that can have a subject of its own, so not "the lit room"."""
     return word.pos == "VERB" and word.dep not in (
         "amod",
         "case",
@@ -45,33 +45,39 @@ def conjuncts(word: Word) -> list[Word]:
 
 
 def is_denied(word: Word) -> bool:
-    """Whether a predicate is negated: "is not held", "it is false that he smiles"."""
-    told = word.sentence in word.document.having(_DENYING_WORDS)
-    return told and _is_negated(word) != _is_refuted(word)
+    """Return whether a predicate is negated: "is not held", "it is false that he smiles"."""
+    has_denial = word.sentence in word.document.having(_DENYING_WORDS)
+    return has_denial and _is_negated(word) != _is_refuted(word)
 
 
 def _is_negated(word: Word) -> bool:
-    """As in "is not held", "never smiles", "without holding"."""
+    """Return whether a word is negated: "is not held", "never smiles", "without holding"."""
     if is_verb(word) and "without" in word.lower_children("mark"):
         return True
-    named = word.children("nsubj")
+    subject_words = word.children("nsubj")
     counted = [
-        c for subject in named for c in (subject, *subject.children("det"))
+        c
+        for subject in subject_words
+        for c in (subject, *subject.children("det"))
     ]
+    # "None of the men smiles" denies the verb by its subject.
     if any(c.lower in ("none", "neither") for c in counted):
         return True
-    last = word.index + (word.lemma == "be")  # "there isn't a dog"
-    said = (
+    # As in "there isn't a dog".
+    last = word.index + (word.lemma == "be")
+    modifiers = (
         c
         for c in word.children("advmod", "neg", "det", "cc")
         if c.index <= last
     )
-    denying = (c for c in said if c.lower in lex.NEGATIONS or c.lemma == "not")
+    denying = (
+        c for c in modifiers if c.lower in lex.NEGATIONS or c.lemma == "not"
+    )
     return not all(is_limited(c) for c in denying)
 
 
 def _is_refuted(word: Word) -> bool:
-    """Whether the text calls the clause of a word false: "it is not true that ..."."""
+    """Return whether the text calls the clause of a word false: "it is not true that ..."."""
     refuted = False
     for _ in range(_DEPTH):
         frame = word.governor
@@ -82,6 +88,7 @@ def _is_refuted(word: Word) -> bool:
             if judged.lemma in lex.TRUTHS | lex.UNTRUTHS and judged.child(
                 "cop"
             ):
+                # Each frame turns the truth around: "it is not false that ..." refutes twice.
                 refuted ^= (judged.lemma in lex.UNTRUTHS) != _is_negated(
                     judged
                 )
@@ -91,13 +98,13 @@ def _is_refuted(word: Word) -> bool:
 
 
 def is_limited(denying: Word) -> bool:
-    """Whether a negation only says that there is more: "not only a dog"."""
+    """Return whether a negation only says that there is more: "not only a dog"."""
     following = denying.next
     return following is not None and following.lower in lex.LIMITING_ADVERBS
 
 
 def is_passive(verb: Word) -> bool:
-    """Whether the subject undergoes the verb: "is held by", "covered in snow"."""
+    """Return whether the subject undergoes the verb: "is held by", "covered in snow"."""
     if verb.child("aux:pass", "nsubj:pass"):
         return True
     head = verb.governor
@@ -111,10 +118,14 @@ def is_passive(verb: Word) -> bool:
 
 
 def subjects(predicate: Word, depth: int = 0) -> list[Word]:
-    """The nouns a predicate is said of, conjuncts included; empty if there is none."""
-    if own := written_subjects(predicate):
-        named = [n for c in own for n in conjuncts(_referent(c, predicate))]
-        return [*_joined_before(predicate, own[0]), *named]
+    """Return the nouns that a predicate is said of, conjuncts included."""
+    # Plan: written subjects first; then the inverted one; then the noun that a clause describes;
+    # then the subjects of the clause above, which share it.
+    if own_subjects := written_subjects(predicate):
+        nouns = [
+            n for c in own_subjects for n in conjuncts(_referent(c, predicate))
+        ]
+        return [*_joined_before(predicate, own_subjects[0]), *nouns]
     if inverted := inverted_subject(predicate):
         return conjuncts(inverted)
     head = predicate.governor
@@ -128,15 +139,15 @@ def subjects(predicate: Word, depth: int = 0) -> list[Word]:
 
 
 def written_subjects(predicate: Word) -> list[Word]:
-    """The subjects of a predicate; a fronted place is none, whatever the parser says."""
-    named = (c for c in predicate.children("nsubj") if c.lower != "there")
-    return [c for c in named if not c.child("case")]
+    """Return the subjects of a predicate without fronted places that the parser took for one."""
+    nominals = (c for c in predicate.children("nsubj") if c.lower != "there")
+    return [c for c in nominals if not c.child("case")]
 
 
 def fronted_place(predicate: Word) -> Word | None:
     """The place that was read as a subject in "On the table is a vase"."""
-    named = predicate.before("nsubj")
-    return next((c for c in named if c.child("case")), None)
+    nominals = predicate.before("nsubj")
+    return next((c for c in nominals if c.child("case")), None)
 
 
 def _joined_before(predicate: Word, subject: Word) -> list[Word]:
@@ -161,7 +172,8 @@ def _shared(predicate: Word, head: Word, depth: int) -> list[Word]:
         return []
     if predicate.dep == "xcomp" and head.pos == "VERB":
         objects = head.children("obj")
-        if objects:  # "shows a man riding", "keeps the door open"
+        # As in "shows a man riding", "keeps the door open".
+        if objects:
             return [n for c in objects for n in conjuncts(c)]
     if _is_nominal(head) and not head.child("cop", "nsubj"):
         return conjuncts(head) if predicate.dep != "conj" else [head]
@@ -169,7 +181,10 @@ def _shared(predicate: Word, head: Word, depth: int) -> list[Word]:
 
 
 def _doer(predicate: Word, noun: Word) -> list[Word]:
-    """The sitter in "A woman sits on a bench reading": benches do not read."""
+    """Return the living subject of a participle after another noun, or an empty list.
+
+    In "A woman sits on a bench reading" it is the woman: benches do not read.
+    """
     if (
         predicate.tag != "VBG"
         or predicate.lemma not in lex.ANIMATE_VERBS
@@ -222,10 +237,8 @@ def inverted_subject(verb: Word) -> Word | None:
         or written_subjects(verb)
     ):
         return None
-    fronted, after = (
-        verb.before("obl", "advmod", "nsubj"),
-        verb.after("obj"),
-    )
+    fronted = verb.before("obl", "advmod", "nsubj")
+    after = verb.after("obj")
     return (
         after[0]
         if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG")
@@ -235,46 +248,47 @@ def inverted_subject(verb: Word) -> Word | None:
 
 def objects(verb: Word) -> list[Word]:
     """The direct objects of a verb, conjuncts included."""
+    # Plan: written objects; else the noun of a relative clause; else the objects after a joined
+    # verb.
     direct = verb.children("obj")
     direct = [
         c
         for c in direct
         if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"
     ]
-    others = (inverted_subject(verb), *recipients(verb)) if direct else ()
-    direct = [c for c in direct if c not in others]
-    if found := [n for c in direct for n in conjuncts(c)]:
-        return found
+    excluded = (inverted_subject(verb), *recipients(verb)) if direct else ()
+    direct = [c for c in direct if c not in excluded]
+    if nouns := [n for c in direct for n in conjuncts(c)]:
+        return nouns
     gap = gap_noun(verb)
     if gap is not None and not _stranded(verb):
         return [gap]
     head = verb.governor
     if verb.dep == "conj" and head is not None and head.pos == "VERB":
         later = [c for c in head.children("obj") if c.index > verb.index]
-        return [
-            n for c in later for n in conjuncts(c)
-        ]  # "holds and eats a sandwich"
+        # As in "holds and eats a sandwich".
+        return [n for c in later for n in conjuncts(c)]
     return []
 
 
 def recipients(verb: Word) -> list[Word]:
-    """Who gets the object: "gives the woman a flower"; of two objects the first."""
-    named = verb.children("iobj")
+    """Return the receivers of the object: the woman in "gives the woman a flower"."""
+    receivers = verb.children("iobj")
     direct = verb.children("obj")
     if (
-        not named
+        not receivers
         and len(direct) == 2
         and direct[1].child("det", "nummod", "amod")
     ):
         return direct[:1]
-    return named
+    return receivers
 
 
 def gap_noun(verb: Word) -> Word | None:
     """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
     if verb.dep not in ("acl", "acl:relcl"):
         return None
-    own = [
+    own_subjects = [
         c
         for c in verb.children("nsubj")
         if c.lower not in lex.RELATIVE_PRONOUNS
@@ -283,7 +297,7 @@ def gap_noun(verb: Word) -> Word | None:
     placed = not _PLACING.isdisjoint(asks)
     relative = not lex.RELATIVE_PRONOUNS.isdisjoint(verb.lower_children("obj"))
     full = verb.child("cop", "obj") and not relative
-    return None if placed or full or not own else verb.governor
+    return None if placed or full or not own_subjects else verb.governor
 
 
 def stranded_preposition(verb: Word) -> Word | None:
@@ -302,25 +316,27 @@ def _stranded(verb: Word) -> Word | None:
     return next(filter(None, cases), None)
 
 
-_DENYING = ("no", "not")  # base forms; "neither dog" says that there are two
+# Base forms; "neither dog" says that there are two.
+_DENYING = ("no", "not")
 _INDEFINITE = ("a", "an", "any", "either")
 _COUNTING = lex.QUANTIFIERS - {"any", "other", "single"}
 
 
 def is_absent(noun: Word) -> bool:
-    """Whether a text says that there is no such thing as a noun names.
+    """Return whether a text says that there is no such thing as a noun names.
 
     A denied verb denies only what is new in it: who "is not wearing the hat" may have it at hand,
     and if there are "not many people" there are some. In a clause that is called false, all things
     are denied.
     """
-    told = noun.sentence in noun.document.having(_DENYING_WORDS)
-    return told and _is_lacking(noun) != _is_refuted(noun)
+    has_denial = noun.sentence in noun.document.having(_DENYING_WORDS)
+    return has_denial and _is_lacking(noun) != _is_refuted(noun)
 
 
 def _is_lacking(noun: Word) -> bool:
     if _is_denied_itself(noun):
         return True
+    # A negation before the first of a list may deny all of it: "no dog or cat".
     first = noun.head_word if noun.dep == "conj" else noun
     group = conjuncts(first)
     if noun not in group:
@@ -331,25 +347,24 @@ def _is_lacking(noun: Word) -> bool:
     if noun is not first:
         if "but" in noun.lower_children("cc"):
             return False
-        if _is_denied_itself(
-            first
-        ):  # "a dog without a collar and a cat" has a cat
+        # "a dog without a collar and a cat" has a cat.
+        if _is_denied_itself(first):
             bare = not noun.child("case", "det")
             return joined_by == {"or"} or (bare and _is_lacked(first))
     return _is_new(noun) and _is_in_denied_clause(first)
 
 
 def _is_denied_itself(noun: Word) -> bool:
-    """As in "no hat", "not a single hat", "is not a hat", "without a hat"."""
+    """Return whether a noun itself is denied: "no hat", "not a single hat", "without a hat"."""
     if _is_lacked(noun):
         return True
     denying = (
         c for c in noun.children("det", "advmod", "cc") if c.lemma in _DENYING
     )
-    said = [word.lemma for word in denying if not is_limited(word)]
-    if said == ["not"]:
+    denials = [word.lemma for word in denying if not is_limited(word)]
+    if denials == ["not"]:
         return _is_new(noun) and _is_no_place(noun)
-    return bool(said)
+    return bool(denials)
 
 
 def _is_lacked(noun: Word) -> bool:
@@ -357,16 +372,20 @@ def _is_lacked(noun: Word) -> bool:
 
 
 def _is_new(noun: Word) -> bool:
-    """Whether a noun stands for any of its kind: neither a known one nor some number of them."""
-    said = noun.children("det", "amod", "nummod")
+    """Return whether a noun stands for any of its kind: not for a known one, nor for a number."""
+    modifiers = noun.children("det", "amod", "nummod")
     if noun.pos != "NOUN" or noun.child("nmod:poss", "nummod"):
         return False
-    indefinite = all(d.lower in _INDEFINITE for d in said if d.dep == "det")
-    return indefinite and _COUNTING.isdisjoint(word.lower for word in said)
+    indefinite = all(
+        d.lower in _INDEFINITE for d in modifiers if d.dep == "det"
+    )
+    return indefinite and _COUNTING.isdisjoint(
+        word.lower for word in modifiers
+    )
 
 
 def _is_in_denied_clause(noun: Word) -> bool:
-    """Whether a noun is what a denied verb acts on, or what it says there is or is with."""
+    """Return whether a noun is what a denied verb acts on, or what it says there is or is with."""
     verb = noun.governor
     if verb is None or not _is_negated(verb):
         return False

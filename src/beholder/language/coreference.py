@@ -1,4 +1,4 @@
-"""Which mentions mean the same thing.
+"""Coreference: resolve the mentions that mean the same thing.
 
 Made for descriptions: mentions are read in text order, and each looks back for what it repeats. A
 definite noun repeats one with the same head that it does not contradict; a pronoun repeats the
@@ -132,9 +132,9 @@ class _Resolver:
         self._by_word: dict[int, MentionSpan] = {}
         for mention in find_mentions(phrases):
             self._by_word[mention.word.index] = mention
-            self._read(mention)
+            self._read_mention(mention)
 
-    def _read(self, mention: MentionSpan) -> None:
+    def _read_mention(self, mention: MentionSpan) -> None:
         self._note_group(mention)
         if mention.phrase is not None and mention.phrase.rule == "selector":
             self._read_selector(mention, mention.phrase)
@@ -144,22 +144,24 @@ class _Resolver:
             self._link(mention, self._repeated(mention))
 
     def _link(self, mention: MentionSpan, thing: _Thing | None) -> None:
-        """A mention is of a thing, or of a new one."""
+        """Add a mention to a thing, or make a new thing of it if that is None."""
         if thing is None:
             self.things.append(_Thing(mention))
         else:
             self.links.same[mention.word.index] = (thing.first.word.index,)
             thing.add(mention)
 
-    def _known(self) -> list[_Thing]:
-        """The last things named; what is not there is not repeated."""
+    def _present_things(self) -> list[_Thing]:
+        """Return the things named last, without those that the text says are absent."""
         return [
             thing for thing in self.things[-_WINDOW:] if not thing.is_absent
         ]
 
     def _recent(self) -> list[_Thing]:
         """The last things named, those spoken of last first."""
-        return sorted(self._known(), key=lambda thing: -thing.last.word.index)
+        return sorted(
+            self._present_things(), key=lambda thing: -thing.last.word.index
+        )
 
     def _note_group(self, mention: MentionSpan) -> None:
         """Remember "a man and a woman" when its last member is read."""
@@ -190,25 +192,33 @@ class _Resolver:
         # Bare plurals repeat only what was said in the very same words.
         bare = mention.plural and not mention.word.children("det", "nummod")
         if (
-            mention.other
+            mention.is_another
             or mention.is_absent
             or not (mention.definite or bare)
         ):
             return None
+        # Names are compared as a whole, other nouns by their head.
         if mention.is_name:
-            like = [
+            namesakes = [
                 t
-                for t in self._known()
+                for t in self._present_things()
                 if any(_same_name(mention, m) for m in t.nouns)
             ]
         else:
-            like = [t for t in self._known() if mention.names[-1] in t.heads]
-        matches = [thing for thing in like if self._same_noun(mention, thing)]
+            namesakes = [
+                t
+                for t in self._present_things()
+                if mention.names[-1] in t.heads
+            ]
+        matches = [
+            thing for thing in namesakes if self._same_noun(mention, thing)
+        ]
         if matches:
             return max(
                 matches,
                 key=lambda t: (self._likeness(mention, t), t.last.word.index),
             )
+        # Without an equal noun a wider one may repeat a thing: "the animal" for the dog.
         wider = mention.head in HYPERNYMS and not mention.is_name
         if wider and mention.definite and not mention.describing:
             return next(
@@ -218,7 +228,7 @@ class _Resolver:
         return None
 
     def _is_apposition(self, mention: MentionSpan) -> bool:
-        """Whether a noun after a comma says what the thing before it is, and is not the next one.
+        """Return whether a noun after a comma is another name of the thing before it.
 
         Names do, as do a kind ("a building, a church") and what stands within the clause ("the
         woman, a nurse in white, smiles"); "a red door, a blue window" are two.
@@ -244,7 +254,7 @@ class _Resolver:
         return first.is_name or of_one_kind or _within_clause(word)
 
     def _same_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
-        """Whether a mention means the thing that has its name or its noun."""
+        """Return whether a mention means the thing that has its name or its noun."""
         in_sentence = thing.first.word.sentence == mention.word.sentence
         if in_sentence and self._joined(mention, thing):
             return False
@@ -261,18 +271,18 @@ class _Resolver:
         if not mention.definite or mention.word.child("nmod:poss"):
             described = mention.describing == first.describing
             return described and self._owner(mention) == self._owner(first)
-        known = thing.words
-        new = mention.describing - known - {"same"}
+        thing_words = thing.words
+        new = mention.describing - thing_words - {"same"}
         told_apart = (
-            new and first.describing and not mention.describing & known
+            new and first.describing and not mention.describing & thing_words
         )
         return not told_apart or self._is_only(mention, thing)
 
     def _is_only(self, mention: MentionSpan, thing: _Thing) -> bool:
-        """Whether no other thing has the noun: "a large sedan ... the blue sedan"."""
+        """Return whether no other thing has the noun: "a large sedan ... the blue sedan"."""
         rivals = [
             t
-            for t in self._known()
+            for t in self._present_things()
             if t is not thing and mention.head in t.first.names
         ]
         elsewhere = mention.word.sentence != thing.first.word.sentence
@@ -284,7 +294,7 @@ class _Resolver:
         return owner and self.links.same.get(owner.index, (owner.index,))[0]
 
     def _joined(self, mention: MentionSpan, thing: _Thing) -> bool:
-        """Whether a mention is in one list with the thing: "a dog and the dog beside it"."""
+        """Return whether a mention is in one list with the thing: "a dog and the dog beside it"."""
         group = (
             {mention.word.index, mention.word.head}
             if mention.word.dep == "conj"
@@ -294,19 +304,20 @@ class _Resolver:
 
     def _likeness(self, mention: MentionSpan, thing: _Thing) -> int:
         """Words shared with the thing, less those that the mention leaves open."""
-        known = thing.words
+        thing_words = thing.words
         words = mention.describing | set(mention.names)
-        return 2 * len(words & known) - len(words - known)
+        return 2 * len(words & thing_words) - len(words - thing_words)
 
     def _wider_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
-        """Whether "the animal" can mean the dog, "the structure" the house."""
-        first, apart = thing.first, thing.last.word.head != mention.word.head
+        """Return whether "the animal" can mean the dog, "the structure" the house."""
+        first = thing.first
+        has_other_head = thing.last.word.head != mention.word.head
         wider = first.pronoun is None and first.head in HYPERNYMS.get(
             mention.head, ()
         )
         return (
             wider
-            and apart
+            and has_other_head
             and first.plural == mention.plural
             and _is_near(mention, thing)
         )
@@ -325,27 +336,28 @@ class _Resolver:
             self._link(mention, self._best(mention))
 
     def _read_group(self, mention: MentionSpan) -> bool:
-        """As in "they" for a joined pair, if nothing plural was named after it."""
+        """Link "they" to a joined pair if no plural was named since; return True if it did."""
         word = mention.word
-        near = [
+        recent_groups = [
             g for g in self.groups if word.sentence - g[-1].word.sentence <= 1
         ]
-        near = [
+        recent_groups = [
             g
-            for g in near
+            for g in recent_groups
             if not any(word in member.word.subtree() for member in g)
         ]
-        if not near:
+        if not recent_groups:
             return False
-        group = max(near, key=_weight)
+        # Living members and subjects win: "they" in a caption mostly means people who act.
+        group = max(recent_groups, key=_weight)
         alive, subject = _weight(group)
         rival = self._best(mention)
-        named = (
+        has_plural_rival = (
             rival
             and rival.first.plural
             and rival.last.word.index > group[-1].word.index
         )
-        if (named and not subject) or (
+        if (has_plural_rival and not subject) or (
             rival and rival.first.plural and not alive
         ):
             return False
@@ -357,7 +369,7 @@ class _Resolver:
     def _best(self, mention: MentionSpan) -> _Thing | None:
         """The likeliest of the things that a pronoun can mean; of two alike the more recent one."""
         return max(
-            (t for t in self._known() if self._fits(mention, t)),
+            (t for t in self._present_things() if self._fits(mention, t)),
             key=lambda t: (self._salience(mention, t), t.last.word.index),
             default=None,
         )
@@ -370,17 +382,19 @@ class _Resolver:
             or thing.last.word.dep == "expl"
         ):
             return False
+        # A thing known only by a pronoun is repeated by the same pronoun alone.
         if thing.first.pronoun is not None:
             return thing.first.pronoun == mention.pronoun
         if thing.first.plural or (
             mention.pronoun == "they" and thing.first.head in COLLECTIVE
         ):
             return mention.pronoun not in ("he", "she", "it")
+        # One mention that shows the sex is enough: "a doctor ... she".
         sexes = {m.sex for m in thing.remembered} - {None}
         person = any(m.is_person for m in thing.remembered)
         if mention.pronoun in ("he", "she"):
-            known = not sexes or sexes == {mention.sex}
-            return known and (
+            sex_fits = not sexes or sexes == {mention.sex}
+            return sex_fits and (
                 person
                 or any(m.is_alive or m.is_name for m in thing.remembered)
             )
@@ -389,7 +403,10 @@ class _Resolver:
         )
 
     def _salience(self, mention: MentionSpan, thing: _Thing) -> float:
-        """How likely a pronoun means a thing: near, subject, often named, of its own kind."""
+        """Score a thing as the meaning of a pronoun: near, subject, often named, of its own kind.
+
+        The weights are set by hand; scores are only compared with each other.
+        """
         last = thing.last
         score = -3.0 * (mention.word.sentence - last.word.sentence)
         score -= 0.02 * (mention.word.index - last.word.index)
@@ -409,9 +426,11 @@ class _Resolver:
             score += 3.0 * thing.first.plural - 3.0 * _is_on_body(thing.first)
         return score
 
-    def _is_coargument(self, mention: MentionSpan, other: MentionSpan) -> bool:
+    def _is_coargument(
+        self, mention: MentionSpan, antecedent: MentionSpan
+    ) -> bool:
         """Subject and object of one verb differ, and a thing is not its own owner."""
-        word, earlier = mention.word, other.word
+        word, earlier = mention.word, antecedent.word
         if word.dep == "nmod:poss":
             same = word.head == earlier.index
         else:
@@ -424,8 +443,9 @@ class _Resolver:
     # Members
 
     def _read_selector(self, mention: MentionSpan, phrase: Phrase) -> None:
-        """As in "one", "the other", "both": a member of a group, or all of it."""
-        index, whole = mention.word.index, None
+        """Link "one", "the other" or "both" to a member of a group, or to all of it."""
+        index = mention.word.index
+        thing = None
         if phrase.selects is not None:
             chosen = self.phrases.entity(phrase.selects)
             self.links.member_of[index] = (
@@ -437,19 +457,21 @@ class _Resolver:
                 for t in self._recent()
                 if t.first.plural and not _is_picture(t.first)
             ]
-            near = [
+            near_things = [
                 t
                 for t in plural
                 if _is_near(mention, t) and not _is_on_body(t.first)
             ]
             group = max(
-                near, key=lambda t: self._salience(mention, t), default=None
+                near_things,
+                key=lambda t: self._salience(mention, t),
+                default=None,
             )
             if mention.word.lower in ("both", "all", "each"):
-                whole = group
+                thing = group
             elif group is not None:
                 self.links.member_of[index] = group.first.word.index
-        self._link(mention, whole)
+        self._link(mention, thing)
 
 
 def _is_near(mention: MentionSpan, thing: _Thing) -> bool:
@@ -457,12 +479,12 @@ def _is_near(mention: MentionSpan, thing: _Thing) -> bool:
 
 
 def _weight(group: tuple[MentionSpan, ...]) -> tuple[bool, bool]:
-    """Whether all members of a group live, and whether it is a subject."""
+    """Return whether all members of a group live, and whether it is a subject."""
     return all(m.is_alive for m in group), _is_subject(group[0].word)
 
 
 def _is_on_body(mention: MentionSpan) -> bool:
-    """Whether it is a part of someone or worn: "others" are no other knees."""
+    """Return whether it is a part of someone or worn: "others" are no other knees."""
     return mention.word.lemma in _ON_BODY or is_kind(
         mention.word.lower, "clothing"
     )
@@ -481,7 +503,7 @@ def _is_subject(word: Word) -> bool:
 
 
 def _within_clause(word: Word) -> bool:
-    """Whether an apposition to a subject ends before its verb, without a further "and"."""
+    """Return whether an apposition to a subject ends before its verb, without a further "and"."""
     subject = word.head_word
     end = word.subtree()[-1].index + 1
     following = word.document.words[end : end + 2]
@@ -493,9 +515,9 @@ def _within_clause(word: Word) -> bool:
     return ends and subject.dep.startswith("nsubj") and subject.head >= end
 
 
-def _same_name(mention: MentionSpan, other: MentionSpan) -> bool:
+def _same_name(mention: MentionSpan, antecedent: MentionSpan) -> bool:
     part = len(mention.names) == 1 and mention.head in (
-        other.names[0],
-        other.head,
+        antecedent.names[0],
+        antecedent.head,
     )
-    return mention.names == other.names or (other.is_name and part)
+    return mention.names == antecedent.names or (antecedent.is_name and part)

@@ -39,12 +39,12 @@ class Place(NamedTuple):
 
     @property
     def lacks(self) -> bool:
-        """Whether it says what is not there: "without"."""
+        """Return whether it says what is not there: "without"."""
         return bool(self.words) and self.words[0].lower in AFFIRMED
 
 
 def place(noun: Word, phrases: Phrases, words: tuple[Word, ...]) -> Place:
-    """What the preposition before a noun says.
+    """Return the place that the preposition before a noun states.
 
     Args:
         noun: A noun with a preposition.
@@ -58,25 +58,25 @@ def place(noun: Word, phrases: Phrases, words: tuple[Word, ...]) -> Place:
 
 def _position(noun: Word, words: tuple[Word, ...], phrases: Phrases) -> Place:
     inside = noun.before("det", "amod", "compound", "nummod", "conj", "cc")
-    own = sorted({*words, *inside, noun})
-    if (
-        own[0].dep == "cc"
-    ):  # "to the right and toward the center" are two places
-        own = own[1:]
+    position_words = sorted({*words, *inside, noun})
+    # "to the right and toward the center" are two places.
+    if position_words[0].dep == "cc":
+        position_words = position_words[1:]
+    # The noun after the position is what it is relative to: "the left side of the table".
     for below in noun.children("nmod"):
         link = preposition(below)
         if below.dep == "nmod:poss":
-            return Place(tuple(own), below)
+            return Place(tuple(position_words), below)
         if not link or link[0].lower not in ("of", "to", "in", "on"):
             continue
         if below.lemma in PICTURES or phrases.is_picture(below):
-            return Place(tuple(own), None)
+            return Place(tuple(position_words), None)
         if is_position(below) and below.index not in phrases.by_word:
             inner = _position(below, link, phrases)
-            return Place((*own, *inner.words), inner.target)
+            return Place((*position_words, *inner.words), inner.target)
         if link[0].lower == "of":
-            return Place((*own, *link), below)
-    return Place(tuple(own), None)
+            return Place((*position_words, *link), below)
+    return Place(tuple(position_words), None)
 
 
 def preposition(noun: Word) -> tuple[Word, ...]:
@@ -120,9 +120,8 @@ def attribute_facts(phrases: Phrases) -> Iterator[AttributeFact]:
     for index, phrase in phrases.by_word.items():
         yield from modifiers(phrase.word, index)
     for index, target in phrases.stands_for.items():
-        if (
-            phrases.word(index).lemma not in lex.PARTITIVES
-        ):  # the group is small, not the trees
+        # The group is small, not the trees.
+        if phrases.word(index).lemma not in lex.PARTITIVES:
             yield from modifiers(phrases.word(index), target)
     for word in phrases.document:
         if word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS):
@@ -134,6 +133,7 @@ def attribute_facts(phrases: Phrases) -> Iterator[AttributeFact]:
 def modifiers(noun: Word, target: int) -> Iterator[AttributeFact]:
     """Adjectives, participles, colours and materials attached to a noun, sides in brackets too."""
     shade: Word | None = None
+    # A shade ("dark") waits for the adjective after it and becomes part of its words.
     for child in noun.children(
         "amod", "compound", "nmod:desc", "advmod", *_LOOSE
     ):
@@ -149,7 +149,12 @@ def modifiers(noun: Word, target: int) -> Iterator[AttributeFact]:
                 words = (*with_degree(shade), *words)
             affirmed = lex.NEGATIONS.isdisjoint([w.lower for w in words])
             yield AttributeFact(
-                target, words, _value(words), "quality", "modifier", affirmed
+                noun=target,
+                words=words,
+                value=_value(words),
+                kind="quality",
+                rule="modifier",
+                polarity=affirmed,
             )
         shade = None
 
@@ -167,7 +172,9 @@ def _describes(child: Word, noun: Word) -> bool:
     if _in_brackets(child) and (
         child.pos == "ADJ" or child.lower in lex.POSITIONS
     ):
-        return True  # "a boy (left)"
+        # As in "a boy (left)".
+        return True
+    # An apposition outside brackets is a name or a kind, not a quality.
     if child.role in _LOOSE:
         return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
@@ -184,14 +191,15 @@ def _describes(child: Word, noun: Word) -> bool:
 
 
 def _in_brackets(word: Word) -> bool:
-    opening, closing = with_degree(word)[0].previous, word.next
+    opening = with_degree(word)[0].previous
+    closing = word.next
     if opening is None or closing is None:
         return False
     return opening.text == "(" and closing.text == ")"
 
 
 def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
-    """Whether a word only shades the adjective after it: "dark" blue, "brightly" lit."""
+    """Return whether a word only shades the adjective after it: "dark" blue, "brightly" lit."""
     if (
         following.dep not in ("amod", "compound")
         or following.head != noun.index
@@ -212,8 +220,10 @@ def _is_adjectival(word: Word) -> bool:
     misread = (
         word.pos == "NOUN" and not word.is_plural and not word.children()[1:]
     )
-    known = word.pos in ("ADJ", "VERB") or word.lower in lex.COLOURS
-    return (known or misread) and not word.child("nsubj", "cop", "aux", "obj")
+    is_adjective = word.pos in ("ADJ", "VERB") or word.lower in lex.COLOURS
+    return (is_adjective or misread) and not word.child(
+        "nsubj", "cop", "aux", "obj"
+    )
 
 
 def with_degree(word: Word) -> tuple[Word, ...]:
@@ -236,7 +246,7 @@ def with_degree(word: Word) -> tuple[Word, ...]:
 
 
 def _value(words: tuple[Word, ...]) -> str:
-    """What the attribute says apart from its degree, in base form."""
+    """Return the value of an attribute in base form, without words of degree."""
     bare = [
         w
         for w in words[:-1]
@@ -250,7 +260,7 @@ def _value(words: tuple[Word, ...]) -> str:
 def predicate_adjectives(
     word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
-    """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
+    """Yield predicate adjectives: "is tall", "looks old", "painted white", and those joined."""
     rule = _predicate_rule(word)
     if (
         rule is None
@@ -266,8 +276,9 @@ def predicate_adjectives(
     if compared or of_act or has_linked_noun(word):
         return
     # "Does not look old": the verb is denied, too.
-    said = [word, word.head_word] if word.dep == "xcomp" else [word]
-    polarity = not any(clauses.is_denied(each) for each in said)
+    predicates = [word, word.head_word] if word.dep == "xcomp" else [word]
+    polarity = not any(clauses.is_denied(each) for each in predicates)
+    # "Looks a deep red": the colour was read as the object of a linking verb.
     clause = word.head_word if word.dep == "obj" else word
     for subject in clauses.subjects(clause):
         for each in [
@@ -276,12 +287,17 @@ def predicate_adjectives(
         ]:
             words = with_degree(each)
             yield AttributeFact(
-                subject.index, words, _value(words), "quality", rule, polarity
+                noun=subject.index,
+                words=words,
+                value=_value(words),
+                kind="quality",
+                rule=rule,
+                polarity=polarity,
             )
 
 
 def has_linked_noun(adjective: Word) -> bool:
-    """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
+    """Return whether a noun with a preposition completes the adjective: "full of", "parked on"."""
     if adjective.lower not in lex.COMPLETED and not adjective.lower.endswith(
         "ed"
     ):
@@ -310,34 +326,40 @@ def _predicate_rule(word: Word) -> str | None:
 
 
 def predicate_nouns(word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
-    """As in "is a doctor", "is in the foreground", "is nearby"."""
+    """Yield predicate nouns and positions: "is a doctor", "is in the foreground", "is nearby"."""
     polarity = not clauses.is_denied(word)
-    told: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
+    descriptions: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
     if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:
-        told = [((word,), word.lower, "position", "copula")]
+        descriptions = [((word,), word.lower, "position", "copula")]
     elif word.is_noun and (link := preposition(word)):
-        found = place(word, phrases, link)
-        if found.target is None:
-            told = [(found.words, found.text, "position", "position")]
+        where = place(word, phrases, link)
+        if where.target is None:
+            descriptions = [(where.words, where.text, "position", "position")]
     elif names_nothing(word):
         coloured = [with_degree(colour) for colour in colours_of(word)]
-        told = [
+        descriptions = [
             (words, _value(words), "quality", "colour") for words in coloured
         ]
     elif word.index in phrases.stands_for and not is_position(word):
         subject_index = phrases.stands_for[word.index]
         subject = phrases.word(subject_index)
-        counted = any(
-            is_figure(c) for c in word.children("nummod")
-        )  # "12 degrees"
-        named = word.is_noun and word.lemma != subject.lemma and not counted
-        if named and subject.dep.startswith("nsubj"):
+        # As in "12 degrees".
+        counted = any(is_figure(c) for c in word.children("nummod"))
+        names_kind = (
+            word.is_noun and word.lemma != subject.lemma and not counted
+        )
+        if names_kind and subject.dep.startswith("nsubj"):
             before = word.before("compound", "flat")
             words = (*(c for c in before if not is_quality(c)), word)
             value = " ".join([*(w.lower for w in words[:-1]), word.lemma])
             yield AttributeFact(
-                subject_index, words, value, "kind", "copula", polarity
+                noun=subject_index,
+                words=words,
+                value=value,
+                kind="kind",
+                rule="copula",
+                polarity=polarity,
             )
-    for said in told:
+    for description in descriptions:
         for subject in clauses.subjects(word):
-            yield AttributeFact(subject.index, *said, polarity)
+            yield AttributeFact(subject.index, *description, polarity)

@@ -54,34 +54,41 @@ class Node:
 
 
 def is_clear(deps: Sequence[str]) -> bool:
-    """Whether the relation names of a text are those of ClearNLP."""
+    """Return whether the relation names of a text are those of ClearNLP."""
     return not CLEAR_ONLY.isdisjoint(deps)
 
 
 def to_ud(nodes: Sequence[Node]) -> list[Node]:
     """ClearNLP trees as UD trees."""
-    return _changed(nodes, _make_ud)
+    return _change_trees(nodes, _make_ud)
 
 
-def _changed(
+def _change_trees(
     nodes: Sequence[Node], change: Callable[[list[Node]], None]
 ) -> list[Node]:
     """Copies of trees, each changed by itself: changing one takes time with the square of it."""
-    found: list[Node] = []
+    changed_nodes: list[Node] = []
     for first, last in _trees(nodes):
         tree = [
-            Node(n.text, n.pos, n.dep, n.head - first)
+            Node(
+                text=n.text,
+                pos=n.pos,
+                dep=n.dep,
+                head=n.head - first,
+            )
             for n in nodes[first:last]
         ]
         change(tree)
         for node in tree:
             node.head += first
-        found += tree
-    return found
+        changed_nodes += tree
+    return changed_nodes
 
 
 def _trees(nodes: Sequence[Node]) -> Iterator[Span]:
     """First and one-past-last word of the shortest stretches from which no head leads out."""
+    # A stretch is closed if no head before its end points beyond it, and none after it points back.
+    # A stretch is closed if no head in it points beyond its end and none after it points back.
     heads = [node.head for node in nodes]
     farthest = list(accumulate(heads, max))
     nearest = [*list(accumulate(heads[::-1], min))[::-1], len(heads)]
@@ -118,9 +125,8 @@ def _raise_predicates(tree: list[Node]) -> None:
         below = children[place]
         predicates = [c for c in below if tree[c].dep in _PREDICATES]
         if any(tree[c].dep == "expl" for c in below):
-            for c in (
-                predicates
-            ):  # "there is a cat": UD makes the cat the verb's subject
+            # "there is a cat": UD makes the cat the verb's subject.
+            for c in predicates:
                 tree[c].dep = "nsubj"
             continue
         # "Is on the mat": the noun of the preposition is the predicate.
@@ -149,23 +155,17 @@ def _turn_prepositions(tree: list[Node]) -> None:
             ][:1]
         if not objects or node.pos == "VERB":
             continue
-        noun, governor = objects[0], node.head
+        noun = objects[0]
+        governor = node.head
         clause = tree[noun].dep == "pcomp"
         if governor == place or node.dep not in ("prep", "agent", "dative"):
-            tree[
-                noun
-            ].dep = (
-                node.dep
-            )  # the preposition was lifted to a predicate or is the root
+            # The preposition was lifted to a predicate or is the root.
+            tree[noun].dep = node.dep
         else:
             of_noun = tree[governor].pos in ("NOUN", "PROPN", "PRON", "NUM")
-            nominal = (
-                "nmod"
-                if of_noun
-                else "obl:agent"
-                if node.dep == "agent"
-                else "obl"
-            )
+            nominal = "obl:agent" if node.dep == "agent" else "obl"
+            if of_noun:
+                nominal = "nmod"
             verbal = "acl" if of_noun else "advcl"
             tree[noun].dep = verbal if clause else nominal
         tree[noun].head = noun if governor == place else governor
@@ -174,20 +174,21 @@ def _turn_prepositions(tree: list[Node]) -> None:
                 tree[c].head = noun
                 if tree[c].dep in ("prep", "pcomp"):
                     tree[c].dep = "case"
-        node.head, node.dep = noun, "mark" if clause else "case"
+        node.head = noun
+        node.dep = "mark" if clause else "case"
         children = _children(tree)
 
 
 def _flatten_conjuncts(tree: list[Node]) -> None:
     """A <- b <- c becomes a <- b, a <- c; each "and" attaches to the conjunct after it."""
     for place, node in enumerate(tree):
-        seen = {place}
+        visited = {place}
         while (
             node.dep == "conj"
             and tree[node.head].dep == "conj"
-            and node.head not in seen
+            and node.head not in visited
         ):
-            seen.add(node.head)
+            visited.add(node.head)
             node.head = tree[node.head].head
     for place, node in enumerate(tree):
         if node.dep == "cc":
@@ -230,7 +231,7 @@ _CLEAR_NAMES = {
 
 def to_clear(nodes: Sequence[Node]) -> list[Node]:
     """UD trees as ClearNLP trees: copulas and prepositions become heads again."""
-    return _changed(nodes, _make_clear)
+    return _change_trees(nodes, _make_clear)
 
 
 def _make_clear(tree: list[Node]) -> None:
@@ -262,19 +263,20 @@ def _lower_prepositions(tree: list[Node]) -> None:
             "acl",
             "advcl",
         ):
-            continue  # a second preposition of the same noun stays below it
+            # A second preposition of the same noun stays below it.
+            continue
         cops = _below(tree, node.head, "cop") if noun.dep != "pobj" else []
         node.pos = "ADP"
-        if cops:  # "is on the mat": the copula governs the preposition
+        # "is on the mat": the copula governs the preposition.
+        if cops:
             _put_copula_on_top(tree, node.head, cops[0])
-            node.head, node.dep = cops[0], "prep"
+            node.head = cops[0]
+            node.dep = "prep"
         elif noun.dep in ("ROOT", "conj"):
             continue
         else:
-            node.head, node.dep = (
-                noun.head,
-                "agent" if noun.dep == "obl:agent" else "prep",
-            )
+            node.head = noun.head
+            node.dep = "agent" if noun.dep == "obl:agent" else "prep"
         noun.head, noun.dep = place, "pobj"
 
 
@@ -284,7 +286,8 @@ def _lower_predicates(tree: list[Node]) -> None:
             predicate = node.head
             _put_copula_on_top(tree, predicate, place)
             top = tree[predicate]
-            top.head, top.dep = place, "acomp" if top.pos == "ADJ" else "attr"
+            top.head = place
+            top.dep = "acomp" if top.pos == "ADJ" else "attr"
 
 
 def _put_copula_on_top(tree: list[Node], predicate: int, copula: int) -> None:

@@ -58,12 +58,12 @@ class Word(_WordFields):
 
     @property
     def is_noun(self) -> bool:
-        """Whether it is a common or proper noun."""
+        """Return whether it is a common or proper noun."""
         return self.pos in ("NOUN", "PROPN")
 
     @property
     def is_plural(self) -> bool:
-        """Whether it is a plural noun."""
+        """Return whether it is a plural noun."""
         return self.tag in ("NNS", "NNPS")
 
     @property
@@ -136,7 +136,8 @@ class Word(_WordFields):
 
     def subtree(self) -> list[Word]:
         """The word and all below it, in text order."""
-        below, queue = {self}, [self]
+        below = {self}
+        queue = [self]
         while queue:
             for child in queue.pop().children():
                 if child not in below:
@@ -154,8 +155,8 @@ class Word(_WordFields):
         """A pickled word is a tuple: the document that is pickled with it binds it again."""
 
 
-class Read(NamedTuple):
-    """What a parser says of a paragraph.
+class ParsedParagraph(NamedTuple):
+    """The words of a paragraph as a parser returns them.
 
     Attributes:
         words: Its tokens, with places in the paragraph and no lemmas yet.
@@ -198,6 +199,8 @@ class Document:
             word.document = self
             if word.head != word.index:
                 attached = self.attached.setdefault(word.head, {})
+                # Three keys per word, so that children are found by full relation, by role, or all
+                # of them.
                 for name in {_ANY, word.dep, word.role}:
                     attached.setdefault(name, []).append(word)
 
@@ -214,7 +217,8 @@ class Document:
         words: list[Word] = []
         starts = {start: (end, *tags) for (start, end), tags in runs.items()}
         for word in self.words:
-            if word.index < len(place):  # of a run that began before
+            # Of a run that began before.
+            if word.index < len(place):
                 continue
             end, pos, tag = starts.get(
                 word.index, (word.index + 1, word.pos, word.tag)
@@ -222,6 +226,7 @@ class Document:
             run = self.words[word.index : end]
             if len(run) > 1:
                 text = " ".join(self.text[word.start : run[-1].end].split())
+                # The topmost word has the relation of the whole run to the rest of the sentence.
                 top = min(run, key=lambda w: depths[w.index])
                 word = word._replace(
                     text=text, lemma=text.lower(), pos=pos, tag=tag
@@ -247,29 +252,32 @@ class Document:
     def __reduce__(self) -> tuple[object, ...]:
         return Document, (self.text, self.words, self.sentences, self.parser)
 
-    def having(self, some: frozenset[str]) -> set[int]:
+    def having(self, forms: frozenset[str]) -> set[int]:
         """The sentences with one of some words, in base form or as written in lower case."""
-        if some not in self._having:
-            found = (
+        if forms not in self._having:
+            matches = (
                 w.sentence
                 for w in self.words
-                if w.lemma in some or w.text.lower() in some
+                if w.lemma in forms or w.text.lower() in forms
             )
-            self._having[some] = set(found)
-        return self._having[some]
+            self._having[forms] = set(matches)
+        return self._having[forms]
 
 
 def tree_depths(words: Sequence[Word]) -> list[int]:
-    """How many steps each word is from its root."""
+    """Return the number of steps from each word to its root."""
     heads = [word.head for word in words]
     depths = [-1] * len(heads)
     for start in range(len(heads)):
         if depths[start] >= 0:
             continue
+        # Climbs to a word with a known depth, then numbers the path backwards: each word is
+        # visited once.
         path, at = [], start
         while depths[at] < 0 and heads[at] != at:
             path.append(at)
             at = heads[at]
+        # A root, or a word on a circle of a damaged tree.
         if depths[at] < 0:
             depths[at] = 0
         for step in reversed(path):

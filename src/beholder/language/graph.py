@@ -17,7 +17,7 @@ EntityKind: TypeAlias = Literal[
 something else only ("the front"). ``picture``: the image itself and its viewer ("the photo").
 ``unseen``: nothing that a picture shows ("contrast", "mood"). The last two are set apart, not
 scored."""
-APART: frozenset[EntityKind] = frozenset(("picture", "unseen"))
+SET_APART: frozenset[EntityKind] = frozenset(("picture", "unseen"))
 AttributeKind: TypeAlias = Literal["quality", "state", "kind", "position"]
 """``quality``: red, wooden. ``state``: sitting, parked. ``kind``: what it is ("is a doctor").
 ``position``: in the foreground, on the left."""
@@ -173,19 +173,19 @@ class SceneGraph:
         networkx = require(
             "networkx", extra="graph", purpose="SceneGraph.to_networkx()"
         )
-        made = networkx.MultiDiGraph(
+        multigraph = networkx.MultiDiGraph(
             text=self.text, rules=self.rules, parser=self.parser
         )
         for entity in self.entities:
             attributes = [asdict(a) for a in self.attributes_of(entity.index)]
-            made.add_node(
+            multigraph.add_node(
                 entity.index, **asdict(entity), attributes=attributes
             )
         for relation in self.relations:
-            made.add_edge(
+            multigraph.add_edge(
                 relation.subject, relation.object, **asdict(relation)
             )
-        return made
+        return multigraph
 
 
 class AttributeFact(NamedTuple):

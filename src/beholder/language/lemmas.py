@@ -91,6 +91,8 @@ def noun(word: str) -> str:
 
 def verb(word: str, tag: str = "") -> str:
     """The infinitive of a verb form."""
+    # Plan: irregular forms, base forms, the parts of compounds and prefixed verbs, then endings.
+    # "Saw" is a base form too: "they saw wood".
     if word in _VERBS and not (word == "saw" and tag in ("VB", "VBP")):
         return _VERBS[word]
     if tag in ("VB", "VBP", "MD"):
@@ -154,9 +156,8 @@ def _stem(stem: str) -> str:
     if syllables == 1 and re.search(
         r"(?:^|[^aeiou])[aeiouy][bdgklmnprtz]$", bare
     ):
-        return (
-            stem + "e"
-        )  # a doubled consonant would show a short vowel: hop, hopping
+        # A doubled consonant would show a short vowel: hop, hopping.
+        return stem + "e"
     if _SILENT_E.search(stem) and not _NO_E.search(stem):
         return stem + "e"
     return stem

@@ -33,7 +33,7 @@ PRONOUNS = pairs("lexicon.txt", "third person")
 SPEECH = pairs("lexicon.txt", "first and second person")
 """First and second person: always the same speaker within a text."""
 _DEFINITE = word_set("lexicon.txt", "definite")
-_OTHER = word_set("lexicon.txt", "meaning another")
+_MEANING_ANOTHER = word_set("lexicon.txt", "meaning another")
 _RESTRICTING = frozenset(["with", "in", "wearing"])
 _CONTRASTS = (
     COLOURS,
@@ -53,7 +53,7 @@ class MentionSpan(NamedTuple):
         restricting: What distinguishes it from its like after the head: "with a red hat", "in the
             blue".
         definite: Whether it points at something known: "the", "this", a possessor, a name.
-        other: Whether it says that it means another one.
+        is_another: Whether the text says that it is another one: "another", "the other".
         plural: Whether it means several.
     """
 
@@ -64,7 +64,7 @@ class MentionSpan(NamedTuple):
     describing: frozenset[str]
     restricting: frozenset[str]
     definite: bool
-    other: bool
+    is_another: bool
     plural: bool
 
     @property
@@ -74,12 +74,12 @@ class MentionSpan(NamedTuple):
 
     @property
     def is_absent(self) -> bool:
-        """Whether the text says that there is no such thing."""
+        """Return whether the text says that there is no such thing."""
         return self.phrase is not None and not self.phrase.polarity
 
     @property
     def is_name(self) -> bool:
-        """Whether it is a proper name."""
+        """Return whether it is a proper name."""
         return self.word.pos == "PROPN"
 
     @property
@@ -95,7 +95,7 @@ class MentionSpan(NamedTuple):
 
     @property
     def is_person(self) -> bool:
-        """Whether it is a person by its noun or pronoun."""
+        """Return whether it is a person by its noun or pronoun."""
         return self.head in PEOPLE or self.pronoun in (
             "he",
             "she",
@@ -106,35 +106,38 @@ class MentionSpan(NamedTuple):
 
     @property
     def is_alive(self) -> bool:
-        """Whether it is a person or animal by its noun or pronoun."""
+        """Return whether it is a person or animal by its noun or pronoun."""
         return self.is_person or self.head in ANIMALS
 
-    def set_apart_from(self, other: MentionSpan) -> bool:
-        """Whether each is distinguished from its like: "the man in the cap", "... hat"."""
-        mine, yours = self.restricting, other.restricting
+    def set_apart_from(self, mention: MentionSpan) -> bool:
+        """Return whether each is distinguished from its like: "the man in the cap", "... hat"."""
+        mine = self.restricting
+        yours = mention.restricting
         return bool(mine - yours) and bool(yours - mine)
 
-    def contradicts(self, other: MentionSpan) -> bool:
-        """Whether two descriptions exclude each other: "the green house", "the blue house"."""
-        said = (
-            (self.describing & values, other.describing & values)
+    def contradicts(self, mention: MentionSpan) -> bool:
+        """Return whether two descriptions exclude each other: "the green house", "the blue one"."""
+        value_pairs = (
+            (self.describing & values, mention.describing & values)
             for values in _CONTRASTS
         )
         return any(
-            mine and yours and mine.isdisjoint(yours) for mine, yours in said
+            mine and yours and mine.isdisjoint(yours)
+            for mine, yours in value_pairs
         )
 
 
 def find_mentions(phrases: Phrases) -> list[MentionSpan]:
     """All mentions in text order."""
-    found = []
+    mentions = []
     for word in phrases.document:
-        phrase, pronoun = phrases.by_word.get(word.index), None
+        phrase = phrases.by_word.get(word.index)
+        pronoun = None
         if word.pos in ("PRON", "DET"):
             pronoun = PRONOUNS.get(word.lower) or SPEECH.get(word.lower)
         if phrase is not None or pronoun is not None:
-            found.append(_mention(word, phrase, pronoun))
-    return found
+            mentions.append(_mention(word, phrase, pronoun))
+    return mentions
 
 
 def _mention(
@@ -152,19 +155,31 @@ def _mention(
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
     definite = definite or "nmod:poss" in word.relations
     plural = phrase.plural if phrase is not None else word.is_plural
-    said = (names, frozenset(describing), _restricting(word))
-    other = not describing.isdisjoint(_OTHER) or "another" in determiners
+    is_another = (
+        not describing.isdisjoint(_MEANING_ANOTHER) or "another" in determiners
+    )
     plural = plural or pronoun in ("they", "we")
-    return MentionSpan(word, phrase, pronoun, *said, definite, other, plural)
+    return MentionSpan(
+        word=word,
+        phrase=phrase,
+        pronoun=pronoun,
+        names=names,
+        describing=frozenset(describing),
+        restricting=_restricting(word),
+        definite=definite,
+        is_another=is_another,
+        plural=plural,
+    )
 
 
 def _restricting(word: Word) -> frozenset[str]:
-    """What follows a noun at once after "with", "in" or "wearing", with its adjectives."""
+    """Return the words that restrict a noun right after it: "with", "in" or "wearing" something."""
     after = word.next
     if after is None or after.lower not in _RESTRICTING:
         return frozenset()
     below = word.children("nmod")
     ends = [end for end in below if after in end.children("case")]
+    # "Wearing" governs its object itself; "with" and "in" hang on their noun.
     if after.head == word.index:
         ends += after.children("obj")
     return frozenset(
@@ -261,6 +276,8 @@ def links_from_spans(phrases: Phrases, clusters: SpanClusters) -> Links:
     """Links from clusters of character ranges: each range means its topmost mention."""
     links = Links()
     mentions = find_mentions(phrases)
+    # A range may have several nouns ("the man in the hat"): the one whose head is outside it is
+    # meant.
     for cluster in clusters:
         meant = []
         for start, end in sorted(cluster):

@@ -81,7 +81,7 @@ class Tagged:
 
 
 def shape(word: str) -> int:
-    """What the letters of a word look like, 1 to 10."""
+    """Return the class of a word's letters and digits, 1 to 10: an input of the network."""
     if word.isalpha():
         if word.islower():
             return 1
@@ -104,10 +104,10 @@ def suffix(word: str) -> int:
 
 def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
     """The pieces of a word, the unknown one for a word without any."""
-    found: list[int] = tokenizer.encode(word, add_special_tokens=False).ids[
+    ids: list[int] = tokenizer.encode(word, add_special_tokens=False).ids[
         :MAX_PIECES
     ]
-    return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
+    return ids or tokenizer.encode("[UNK]", add_special_tokens=False).ids
 
 
 class Network:
@@ -123,11 +123,9 @@ class Network:
         )
         labels = json.loads(texts.metadata("labels"))
         self._words, self._texts, self._relations = words, texts, relations
-        self.tags, self.parts, self.relations = (
-            labels["tags"],
-            labels["parts"],
-            labels["relations"],
-        )
+        self.tags = labels["tags"]
+        self.parts = labels["parts"]
+        self.relations = labels["relations"]
         # Tags and parts that go together: a word is no plural noun and verb at once.
         self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64).T
         of_pairs = [self.tags[tag] for tag in self._pairs[0]]
@@ -135,7 +133,9 @@ class Network:
         self._verbs = np.flatnonzero(np.isin(of_pairs, ("VBZ", "VBP")))
         self._known: LRUCache[str, FloatArray] = LRUCache(_KNOWN_WORDS)
 
-    def read(self, words: Sequence[str], texts: Sequence[int] = ()) -> Tagged:
+    def tag_words(
+        self, words: Sequence[str], texts: Sequence[int] = ()
+    ) -> Tagged:
         """Everything that the network says of words.
 
         Args:
@@ -144,16 +144,25 @@ class Network:
         """
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
-            return Tagged([0], [], [], nothing, [], nothing, np.zeros((0, 3)))
-        texts = sorted(
-            {*texts, 0, len(words)}
-        )  # an empty text begins where the next one does
-        logits, dependents, heads, related = self._read(
+            return Tagged(
+                bounds=[0],
+                tags=[],
+                parts=[],
+                heads=nothing,
+                relations=[],
+                near_verbs=nothing,
+                margins=np.zeros((0, 3)),
+            )
+        # An empty text begins where the next one does.
+        texts = sorted({*texts, 0, len(words)})
+        logits, dependents, heads, related = self._run_texts(
             self._vectors(words), texts
         )
+        # A text begins a sentence, whatever the network says.
         logits[texts[:-1], -2] = np.inf
         tags, parts = self._pairs
         likely = logits[:, tags] + logits[:, len(self.tags) + parts]
+        # Column by column: tag, head, relation; certainty.py reads them in this order.
         margins = np.empty((len(words), 3))
         best = likely.argmax(axis=1)
         nouns = np.flatnonzero(self._is_noun[best])
@@ -167,12 +176,15 @@ class Network:
             dependents, heads, logits[:, -1], bounds
         )
         relations, margins[:, 2] = self._label(related, governors)
-        named = (
-            [self.tags[i] for i in tags[best]],
-            [self.parts[i] for i in parts[best]],
+        return Tagged(
+            bounds=bounds,
+            tags=[self.tags[i] for i in tags[best]],
+            parts=[self.parts[i] for i in parts[best]],
+            heads=governors,
+            relations=[self.relations[i] for i in relations.tolist()],
+            near_verbs=nouns[verbs],
+            margins=margins,
         )
-        names = [self.relations[i] for i in relations.tolist()]
-        return Tagged(bounds, *named, governors, names, nouns[verbs], margins)
 
     def _vectors(self, words: Sequence[str]) -> FloatArray:
         """Vectors of words without context, (n, ``WIDTH``)."""
@@ -200,7 +212,7 @@ class Network:
             self._known.update((word, vectors[word]) for word in new)
         return np.stack([vectors[word] for word in words])
 
-    def _read(
+    def _run_texts(
         self, vectors: FloatArray, texts: Sequence[int]
     ) -> list[FloatArray]:
         """The outputs of the graph of texts, each (n, columns)."""
@@ -242,10 +254,12 @@ def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
     Args:
         lengths: Words of each text.
     """
-    groups = []  # first word and the place behind the last, of those that attend and of all
+    # First word and the place behind the last, of those that attend and of all.
+    groups = []
     first = 0
     for n in lengths:
-        last, size = first + n, n if n <= 2 * NEAR else NEAR
+        last = first + n
+        size = n if n <= 2 * NEAR else NEAR
         for start in range(first, last, size):
             stop = min(start + size, last)
             groups.append(
@@ -253,12 +267,15 @@ def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
             )
         first = last
     starts, stops, lows, highs = np.array(groups).T[:, :, None]
-    n_queries, n_before = (stops - starts).max(), (starts - lows).max()
+    n_queries = (stops - starts).max()
+    n_before = (starts - lows).max()
     queries = starts + np.arange(n_queries)
     keys = starts + np.arange(-n_before, (highs - starts).max())
-    is_query, is_key = queries < stops, (keys >= lows) & (keys < highs)
+    is_query = queries < stops
+    is_key = (keys >= lows) & (keys < highs)
     ends = np.cumsum(lengths)
-    before, after = np.arange(first) - 1, np.arange(first) + 1
+    before = np.arange(first) - 1
+    after = np.arange(first) + 1
     before[[0, *ends[:-1]]] = after[ends - 1] = first
     return {
         "before": before,
@@ -281,11 +298,10 @@ def _trees(
     bounds: Sequence[int],
 ) -> tuple[Ints, FloatArray]:
     """The head of each word in the best tree of its sentence, and its margins."""
-    dependents, heads = on_grid(dependents, _PLACES), on_grid(heads, _PLACES)
-    governors, margins = (
-        np.empty(len(heads), dtype=np.int64),
-        np.empty(len(heads)),
-    )
+    dependents = on_grid(dependents, _PLACES)
+    heads = on_grid(heads, _PLACES)
+    governors = np.empty(len(heads), dtype=np.int64)
+    margins = np.empty(len(heads))
     for start, stop in pairwise(bounds):
         scores = dependents[start:stop] @ heads[start:stop].T
         scores.flat[:: stop - start + 1] = roots[start:stop]
@@ -298,33 +314,37 @@ def _trees(
 def _means(rows: FloatArray, sizes: Ints) -> FloatArray:
     """The mean of the first rows, as many as the first size says, of the rows after, and so on."""
     starts = sizes.cumsum() - sizes
-    found: FloatArray = rows[starts]
-    for place in range(
-        1, sizes.max()
-    ):  # one after the other, as sums of floats have an order
+    sums: FloatArray = rows[starts]
+    # One after the other, as sums of floats have an order.
+    for place in range(1, sizes.max()):
         longer = np.flatnonzero(sizes > place)
-        found[longer] += rows[starts[longer] + place]
-    found /= sizes[:, None].astype(np.float32)
-    return found
+        sums[longer] += rows[starts[longer] + place]
+    sums /= sizes[:, None].astype(np.float32)
+    return sums
 
 
 def _margins(scores: FloatArray, chosen: Ints) -> FloatArray:
-    """How far the chosen column of each row is above the best other one."""
-    others = scores.astype(np.float64).ravel()
+    """Return the score of each row's chosen column minus the best other one, (n,)."""
+    rivals = scores.astype(np.float64).ravel()
     places = np.arange(0, scores.size, scores.shape[1]) + chosen
-    taken = others[places]
-    others[places] = -np.inf
-    margins: FloatArray = taken - others.reshape(scores.shape).max(axis=1)
+    chosen_scores = rivals[places]
+    rivals[places] = -np.inf
+    margins: FloatArray = chosen_scores - rivals.reshape(scores.shape).max(
+        axis=1
+    )
     return margins
 
 
 def sentence_bounds(starts: FloatArray) -> list[int]:
-    """Where sentences begin, and the end: places whose logit is positive, and the first.
+    """Return the places where sentences begin, and the end of the text.
+
+    A sentence begins at the first word and at each word with a positive logit.
 
     A sentence of more than ``_SENTENCE`` words is cut at its likeliest place.
     """
     places = np.flatnonzero(starts[1:] > 0) + 1
-    waiting, bounds = [len(starts), *places[::-1].tolist()], [0]
+    waiting = [len(starts), *places[::-1].tolist()]
+    bounds = [0]
     while waiting:
         stop = waiting[-1]
         if stop - bounds[-1] > _SENTENCE:
@@ -354,9 +374,9 @@ def best_tree(scores: Floats) -> Ints:
     roots = links.diagonal().copy()
     links.flat[:: n + 1] = -np.inf
     heads: Ints = links.argmax(axis=1)
-    most = links.max(axis=1)
+    best_scores = links.max(axis=1)
     # No tree under a root is better than the root with the best heads of all others.
-    root = int((roots - most).argmax())
+    root = int((roots - best_scores).argmax())
     heads[root] = root
     if _cycle(heads, root) is None:
         return heads
@@ -365,9 +385,8 @@ def best_tree(scores: Floats) -> Ints:
     arcs[:n, :n] = links
     arcs[:n, n] = roots
     heads = _arborescence(arcs, n)[:n]
-    if (
-        np.count_nonzero(heads == n) > 1
-    ):  # seldom; now a second costs more than all heads can gain
+    # Seldom; now a second costs more than all heads can gain.
+    if np.count_nonzero(heads == n) > 1:
         arcs[:n, n] -= 1.0 + n * float(np.ptp(scores))
         heads = _arborescence(arcs, n)[:n]
     return np.where(heads == n, np.arange(n), heads)
@@ -389,23 +408,28 @@ def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
     smaller[:m, :m] = arcs[outside][:, outside]
     smaller[m, :m] = entering.max(axis=0)
     smaller[:m, m] = leaving.max(axis=1)
-    found = _arborescence(smaller, int(np.searchsorted(outside, root)))
-    for node, head, own in zip(
-        outside.tolist(), found.tolist(), leaving, strict=False
+    smaller_heads = _arborescence(smaller, int(np.searchsorted(outside, root)))
+    for node, head, leaving_scores in zip(
+        outside.tolist(), smaller_heads.tolist(), leaving, strict=False
     ):
-        heads[node] = outside[head] if head < m else cycle[own.argmax()]
+        heads[node] = (
+            outside[head] if head < m else cycle[leaving_scores.argmax()]
+        )
     heads[root] = root
-    heads[cycle[entering[:, found[m]].argmax()]] = outside[found[m]]
+    heads[cycle[entering[:, smaller_heads[m]].argmax()]] = outside[
+        smaller_heads[m]
+    ]
     return heads
 
 
 def _cycle(heads: Ints, root: int) -> list[int] | None:
-    """The nodes of some cycle, in order; the root, its own head, is none."""
-    above, seen = heads.tolist(), {root}
+    """Return the nodes of a cycle, sorted, or None; the root, its own head, does not count."""
+    above = heads.tolist()
+    visited = {root}
     for node in range(len(above)):
         path: list[int] = []
-        while node not in seen:
-            seen.add(node)
+        while node not in visited:
+            visited.add(node)
             path.append(node)
             node = above[node]
         if node in path:

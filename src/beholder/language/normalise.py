@@ -21,9 +21,8 @@ _SAME = {
     "\u00bb": '"', "\u2010": "-", "\u2011": "-", "\u2212": "-", "\u2026": "...",
     "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
 }  # fmt: skip
-_GONE = frozenset(
-    "\u200b\u200c\u200d\u2060\ufeff\u00ad"
-)  # zero-width marks and the soft hyphen
+# Zero-width marks and the soft hyphen.
+_GONE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _BULLET = re.compile(
     r"\s*(?:[-*\u2022\u2023\u25aa\u25cf\u00b7]|\d{1,2}[.)]|#{1,6})\s+"
 )
@@ -76,28 +75,28 @@ def _even(text: str, start: int, end: int) -> Paragraph:
     if bullet := _BULLET.match(text, start, end):
         start = bullet.end()
     plain = text[start:end].strip(" ")
-    if (
-        plain.isascii() and plain.isprintable() and "  " not in plain
-    ):  # as most are
+    # Most paragraphs are plain already: their places are ranges, which cost nothing.
+    if plain.isascii() and plain.isprintable() and "  " not in plain:
         start = text.index(plain, start)
         places = range(start, start + len(plain) + 1)
         return Paragraph(plain, places[:-1], places[1:])
-    found = [(" ", start, start)]
+    pieces = [(" ", start, start)]
     for match in _CLUSTER.finditer(text, start, end):
         for character in _written(match.group()):
-            if (character, found[-1][0]) != (" ", " "):
-                found.append((character, *match.span()))
-    found = found[1:-1] if found[-1][0] == " " else found[1:]
-    characters = "".join(character for character, _, _ in found)
+            if (character, pieces[-1][0]) != (" ", " "):
+                pieces.append((character, *match.span()))
+    # The first piece is a blank that swallows those at the beginning.
+    pieces = pieces[1:-1] if pieces[-1][0] == " " else pieces[1:]
+    characters = "".join(character for character, _, _ in pieces)
     return Paragraph(
         characters,
-        tuple(s for _, s, _ in found),
-        tuple(e for _, _, e in found),
+        tuple(s for _, s, _ in pieces),
+        tuple(e for _, _, e in pieces),
     )
 
 
 def _written(cluster: str) -> str:
-    """How one character, with the marks combined with it, is written for the parser."""
+    """Return the spelling of one character, with its combined marks, that the parser reads."""
     if cluster.isascii() and cluster.isprintable():
         return cluster
     if cluster in _SAME:

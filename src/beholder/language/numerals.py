@@ -32,9 +32,14 @@ def number(words: str) -> float | None:
         The number, an ``int`` where it is whole; None for "several", "a few hundred", "two or
         three", "10-12", and words that make no number together.
     """
-    thousands, part, below = 0.0, None, float("inf")
+    thousands = 0.0
+    part = None
+    below = float("inf")
     for word in words.lower().replace("-", " ").split():
-        factor, simple = MULTIPLIERS.get(word), _simple(word)
+        # ``part`` is the number below the next thousand; ``below`` bounds what may follow: "twenty
+        # one", but not "one twenty".
+        factor = MULTIPLIERS.get(word)
+        simple = _simple(word)
         begun = bool(thousands) or part is not None
         if word in INDEFINITE or (begun and word in _RANGE):
             return None
@@ -44,7 +49,8 @@ def number(words: str) -> float | None:
             thousands += (1 if part is None else part) * factor
             part, below = None, factor
         elif factor is not None:
-            part, below = (1 if part is None else part) * factor, factor
+            part = (1 if part is None else part) * factor
+            below = factor
         elif simple is not None:
             if simple >= below:
                 return None
@@ -59,7 +65,7 @@ def number(words: str) -> float | None:
 
 
 def is_numeral(compound: str) -> bool:
-    """Whether all pieces of a hyphen compound make one number: "twenty-one", no "12-year-old"."""
+    """Return whether a hyphen compound is one number: "twenty-one", not "12-year-old"."""
     pieces = compound.lower().split("-")
     simple = all(p in MULTIPLIERS or _simple(p) is not None for p in pieces)
     return simple and number(compound) is not None
@@ -67,23 +73,25 @@ def is_numeral(compound: str) -> bool:
 
 def numeral(noun: Word) -> tuple[Word, ...]:
     """The words before a noun that say its number, in order: "two hundred", "half a dozen"."""
-    found = [c for c in noun.before("nummod") if not labels(c, noun)]
-    if not found:
+    counting = [c for c in noun.before("nummod") if not labels(c, noun)]
+    if not counting:
         return ()
-    first = found[0]
-    for word in found:
-        found += [c for c in word.children() if c.role in _LINKED]
-    for word in (*found, noun):
+    first = counting[0]
+    for word in counting:
+        counting += [c for c in word.children() if c.role in _LINKED]
+    for word in (*counting, noun):
         changed = word.children("det:predet", "amod", "det")
-        found += [
+        counting += [
             c for c in changed if c.lower == _HALF or c.lower in INDEFINITE
         ]
-    between = noun.document.words[min(found).index : max(found).index + 1]
+    between = noun.document.words[
+        min(counting).index : max(counting).index + 1
+    ]
     return tuple(between) if all(map(_counts, between)) else (first,)
 
 
 def labels(figure: Word, noun: Word) -> bool:
-    """Whether a number before a noun does not count: "a 1923 poster", "a $5 bill"."""
+    """Return whether a number before a noun does not count: "a 1923 poster", "a $5 bill"."""
     if noun.is_plural or not any(c.isdigit() for c in figure.text):
         return False
     single = any(child.lower in ("a", "an") for child in noun.children("det"))

@@ -15,10 +15,15 @@ from beholder.base.optional import require
 from beholder.base.threads import one_blas_thread
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
-from beholder.language.document import Document, Read, Word, tree_depths
+from beholder.language.document import (
+    Document,
+    ParsedParagraph,
+    Word,
+    tree_depths,
+)
 from beholder.language.lemmas import lemma
 from beholder.language.numerals import is_numeral
-from beholder.language.repairs import repaired
+from beholder.language.repairs import repair_words
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -85,12 +90,16 @@ def _parse_window(
     for text in texts:
         check_script(text)
     paragraphs = [normalise.paragraphs(text) for text in texts]
-    flat = (paragraph.text for some in paragraphs for paragraph in some)
+    flat = (
+        paragraph.text
+        for text_paragraphs in paragraphs
+        for paragraph in text_paragraphs
+    )
     with one_blas_thread():
-        read = reader.read(flat)
+        readings = reader.read_texts(flat)
         return [
-            _document(text, [(p, next(read)) for p in some], name)
-            for text, some in zip(texts, paragraphs, strict=True)
+            _document(text, [(p, next(readings)) for p in parts], name)
+            for text, parts in zip(texts, paragraphs, strict=True)
         ]
 
 
@@ -113,15 +122,19 @@ def check_script(text: str) -> None:
 
 
 def _document(
-    text: str, parts: list[tuple[normalise.Paragraph, Read]], name: str
+    text: str,
+    parts: list[tuple[normalise.Paragraph, ParsedParagraph]],
+    name: str,
 ) -> Document:
     words: list[Word] = []
     sentences: list[tuple[int, int]] = []
-    for paragraph, read in parts:
-        offset, first_sentence = len(words), len(sentences)
+    for paragraph, reading in parts:
+        offset = len(words)
+        first_sentence = len(sentences)
         begins: list[int] = []
-        starts, ends = paragraph.starts, paragraph.ends
-        for row in repaired(join_hyphens(read.words), read.likely):
+        starts = paragraph.starts
+        ends = paragraph.ends
+        for row in repair_words(join_hyphens(reading.words), reading.likely):
             if row.sentence == len(begins):
                 begins.append(offset + row.index)
             words.append(
@@ -135,6 +148,7 @@ def _document(
                 )
             )
         sentences += pairwise([*begins, len(words)])
+    # Only a long sentence can be too deep, so that most texts need no depths.
     if any(end - start > MAX_DEPTH for start, end in sentences):
         words = bound_depth(words)
     return Document(text, words, sentences, name)
@@ -228,44 +242,55 @@ class SpacyParser:
             model = digest.hexdigest()[:12]
         return f"{model}-spacy{version('spacy')}"
 
-    def read(self, texts: Iterable[str]) -> Iterator[Read]:
-        """See ``EnglishParser.read``.
+    def read_texts(self, texts: Iterable[str]) -> Iterator[ParsedParagraph]:
+        """See ``EnglishParser.read_texts``.
 
         While the vocabulary is small its words are kept; later ones are given back at the end.
         Words that are kept need no reading again, and the first ones are the most frequent.
         """
         small = len(self._nlp.vocab) < WORDS_KEPT
         with nullcontext() if small else self._nlp.memory_zone():
-            yield from map(_read, self._nlp.pipe(texts, batch_size=_BATCH))
+            yield from map(
+                _parsed_paragraph, self._nlp.pipe(texts, batch_size=_BATCH)
+            )
 
 
-def _read(doc: Doc) -> Read:
-    deps, heads = (
-        [token.dep_ for token in doc],
-        [token.head.i for token in doc],
-    )
+def _parsed_paragraph(doc: Doc) -> ParsedParagraph:
+    deps = [token.dep_ for token in doc]
+    heads = [token.head.i for token in doc]
     if dialects.is_clear(deps):
-        drawn = zip(doc, deps, heads, strict=True)
+        labelled_tokens = zip(doc, deps, heads, strict=True)
         nodes = dialects.to_ud(
             [
                 dialects.Node(t.text, t.pos_, dep, head)
-                for t, dep, head in drawn
+                for t, dep, head in labelled_tokens
             ]
         )
-        deps, heads = (
-            [node.dep for node in nodes],
-            [node.head for node in nodes],
-        )
+        deps = [node.dep for node in nodes]
+        heads = [node.head for node in nodes]
     sentence = -1
     rows = []
     for index, (token, dep, head) in enumerate(
         zip(doc, deps, heads, strict=True)
     ):
-        text, start = token.text, token.idx
+        text = token.text
+        start = token.idx
         sentence += bool(token.is_sent_start) or index == 0
-        place = (dep, head, start, start + len(text), sentence)
-        rows.append(Word(index, text, "", token.pos_, token.tag_, *place))
-    return Read(rows)
+        rows.append(
+            Word(
+                index=index,
+                text=text,
+                lemma="",
+                pos=token.pos_,
+                tag=token.tag_,
+                dep=dep,
+                head=head,
+                start=start,
+                end=start + len(text),
+                sentence=sentence,
+            )
+        )
+    return ParsedParagraph(rows)
 
 
 MAX_DEPTH = 60
@@ -282,7 +307,8 @@ def bound_depth(words: Sequence[Word]) -> list[Word]:
     if max(depths, default=0) <= MAX_DEPTH:
         return list(words)
     bounded = list(words)
-    anchor: dict[int, int] = {}  # the ancestor just above the bound
+    # The ancestor just above the bound.
+    anchor: dict[int, int] = {}
     for index in sorted(range(len(words)), key=depths.__getitem__):
         if depths[index] == MAX_DEPTH - 1:
             anchor[index] = index
@@ -316,9 +342,8 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         for word in words
         if word.text == "-" and _is_joint(words, word.index)
     ]
-    pieces = [
-        at for joint in joints for at in (joint, joint + 1)
-    ]  # of the compound before them
+    # Of the compound before them.
+    pieces = [at for joint in joints for at in (joint, joint + 1)]
     within = {
         at for at in pieces if words[at].sentence == words[at - 1].sentence
     }
@@ -341,10 +366,14 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         word = min(
             group, key=lambda w: (depths[w.index], w.text == "-", -w.index)
         )
-        text, head = "".join(piece.text for piece in group), place[word.head]
-        pos, tag, dep = word.pos, word.tag, word.dep
+        text = "".join(piece.text for piece in group)
+        head = place[word.head]
+        pos = word.pos
+        tag = word.tag
+        dep = word.dep
         noun = words[word.head]
-        if is_numeral(text):  # "twenty-one"
+        # As in "twenty-one".
+        if is_numeral(text):
             pos, tag = "NUM", "CD"
             dep = "nummod" if head > new and noun.is_noun else dep
         elif (
@@ -362,7 +391,7 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
 
 
 def _is_joint(words: Sequence[Word], at: int) -> bool:
-    """Whether a hyphen joins the words around it, without spaces."""
+    """Return whether a hyphen joins the words around it, without spaces."""
     if not 0 < at < len(words) - 1:
         return False
     before, hyphen, after = words[at - 1 : at + 2]

@@ -86,26 +86,26 @@ class Phrases:
         return index if index in self.by_word else None
 
     def is_picture(self, word: Word | None) -> bool:
-        """Whether a word means the picture itself."""
+        """Return whether a word means the picture itself."""
         entity = None if word is None else self.entity(word.index)
         return entity is not None and self.by_word[entity].kind == "picture"
 
     def word_meant(self, index: int) -> int:
         """The last word that a word stands for, itself if for none."""
-        seen: set[int] = set()
-        while index in self.stands_for and index not in seen:
-            seen.add(index)
+        visited: set[int] = set()
+        while index in self.stands_for and index not in visited:
+            visited.add(index)
             index = self.stands_for[index]
         return index
 
 
 def find_phrases(document: Document) -> Phrases:
     """The noun phrases of a document."""
-    found = Phrases(document)
+    phrases = Phrases(document)
     for word in document:
         if _is_candidate(word) and any(map(str.isalnum, word.text)):
-            _add(word, found)
-    return found
+            _add(word, phrases)
+    return phrases
 
 
 def _is_candidate(word: Word) -> bool:
@@ -113,9 +113,8 @@ def _is_candidate(word: Word) -> bool:
         return not is_modifier(word) and not is_time(word)
     if word.pos == "PRON" and word.lower not in SHARES:
         return _is_entity_pronoun(word)
-    if is_figure(
-        word
-    ):  # "17 is painted on it"; in "showing 4:40" the verb's subject has it
+    # "17 is painted on it"; in "showing 4:40" the verb's subject has it.
+    if is_figure(word):
         return word.dep.startswith("nsubj") and not follows_verb(word)
     if word.lemma not in lex.PARTITIVES and word.lower not in _SELECTING:
         return False
@@ -123,24 +122,27 @@ def _is_candidate(word: Word) -> bool:
 
 
 def is_figure(word: Word) -> bool:
-    """Whether a word is a number in digits: "17", "4:40", "$12.50"."""
+    """Return whether a word is a number in digits: "17", "4:40", "$12.50"."""
     return word.pos == "NUM" and any(c.isdigit() for c in word.text)
 
 
 def follows_verb(word: Word) -> bool:
-    """Whether the word before a word is a verb, whatever the parser joins it to."""
+    """Return whether the word before a word is a verb, whatever the parser joins it to."""
     return word.previous is not None and word.previous.pos == "VERB"
 
 
 def is_modifier(word: Word) -> bool:
-    """Whether a noun only describes another: "coffee" cup, "metal" pole, "eye-level" shot."""
+    """Return whether a noun only describes another: "coffee" cup, "eye-level" shot."""
+    # Plan: a relation of compounds; a bare colour or shade; a conjunct of an adjective or colour; a
+    # colour as predicate.
     base = word.role
     if word.dep in _MODIFIES or base in ("flat", "compound"):
         head = word.governor
         return head is not None and (
             head.is_noun or head.pos in ("ADJ", "NUM", "SYM")
         )
-    lower, following = word.lower, word.next
+    lower = word.lower
+    following = word.next
     if is_bare_colour(word):
         return True
     if lower in lex.SHADES and following and following.lower in lex.COLOURS:
@@ -165,7 +167,7 @@ def is_modifier(word: Word) -> bool:
 
 
 def is_bare_colour(word: Word) -> bool:
-    """Whether a colour after a preposition is only a colour: "painted in black and white"."""
+    """Return whether a colour after a preposition is only a colour: "painted in black"."""
     if word.lower not in lex.COLOURS or word.child("det"):
         return False
     first = word.head_word if word.dep == "conj" else word
@@ -173,7 +175,7 @@ def is_bare_colour(word: Word) -> bool:
 
 
 def named_subject(word: Word) -> Word | None:
-    """The subject of "The man is a doctor", which the predicate noun only says what it is."""
+    """Return the subject that a predicate noun describes: the man in "The man is a doctor"."""
     subject = word.child("nsubj")
     if subject is None or word.child("case") or subject.child("case"):
         return None
@@ -186,7 +188,7 @@ def named_subject(word: Word) -> Word | None:
 
 
 def is_time(word: Word) -> bool:
-    """Whether a noun measures: "six feet tall", "this time"."""
+    """Return whether a noun measures: "six feet tall", "this time"."""
     measures = word.dep in ("obl:npmod", "obl:unmarked", "nmod:unmarked")
     return word.dep == "obl:tmod" or (measures and bool(word.child("nummod")))
 
@@ -203,7 +205,8 @@ def _is_entity_pronoun(word: Word) -> bool:
 
 def _is_selector(word: Word) -> bool:
     """A number or "other" used as a noun."""
-    counts = word.head_word.dep == "nummod"  # "two or three men"
+    # As in "two or three men".
+    counts = word.head_word.dep == "nummod"
     if counts or word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
         return False
     return word.role in (
@@ -217,13 +220,13 @@ def _is_selector(word: Word) -> bool:
     )
 
 
-def _add(word: Word, found: Phrases) -> None:
+def _add(word: Word, phrases: Phrases) -> None:
     inner = _partitive_noun(word)
     if inner is None and is_position(word):
         return
     meant = inner or named_subject(word)
     if meant is not None and (inner or meant.is_noun):
-        found.stands_for[word.index] = meant.index
+        phrases.stands_for[word.index] = meant.index
         return
     kind: EntityKind = "thing"
     if word.pos == "PRON":
@@ -242,21 +245,21 @@ def _add(word: Word, found: Phrases) -> None:
         phrase.rule = "selector"
         below = [n for n in word.children("nmod") if _preposition(n) == "of"]
         phrase.selects = below[0].index if below else None
-    found.by_word[word.index] = phrase
+    phrases.by_word[word.index] = phrase
 
 
 def plain_phrase(word: Word) -> Phrase:
     """The phrase of a noun that stands for a thing; "a trio" stands for three people."""
     people = None if word.is_plural else lex.PEOPLE_BY_NUMBER.get(word.lemma)
-    said = quantity(word)
-    part = said in _PARTS or (
-        said in SHARES and word.head_word.lower in SHARES
+    amount = quantity(word)
+    part = amount in _PARTS or (
+        amount in SHARES and word.head_word.lower in SHARES
     )
     return Phrase(
         word=word,
         name=_name(word),
-        quantity=people or said,
-        plural=people is not None or _is_plural(word, said),
+        quantity=people or amount,
+        plural=people is not None or _is_plural(word, amount),
         polarity=not is_absent(word),
         rule="share" if part else "noun",
     )
@@ -271,6 +274,7 @@ def _is_picture(word: Word) -> bool:
     determiner = word.child("det")
     if word.is_plural or word.child("nmod:poss", "nummod"):
         return False
+    # "A print hangs on the wall" is a thing; "the print shows a street" is the picture itself.
     indefinite = determiner is None or determiner.lower in ("a", "an")
     shows = word.head_word.lemma in lex.SHOW_VERBS and word.dep == "nsubj"
     if word.lemma in ("portrait", "print") and indefinite and not shows:
@@ -288,9 +292,8 @@ def _is_picture(word: Word) -> bool:
     hung = any(_preposition(n) in ("on", "above", "below") for n in below)
     described = word.lower_children("amod", "acl")
     framed = "framed" in described or "hanging" in described
-    if (
-        word.dep == "obj" and not hand_held
-    ):  # "the image shows a medium shot of a dog"
+    # As in "the image shows a medium shot of a dog".
+    if word.dep == "obj" and not hand_held:
         subject = word.head_word.child("nsubj")
         return subject is not None and subject.lemma in lex.PICTURES
     return (
@@ -299,7 +302,7 @@ def _is_picture(word: Word) -> bool:
 
 
 def _partitive_noun(word: Word) -> Word | None:
-    """As in "a pair of shoes" means the shoes; None for a word that means itself."""
+    """Return the noun that a partitive means: the shoes in "a pair of shoes"; else None."""
     if word.lemma not in lex.PARTITIVES and word.lower not in SHARES:
         return None
     below = (
@@ -309,7 +312,7 @@ def _partitive_noun(word: Word) -> Word | None:
 
 
 def is_position(word: Word) -> bool:
-    """Whether a noun only names a place: "on the left of", "in front of", "in the background"."""
+    """Return whether a noun only names a place: "on the left of", "in the background"."""
     if word.lemma not in lex.POSITIONS or (
         word.is_plural and word.lemma not in ("side", "corner")
     ):
@@ -334,7 +337,8 @@ def _preposition(word: Word) -> str:
 
 def _name(word: Word) -> tuple[Word, ...]:
     """The words of a compound, nested ones too; colours and materials are attributes instead."""
-    parts, queue = [], [word]
+    parts = []
+    queue = [word]
     while queue:
         head = queue.pop()
         parts.append(head)
@@ -342,11 +346,13 @@ def _name(word: Word) -> tuple[Word, ...]:
             if child.dep == "amod" and not is_of_name(child, head):
                 continue
             if is_figure(child) and head.pos != "PROPN":
-                continue  # "bus number 17" is a number that is 17; "Boeing 747" is a name
+                # "bus number 17" is a number that is 17; "Boeing 747" is a name.
+                continue
             if child.dep.startswith("compound:") or not any(
                 c.isalnum() for c in child.text
             ):
                 continue
+            # Words far from the head are of another phrase, whatever the parser says.
             quality = child.index < head.index and is_quality(child)
             if not quality and abs(child.index - head.index) <= 6:
                 queue.append(child)
@@ -354,21 +360,21 @@ def _name(word: Word) -> tuple[Word, ...]:
 
 
 def is_of_name(child: Word, noun: Word) -> bool:
-    """Whether a capital makes an adjective part of a name: "New York", "General Motors"."""
+    """Return whether a capital makes an adjective part of a name: "New York", "General Motors"."""
     # In "Golden Gate Bridge" it begins a name.
     begins = child.index == 0 and noun.index < 2 and noun.dep != "compound"
     return noun.pos == "PROPN" and child.text[:1].isupper() and not begins
 
 
 def is_quality(child: Word) -> bool:
-    """Whether a noun before a noun is a colour or material and so an attribute."""
+    """Return whether a noun before a noun is a colour or material and so an attribute."""
     if is_of_name(child, child) or is_of_name(child, child.head_word):
         return False
     return child.lower in lex.QUALITIES
 
 
 def quantity(word: Word) -> str | None:
-    """How many: numeral, quantifier, or the noun before "of"."""
+    """Return the words that count a noun: numeral, quantifier, or the noun before "of"."""
     if written := numeral(word):
         return " ".join(counting.lower for counting in written)
     for child in word.children("det", "amod", "det:predet"):
@@ -396,9 +402,10 @@ def _denied(counting: Word) -> str:
     return counting.lower
 
 
-def _is_plural(word: Word, said: str | None) -> bool:
-    if said and (
-        number(said) not in (None, 1) or said.split()[-1] in lex.GROUP_NOUNS
+def _is_plural(word: Word, amount: str | None) -> bool:
+    if amount and (
+        number(amount) not in (None, 1)
+        or amount.split()[-1] in lex.GROUP_NOUNS
     ):
         return True
     meant = word.lower in (

@@ -71,7 +71,7 @@ read_english = GraphReader()
 
 
 class TextCache(Generic[T]):
-    """What texts are read as; of those used last, each is read once. Safe in threads.
+    """Readings of the texts that were used last, each read once. Safe in threads.
 
     Args:
         most: How many are kept.
@@ -82,32 +82,36 @@ class TextCache(Generic[T]):
     """
 
     def __init__(
-        self, most: int, read: Callable[[Sequence[str]], list[T]]
+        self, max_texts: int, read_all: Callable[[Sequence[str]], list[T]]
     ) -> None:
         self.n_read = 0
-        self._read = read
-        self._kept: LRUCache[str, T] = LRUCache(most)
+        self._read = read_all
+        self._kept: LRUCache[str, T] = LRUCache(max_texts)
         self._reading = threading.Lock()
         self._wanted: dict[str, None] = {}
         self._listing = threading.Lock()
 
     def __call__(self, text: str) -> T:
-        """What one text is read as."""
+        """Return the reading of one text."""
         return self.of((text,))[0]
 
     def of(self, texts: Sequence[str]) -> list[T]:
-        """What texts are read as, in order. Errors are those of ``read``."""
+        """Return the readings of texts, in order. Errors are those of ``read_all``."""
         with self._reading:
-            found = {
+            values_by_text = {
                 text: self._kept[text] for text in texts if text in self._kept
             }
-            new = [text for text in dict.fromkeys(texts) if text not in found]
+            new = [
+                text
+                for text in dict.fromkeys(texts)
+                if text not in values_by_text
+            ]
             if new:
-                made = dict(zip(new, self._read(new), strict=True))
+                new_values = dict(zip(new, self._read(new), strict=True))
                 self.n_read += len(new)
-                self._kept.update(made)
-                found.update(made)
-        return [found[text] for text in texts]
+                self._kept.update(new_values)
+                values_by_text.update(new_values)
+        return [values_by_text[text] for text in texts]
 
     async def together(self, texts: Sequence[str]) -> list[T]:
         """Like ``of``, but with texts that other coroutines ask for meanwhile, which is faster.
@@ -116,14 +120,14 @@ class TextCache(Generic[T]):
         """
         with self._listing:
             self._wanted.update(dict.fromkeys(texts))
-        await asyncio.sleep(
-            0
-        )  # until all others that are ready have asked, too
+        # Until all others that are ready have asked, too.
+        await asyncio.sleep(0)
         with self._listing:
-            own = [text for text in texts if text in self._wanted]
+            # The first coroutine that wakes takes the texts of all; the others find theirs read.
+            waiting = [text for text in texts if text in self._wanted]
             batch = (
-                dict.fromkeys((*own, *islice(self._wanted, _TOGETHER)))
-                if own
+                dict.fromkeys((*waiting, *islice(self._wanted, _TOGETHER)))
+                if waiting
                 else {}
             )
             for text in batch:
@@ -151,8 +155,8 @@ async def english_graphs_together(
     """
     for text in texts:
         check_english(text)
-    kept = english_graphs if reader == read_english else _graphs_of(reader)
-    return await kept.together(texts)
+    cache = english_graphs if reader == read_english else _graphs_of(reader)
+    return await cache.together(texts)
 
 
 @lru_cache(maxsize=4)

@@ -42,7 +42,7 @@ class GraphComponent:
 
     @property
     def place(self) -> int:
-        """Where it begins in the document."""
+        """Index of its first word in the document."""
         return self.words[0]
 
 
@@ -56,7 +56,15 @@ class Components:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.nodes = to_clear(
-            [Node(w.text, w.pos, w.dep, w.head) for w in document]
+            [
+                Node(
+                    text=w.text,
+                    pos=w.pos,
+                    dep=w.dep,
+                    head=w.head,
+                )
+                for w in document
+            ]
         )
         self.children: dict[int, list[int]] = defaultdict(list)
         for place, node in enumerate(self.nodes):
@@ -70,6 +78,7 @@ class Components:
             and node.head != place
             and {node.pos, self.nodes[node.head].pos} <= {*_NOUNS}
         }
+        # The order matters: a word belongs to the first component that claims it.
         self._make_components()
         self.all = sorted(
             _unique(self.of_word.values()), key=lambda c: c.place
@@ -93,6 +102,8 @@ class Components:
         return node.dep == "conj" and adjective
 
     def _make_components(self) -> None:
+        # Nouns first, then adjectives, verbs and prepositions: a word belongs to the first
+        # component that takes it.
         nodes = self.nodes
         for place, node in enumerate(nodes):
             noun = node.pos in (*_NOUNS, "PRON") and node.dep != "poss"
@@ -163,12 +174,12 @@ class Components:
         self, places: Iterable[int], *deps: str
     ) -> list[GraphComponent]:
         """The nouns at some places; with names, only those of these relations."""
-        found = (
+        components = (
             self.of_word.get(p)
             for p in places
             if not deps or self.nodes[p].dep in deps
         )
-        return [c for c in found if c is not None and c.kind == "noun"]
+        return [c for c in components if c is not None and c.kind == "noun"]
 
     def _link(self, component: GraphComponent) -> None:
         if component.kind == "adjective":
@@ -189,22 +200,23 @@ class Components:
             )
 
     def _modified(self, component: GraphComponent) -> list[GraphComponent]:
-        found: list[GraphComponent] = []
+        nouns: list[GraphComponent] = []
         for place in component.words:
             head = self.nodes[place].head
-            for _ in range(len(self.nodes)):  # climb: dark -> blue -> dress
+            # Climb: dark -> blue -> dress.
+            for _ in range(len(self.nodes)):
                 if self.nodes[head].dep != "amod":
                     break
                 head = self.nodes[head].head
             node = self.nodes[head]
             if node.pos in _NOUNS:
-                found += self._nouns([head])
+                nouns += self._nouns([head])
             elif node.pos == "AUX":
-                found += self._named(self.children[head])
+                nouns += self._named_nouns(self.children[head])
         below = (c for place in component.words for c in self.children[place])
-        return _unique(found or self._named(below))
+        return _unique(nouns or self._named_nouns(below))
 
-    def _named(self, places: Iterable[int]) -> list[GraphComponent]:
+    def _named_nouns(self, places: Iterable[int]) -> list[GraphComponent]:
         """The nouns at some places but for pronouns."""
         return [
             c for c in self._nouns(places) if self.nodes[c.head].pos in _NOUNS
@@ -213,20 +225,20 @@ class Components:
     def _subjects(self, place: int) -> list[GraphComponent]:
         node = self.nodes[place]
         head = self.nodes[node.head]
-        found = (
+        nouns = (
             self._nouns([node.head]) if head.pos in (*_NOUNS, "PRON") else []
         )
-        found += self._nouns(self.children[place], "nsubj", "nsubjpass")
+        nouns += self._nouns(self.children[place], "nsubj", "nsubjpass")
         if head.pos == "AUX":
-            found += self._nouns(self.children[node.head], "nsubj")
-        return _unique(found)
+            nouns += self._nouns(self.children[node.head], "nsubj")
+        return _unique(nouns)
 
     def _copy_over_conjunctions(self) -> None:
+        # What is linked to the first of two joined components is linked to the second, too: in "a
+        # man and a woman sit" both sit.
         for place, node in enumerate(self.nodes):
-            first, second = (
-                self.of_word.get(node.head),
-                self.of_word.get(place),
-            )
+            first = self.of_word.get(node.head)
+            second = self.of_word.get(place)
             near = (
                 node.dep == "conj"
                 and abs(place - node.head) <= _CONJUNCTION_REACH
@@ -244,9 +256,12 @@ class Components:
                 first.objects = first.objects or list(second.objects)
                 continue
             if first.kind == "noun":
-                for other in self.near(first):
-                    if first in other.objects and second not in other.objects:
-                        other.objects.append(second)
+                for component in self.near(first):
+                    if (
+                        first in component.objects
+                        and second not in component.objects
+                    ):
+                        component.objects.append(second)
                 self._share("modified", first, second)
                 self._share("subjects", first, second)
             else:
@@ -260,25 +275,25 @@ class Components:
     ) -> None:
         """Link what is linked to the first to the second, too, if nothing is linked to it."""
         if not any(second in getattr(c, name) for c in self.near(second)):
-            for other in self.near(first):
-                if first in getattr(other, name):
-                    getattr(other, name).append(second)
+            for component in self.near(first):
+                if first in getattr(component, name):
+                    getattr(component, name).append(second)
 
     def near(self, component: GraphComponent) -> list[GraphComponent]:
         """The components of the same sentence, in text order."""
         return self._in_sentence[self.document.words[component.head].sentence]
 
     def is_linked(self, component: GraphComponent) -> bool:
-        """Whether any component is linked to this one."""
+        """Return whether any component is linked to this one."""
         return any(
             component
             in (
-                *other.modified,
-                *other.subjects,
-                *other.objects,
-                *other.attached_to,
+                *neighbour.modified,
+                *neighbour.subjects,
+                *neighbour.objects,
+                *neighbour.attached_to,
             )
-            for other in self.near(component)
+            for neighbour in self.near(component)
         )
 
 
@@ -296,9 +311,8 @@ class _Extractor:
         self.document = document
         self.components = Components(document)
         self.cluster = _clusters(links)
-        self.owner: dict[
-            int | None, int
-        ] = {}  # cluster to the first entity made from it
+        # Cluster to the first entity made from it.
+        self.owner: dict[int | None, int] = {}
         self.entities: list[Entity] = []
         self.entity_of: dict[int, int] = {}
         self.attributes: dict[tuple[int, str], Attribute] = {}
@@ -310,6 +324,7 @@ class _Extractor:
             of_kind[component.kind].append(component)
         for noun in of_kind["noun"]:
             self._place(noun)
+        # Verbs come first: a preposition that a verb used makes no relation of its own.
         used = set().union(*map(self._verb, of_kind["verb"]))
         for adjective in of_kind["adjective"]:
             self._adjective(adjective)
@@ -322,13 +337,14 @@ class _Extractor:
         relations = tuple(
             sorted(self.relations.values(), key=lambda r: r.spans)
         )
-        made = (
-            self.document.text,
-            tuple(self.entities),
-            attributes,
-            relations,
+        return SceneGraph(
+            text=self.document.text,
+            entities=tuple(self.entities),
+            attributes=attributes,
+            relations=relations,
+            rules="reference",
+            parser=self.document.parser,
         )
-        return SceneGraph(*made, "reference", self.document.parser)
 
     def _words(self, components: Iterable[GraphComponent]) -> list[Word]:
         return [
@@ -348,14 +364,14 @@ class _Extractor:
                 entity, mentions=(*entity.mentions, mention)
             )
         else:
-            made = Entity(
-                index,
-                word.lemma,
-                word.lemma,
-                (mention,),
+            new_entity = Entity(
+                index=index,
+                name=word.lemma,
+                head=word.lemma,
+                mentions=(mention,),
                 plural=word.is_plural,
             )
-            self.entities.append(made)
+            self.entities.append(new_entity)
         self.entity_of[component.head] = index
         if cluster is not None:
             self.owner[cluster] = index
@@ -379,12 +395,12 @@ class _Extractor:
         self, nouns: list[GraphComponent], words: list[Word], rule: str
     ) -> None:
         text = " ".join(word.text for word in words)
-        said = (text, text.lower(), spans(words), words[0].sentence)
+        fields = (text, text.lower(), spans(words), words[0].sentence)
         for noun in nouns:
             entity = self.entity_of.get(noun.head)
             if entity is not None:
                 self.attributes.setdefault(
-                    (entity, text), Attribute(entity, *said, rule=rule)
+                    (entity, text), Attribute(entity, *fields, rule=rule)
                 )
 
     def _relation(
@@ -401,13 +417,22 @@ class _Extractor:
         base = text or " ".join(
             w.lemma if w.pos == "VERB" else w.lower for w in words
         )
-        said = (written, base, spans(words), words[0].sentence, kind)
-        made = Relation(subject, target, *said, rule=kind)
-        self.relations.setdefault((subject, target, written), made)
+        relation = Relation(
+            subject=subject,
+            object=target,
+            text=written,
+            predicate=base,
+            spans=spans(words),
+            sentence=words[0].sentence,
+            kind=kind,
+            rule=kind,
+        )
+        self.relations.setdefault((subject, target, written), relation)
 
     def _after(self, component: GraphComponent) -> list[GraphComponent]:
         """The prepositions attached to a verb after it, and those attached to them."""
         near = self.components.near(component)
+        # Prepositions may be chained: "walks out of the door onto the street".
         later = [
             c
             for c in near
@@ -430,15 +455,17 @@ class _Extractor:
         )
         if not first:
             self._attributes(component.subjects, self._words(pieces), "verb")
-        for one, other in chain(
+        for first_end, second_end in chain(
             product(component.subjects, first), product(first, second)
         ):
             words = self._words(
-                c for c in pieces if one.place < c.place < other.place
+                c
+                for c in pieces
+                if first_end.place < c.place < second_end.place
             )
             ends = (
-                self.entity_of.get(one.head),
-                self.entity_of.get(other.head),
+                self.entity_of.get(first_end.head),
+                self.entity_of.get(second_end.head),
             )
             self._relation(*ends, words, "verb")
         return {c.head for c in prepositions if c.objects}

@@ -1,4 +1,4 @@
-"""What the parser is known to read wrong, given back: verbs, subjects and numbers."""
+"""Repairs of known mistakes of the parser: verbs, subjects, numbers, lists and clothes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _OF_NOUNS = frozenset(
 _ENDS = frozenset({"nsubj", "obj", "obl"})
 _REACH = 4
 """How far before a noun the article of its phrase is looked for, in words."""
-_ONE = frozenset({"a", "an", "another", "each", "every", "one"})
+_SINGULAR_DETERMINERS = frozenset(
+    {"a", "an", "another", "each", "every", "one"}
+)
 """What stands before one thing, so never before a noun in -s."""
 _ONE_MORE = frozenset({"another", "one", "second", "third", "fourth"})
 _SEVERAL = frozenset(
@@ -35,32 +37,36 @@ _UNCHANGED = ANIMALS | word_set("unseen.txt", "measures")
 """Nouns that are no verbs after a number though they have no -s: "two fish", "six foot"."""
 
 
-def repaired(
+def repair_words(
     words: Sequence[Word], likely: Collection[int] = ()
 ) -> list[Word]:
-    """The words of one text with what the parser is known to read wrong.
+    """Return the words of one text with known mistakes of the parser repaired.
 
     Args:
         words: All words of the text.
         likely: First characters of the nouns that the parser nearly took for verbs.
     """
-    words = adjectives_read_as_nouns(verbs_read_as_nouns(words, likely))
-    words = subjects_read_as_objects(words)
-    words = appositions_in_lists(numbers_of_clauses(words))
-    return lists_of_clothes(clothes_of_verbs(words))
+    # The order matters: subjects are looked for among verbs, and clothes among the repaired lists.
+    words = retag_adjectives_read_as_nouns(
+        retag_verbs_read_as_nouns(words, likely)
+    )
+    words = reattach_subjects_read_as_objects(words)
+    words = join_appositions_in_lists(reattach_numbers_of_clauses(words))
+    return join_lists_of_clothes(reattach_clothes_of_verbs(words))
 
 
-def verbs_read_as_nouns(
+def retag_verbs_read_as_nouns(
     words: Sequence[Word], likely: Collection[int] = ()
 ) -> list[Word]:
-    """Give back verbs of the present that were tagged as nouns: "A dark band circles it".
+    """Retag verbs of the present that were tagged as nouns: "A dark band circles it".
 
     A noun is one if it has a subject; if it is joined to such a verb, or begins a relative clause;
     and if the word before it can be its subject, by number, and the phrase can be none ("a band
     circles", "three more stand", "ground slopes up"), or the parser nearly took it for a verb.
     What stands before it in the phrase then belongs to its subject.
     """
-    found = list(words)
+    # The children are looked up in the repaired words: an earlier repair may have moved them.
+    repaired_words = list(words)
     nouns = (w for w in words if w.tag in ("NN", "NNS") and w.pos == "NOUN")
     below: dict[int, list[int]] = {
         w.index: [] for w in nouns if w.dep not in _OF_NOUNS
@@ -69,15 +75,18 @@ def verbs_read_as_nouns(
         if word.head in below and word.head != word.index:
             below[word.head].append(word.index)
     for index, places in below.items():
-        children = [found[place] for place in places]
+        children = [repaired_words[place] for place in places]
         if "cop" not in [c.dep for c in children]:
-            _give_back(
-                found, found[index], children, found[index].start in likely
+            _retag_as_verb(
+                repaired_words,
+                repaired_words[index],
+                children,
+                repaired_words[index].start in likely,
             )
-    return found
+    return repaired_words
 
 
-def _give_back(
+def _retag_as_verb(
     words: list[Word], word: Word, children: list[Word], likely: bool
 ) -> None:
     before = [c for c in children if c.index < word.index]
@@ -90,12 +99,11 @@ def _give_back(
         "advmod",
         "punct",
     }:
-        words[word.index] = word._replace(
-            pos="VERB", tag=tag
-        )  # with the subject of the first
+        # With the subject of the first.
+        words[word.index] = word._replace(pos="VERB", tag=tag)
         return
     subject = _subject(words, word, children, before, likely)
-    if subject is None or not _hang(
+    if subject is None or not _attach_verb(
         words, word._replace(pos="VERB", tag=tag), subject, before
     ):
         return
@@ -118,16 +126,20 @@ def _subject(
     before: list[Word],
     likely: bool,
 ) -> Word | None:
-    """The subject of a noun that is a verb, or None if it is none."""
-    singular, head = word.tag == "NNS", words[word.head]
-    named = [c for c in before if c.dep.startswith("nsubj")]
-    if named:
-        own = any(
-            c.dep in _OF_NOUNS and c.index > named[-1].index for c in before
+    """Return the subject of a noun that may be a verb; None if it is a noun after all."""
+    # Plan: a subject that the parser saw; the pronoun of a relative clause; else the word right
+    # before, if number and phrase allow it.
+    singular = word.tag == "NNS"
+    head = words[word.head]
+    subjects = [c for c in before if c.dep.startswith("nsubj")]
+    if subjects:
+        has_own_words = any(
+            c.dep in _OF_NOUNS and c.index > subjects[-1].index for c in before
         )
         return (
-            named[-1]
-            if not own and (singular or likely or _is_several(named[-1]))
+            subjects[-1]
+            if not has_own_words
+            and (singular or likely or _is_several(subjects[-1]))
             else None
         )
     if word.dep.startswith("acl"):
@@ -136,18 +148,20 @@ def _subject(
             return relative[-1]
     subject = before[-1]
     if subject.index < word.index - 1 or subject.pos in ("CCONJ", "PUNCT"):
-        return None  # "cups and forks on a shelf"
+        # As in "cups and forks on a shelf".
+        return None
     if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
-        subject = before[-2]  # "three more stand"
+        # As in "three more stand".
+        subject = before[-2]
     fits = (
         subject.tag == "NN" or subject.lower in _ONE_MORE
         if singular
         else _is_several(subject)
     )
-    joined = word.dep == "conj" and head.is_noun  # "a dog and a cat sleep"
-    joined = likely and (
-        joined or any(c.dep == "case" for c in before)
-    )  # "pieces of wood lie"
+    # As in "a dog and a cat sleep".
+    joined = word.dep == "conj" and head.is_noun
+    # As in "pieces of wood lie".
+    joined = likely and (joined or any(c.dep == "case" for c in before))
     sure = (fits or joined) and (
         likely or _is_no_phrase(words, word, children)
     )
@@ -167,7 +181,7 @@ def _counts(word: Word) -> bool:
 def _is_no_phrase(
     words: Sequence[Word], word: Word, children: Sequence[Word]
 ) -> bool:
-    """Whether the words before a noun cannot be of one phrase with it, or a particle follows."""
+    """Return whether the words before a noun cannot be its phrase, or a particle follows it."""
     if any(c.dep == "compound:prt" and c.index > word.index for c in children):
         return True
     last = words[word.index - 1]
@@ -179,8 +193,11 @@ def _is_no_phrase(
         ):
             break
         phrase.append(before.lower)
+    # "A band circles": a singular article before a noun in -s shows that it is a verb.
     if word.tag == "NNS":
-        return "few" not in phrase and not _ONE.isdisjoint(phrase)
+        return "few" not in phrase and not _SINGULAR_DETERMINERS.isdisjoint(
+            phrase
+        )
     if word.dep == "ROOT" and _has_verb(
         [w for w in words if w.sentence == word.sentence]
     ):
@@ -195,49 +212,53 @@ def _has_verb(words: Sequence[Word]) -> bool:
     return any(w.tag in _FINITE or w.tag == "MD" for w in words)
 
 
-def _hang(
+def _attach_verb(
     words: list[Word], verb: Word, subject: Word, before: Sequence[Word]
 ) -> bool:
-    """Put a verb that was a noun into the tree, with its subject; False if it finds no place."""
-    head, kind = words[verb.head], verb.role
+    """Attach a retagged verb and its subject to the tree; return False if there is no place."""
+    head = words[verb.head]
+    kind = verb.role
     cased = any(c.dep == "case" for c in before)
     clause = [w for w in words if w.sentence == verb.sentence]
-    told = _has_verb(clause)
+    has_finite_verb = _has_verb(clause)
     owner = subject._replace(dep="nsubj", head=verb.index)
+    # As in "a peak soars, its top lit".
     lit = kind == "nsubj" and head.tag in (
         "VBN",
         "VBG",
-    )  # "a peak soars, its top lit"
-    if lit and not cased and not told:
+    )
+    if lit and not cased and not has_finite_verb:
         top = verb.index if head.head == head.index else head.head
         words[head.index] = head._replace(dep="advcl", head=verb.index)
         verb = verb._replace(dep=head.dep, head=top)
     elif kind == "conj" and head.is_noun and not cased:
+        # Climbs a list of nouns to the verb that governs it, which then governs this verb too.
         above = head
         while above.pos != "VERB" and above.head != above.index:
             above = words[above.head]
         if above.pos == "VERB":
             verb = verb._replace(head=above.index)
-        elif verb.tag == "VBP" and above is head:  # "Bushes and a tree rise"
+        elif verb.tag == "VBP" and above is head:
+            # As in "Bushes and a tree rise".
             words[head.index] = head._replace(dep="nsubj", head=verb.index)
             verb = verb._replace(dep="ROOT", head=verb.index)
     elif cased or kind in ("obj", "obl", "nmod", "nsubj", "appos"):
         root = next(w for w in clause if w.head == w.index)
         agrees = root.is_noun and (verb.tag == "VBP") == _is_several(root)
-        if told or not agrees or root.index > verb.index:
+        if has_finite_verb or not agrees or root.index > verb.index:
             return False
-        owner = owner._replace(
-            dep=verb.dep, head=verb.head
-        )  # "wood" of "pieces of wood lie"
+        # As in "wood" of "pieces of wood lie".
+        owner = owner._replace(dep=verb.dep, head=verb.head)
         words[root.index] = root._replace(dep="nsubj", head=verb.index)
         verb = verb._replace(dep="ROOT", head=verb.index)
     words[verb.index], words[subject.index] = verb, owner
     return True
 
 
-def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
-    """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
-    found = list(words)
+def retag_adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
+    """Retag adjectives before a comma that were tagged as nouns: "a light, upright panel"."""
+    # The noun that the adjective describes is its conjunct, or a word with the same head and role.
+    repaired_words = list(words)
     for article, word, comma in zip(words, words[1:], words[2:], strict=False):
         if (
             comma.text != ","
@@ -271,22 +292,22 @@ def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
                 word.index,
                 noun.index,
             ):
-                found[child.index] = child._replace(head=noun.index)
+                repaired_words[child.index] = child._replace(head=noun.index)
         top = noun.index if word.head == word.index else word.head
-        found[noun.index] = noun._replace(dep=word.dep, head=top)
-        found[word.index] = word._replace(
+        repaired_words[noun.index] = noun._replace(dep=word.dep, head=top)
+        repaired_words[word.index] = word._replace(
             pos="ADJ", tag="JJ", dep="amod", head=noun.index
         )
-    return found
+    return repaired_words
 
 
-def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
-    """Give back the subject of a second clause that was joined to the object of the first.
+def reattach_subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
+    """Reattach the subject of a second clause that was joined to the object of the first.
 
     In "The left panel shows Eve and the right panel shows Adam" the right panel is not shown: a
     verb that follows it at once, with nothing that joins it to the first verb, is its own.
     """
-    found = list(words)
+    repaired_words = list(words)
     verbs = [
         word for word in words if word.dep == "conj" and word.tag in _FINITE
     ]
@@ -299,11 +320,15 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
         noun = None if verb.index in led else _joined_noun_before(words, verb)
         object_ = words[noun.head] if noun else verb
         if noun and object_.dep == "obj" and object_.head == verb.head:
-            found[noun.index] = noun._replace(dep="nsubj", head=verb.index)
+            repaired_words[noun.index] = noun._replace(
+                dep="nsubj", head=verb.index
+            )
             for joint in words[object_.index : noun.index]:
                 if joint.dep == "cc" and joint.head == noun.index:
-                    found[joint.index] = joint._replace(head=verb.index)
-    return found
+                    repaired_words[joint.index] = joint._replace(
+                        head=verb.index
+                    )
+    return repaired_words
 
 
 def _joined_noun_before(words: Sequence[Word], verb: Word) -> Word | None:
@@ -320,27 +345,27 @@ def _joined_noun_before(words: Sequence[Word], verb: Word) -> Word | None:
     )
 
 
-def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
-    """Give back numbers attached to a clause to the noun after them: "2,000 people march".
+def reattach_numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
+    """Reattach numbers of a clause to the noun after them: "2,000 people march".
 
     What has a subject or an object is not counted; what stands right after a number is.
     """
-    found = list(words)
+    repaired_words = list(words)
     for word, noun in pairwise(words):
         counts = (
             word.dep == "nummod" and noun.is_noun and noun.head == word.head
         )
         if counts and noun.role in _ENDS:
-            found[word.index] = word._replace(head=noun.index)
-    return found
+            repaired_words[word.index] = word._replace(head=noun.index)
+    return repaired_words
 
 
-def appositions_in_lists(words: Sequence[Word]) -> list[Word]:
+def join_appositions_in_lists(words: Sequence[Word]) -> list[Word]:
     """Join a noun to the list that it is in: "a bed, a lamp, a rug and a chair".
 
     The rug is no other name of the bed if the lamp is joined to the bed and the chair to the rug.
     """
-    found = list(words)
+    repaired_words = list(words)
     listed = {
         word.head for word in words if word.dep == "conj" and word.is_noun
     }
@@ -353,13 +378,13 @@ def appositions_in_lists(words: Sequence[Word]) -> list[Word]:
             and word.index in listed
             and word.head in joined
         ):
-            found[word.index] = word._replace(dep="conj")
-    return found
+            repaired_words[word.index] = word._replace(dep="conj")
+    return repaired_words
 
 
-def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
-    """Give back clothes attached to a verb to the person before: "talks to a girl in a hat"."""
-    found = list(words)
+def reattach_clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
+    """Reattach clothes of a verb to the person before them: "talks to a girl in a hat"."""
+    repaired_words = list(words)
     for before, word in pairwise(words):
         worn = words[word.head]
         dressed = (
@@ -377,50 +402,53 @@ def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
             and is_kind(worn.lower, "clothing")
             and is_kind(before.lower, "person")
         ):
-            found[worn.index] = worn._replace(dep="nmod", head=before.index)
-    return found
+            repaired_words[worn.index] = worn._replace(
+                dep="nmod", head=before.index
+            )
+    return repaired_words
 
 
-def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
+def join_lists_of_clothes(words: Sequence[Word]) -> list[Word]:
     """Join clothes to the clothes before them: "a boy in a hat and boots and a girl in a coat".
 
     In "A man in a hat, a shirt and boots sits down" neither shirt nor boots sit: what follows
     something worn, with a comma or "and" between, is worn, too. A person is joined to a person.
     """
-    found = list(words)
+    repaired_words = list(words)
     for word in words:
         joined = word.is_noun and (
             word.dep in ("conj", "appos") or word.dep.startswith("nsubj")
         )
-        before = _listed_before(found, word) if joined else None
+        before = _listed_before(repaired_words, word) if joined else None
         if before is not None and _is_clothing(before) and _is_clothing(word):
-            first = _first_worn(found, before)
+            first = _first_worn(repaired_words, before)
             if first is not None:
-                found[word.index] = word._replace(dep="conj", head=first.index)
+                repaired_words[word.index] = word._replace(
+                    dep="conj", head=first.index
+                )
         elif (
             word.dep == "conj"
-            and found[word.head].is_noun
+            and repaired_words[word.head].is_noun
             and is_kind(word.lower, "person")
         ):
             first = (
                 None
                 if _is_clothing(word)
-                else _first_worn(found, found[word.head])
+                else _first_worn(repaired_words, repaired_words[word.head])
             )
-            wearer = None if first is None else found[first.head]
-            if wearer is not None and wearer.dep.startswith(
-                "acl"
-            ):  # "a boy wearing a hat and"
-                wearer = found[wearer.head]
+            wearer = None if first is None else repaired_words[first.head]
+            # As in "a boy wearing a hat and".
+            if wearer is not None and wearer.dep.startswith("acl"):
+                wearer = repaired_words[wearer.head]
             if wearer is not None and wearer.is_noun:
-                found[word.index] = word._replace(head=wearer.index)
-    return found
+                repaired_words[word.index] = word._replace(head=wearer.index)
+    return repaired_words
 
 
 def _is_clothing(word: Word) -> bool:
-    named = {word.lower, word.lower.removesuffix("s")}
+    forms = {word.lower, word.lower.removesuffix("s")}
     return word.is_noun and (
-        is_kind(word.lower, "clothing") or not WORN.isdisjoint(named)
+        is_kind(word.lower, "clothing") or not WORN.isdisjoint(forms)
     )
 
 
@@ -455,5 +483,5 @@ def _first_worn(words: Sequence[Word], word: Word) -> Word | None:
         for w in words[start : word.index]
         if w.dep == "case" and w.head == word.index
     ]
-    held = word.dep == "obj" and words[word.head].lower in _WEARING
-    return word if held or cases in (["in"], ["with"]) else None
+    is_worn = word.dep == "obj" and words[word.head].lower in _WEARING
+    return word if is_worn or cases in (["in"], ["with"]) else None

@@ -75,42 +75,48 @@ class Builder:
         if meant := tuple(
             e for word in earlier for e in self._of_word.get(word, ())
         ):
+            # A mention of a known entity adds no entity; of a group ("they") it means all members.
             self._of_word[index] = meant
             if len(meant) == 1:
                 self._add_mention(meant[0], mention, phrase)
             return
         group = self.links.member_of.get(index, -1)
         if group in self.phrases.by_word and group not in self._of_word:
-            self._place(
-                group, self.phrases.by_word[group]
-            )  # "some of the rocks"
+            # As in "some of the rocks".
+            self._place(group, self.phrases.by_word[group])
         owner = self._of_word.get(group, ())
         bare = (
             len(phrase.name) == 1
             and phrase.plural
             and not phrase.word.is_plural
         )
-        head, last = phrase.word.lemma, phrase.name[-1].lemma
+        head = phrase.word.lemma
+        last = phrase.name[-1].lemma
         if bare and head in PEOPLE_BY_NUMBER:
             head = last = "people"
         name = " ".join([*[w.lower for w in phrase.name[:-1]], last])
-        quantity, member_of = phrase.quantity, None
+        quantity = phrase.quantity
+        member_of = None
         if owner:
-            whole = self.entities[owner[0]]
-            name, head, member_of = whole.name, whole.head, whole.index
+            group_entity = self.entities[owner[0]]
+            name = group_entity.name
+            head = group_entity.head
+            member_of = group_entity.index
             quantity = phrase.word.lower
         self._of_word[index] = (len(self.entities),)
         doubt = certainty.doubt("entity", certainty.features(phrase.name))
-        how = (
-            quantity,
-            phrase.plural,
-            phrase.kind,
-            phrase.polarity,
-            member_of,
-            phrase.rule,
-        )
         entity = Entity(
-            len(self.entities), name, head, (mention,), *how, doubt=doubt
+            index=len(self.entities),
+            name=name,
+            head=head,
+            mentions=(mention,),
+            quantity=quantity,
+            plural=phrase.plural,
+            kind=phrase.kind,
+            polarity=phrase.polarity,
+            member_of=member_of,
+            rule=phrase.rule,
+            doubt=doubt,
         )
         self.entities.append(entity)
 
@@ -120,7 +126,8 @@ class Builder:
         entity = self.entities[index]
         entity = replace(entity, mentions=(*entity.mentions, mention))
         if entity.kind == "pronoun" and phrase.kind == "thing":
-            name, head = mention.text.lower(), phrase.word.lemma
+            name = mention.text.lower()
+            head = phrase.word.lemma
             entity = replace(entity, kind="thing", name=name, head=head)
         if phrase.quantity is not None and entity.quantity is None:
             entity = replace(entity, quantity=phrase.quantity)
@@ -131,9 +138,8 @@ class Builder:
         target = self.phrases.entity(index)
         if target is not None:
             return self._of_word.get(target, ())
-        word = self.phrases.word_meant(
-            index
-        )  # a possessive pronoun has no phrase of its own
+        # A possessive pronoun has no phrase of its own.
+        word = self.phrases.word_meant(index)
         earlier = self.links.same.get(word, ())
         return tuple(e for word in earlier for e in self.meant(word))
 
@@ -153,11 +159,18 @@ class Builder:
 
     def _attribute(self, fact: AttributeFact, entity: int) -> Attribute:
         text = " ".join([word.lower for word in fact.words])
-        said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
         sure = certainty.features(fact.words, [self.document.words[fact.noun]])
         doubt = certainty.doubt("attribute", sure)
         return Attribute(
-            entity, *said, fact.kind, fact.polarity, fact.rule, doubt
+            entity=entity,
+            text=text,
+            value=fact.value,
+            spans=spans(fact.words),
+            sentence=fact.words[0].sentence,
+            kind=fact.kind,
+            polarity=fact.polarity,
+            rule=fact.rule,
+            doubt=doubt,
         )
 
     def _relation(
@@ -170,8 +183,6 @@ class Builder:
             self.entities[subject].polarity and self.entities[target].polarity
         )
         sentence = fact.words[0].sentence if fact.words else 0
-        said = (text, _base(fact), spans(fact.words), sentence)
-        how = (fact.kind, fact.passive, fact.polarity and affirmed, fact.rule)
         ends = (
             self.document.words[fact.subject],
             self.document.words[fact.object],
@@ -179,7 +190,19 @@ class Builder:
         doubt = certainty.doubt(
             "relation", certainty.features(fact.words, ends)
         )
-        return Relation(subject, target, *said, *how, doubt=doubt)
+        return Relation(
+            subject=subject,
+            object=target,
+            text=text,
+            predicate=_base(fact),
+            spans=spans(fact.words),
+            sentence=sentence,
+            kind=fact.kind,
+            passive=fact.passive,
+            polarity=fact.polarity and affirmed,
+            rule=fact.rule,
+            doubt=doubt,
+        )
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
@@ -188,11 +211,11 @@ class Builder:
         self._keep(
             [e for e in self.entities if e.kind == "thing" or e.index in used]
         )
-        told = _merged(
+        merged = _merged(
             starmap(self._attribute, self._attributes), "entity", "value"
         )
         # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
-        once = {(a.entity, a.spans): a for a in reversed(told)}
+        once = {(a.entity, a.spans): a for a in reversed(merged)}
         attributes = tuple(sorted(once.values(), key=lambda a: a.spans))
         linked = _merged(
             starmap(self._relation, self._relations),
@@ -201,26 +224,27 @@ class Builder:
             "predicate",
         )
         relations = tuple(sorted(linked, key=lambda r: r.spans))
-        made = (
-            self.document.text,
-            tuple(self.entities),
-            attributes,
-            relations,
+        return SceneGraph(
+            text=self.document.text,
+            entities=tuple(self.entities),
+            attributes=attributes,
+            relations=relations,
+            rules=rules,
+            parser=self.document.parser,
         )
-        return SceneGraph(*made, rules, self.document.parser)
 
-    def _keep(self, kept: Sequence[Entity]) -> None:
-        """Leave out all other entities."""
-        if len(kept) == len(self.entities):
+    def _keep(self, used_entities: Sequence[Entity]) -> None:
+        """Leave out all other entities, and number those that stay anew."""
+        if len(used_entities) == len(self.entities):
             return
         place: dict[int | None, int] = {
-            entity.index: new for new, entity in enumerate(kept)
+            entity.index: new for new, entity in enumerate(used_entities)
         }
         self.entities = [
             e
             if e.index == new
             else replace(e, index=new, member_of=place.get(e.member_of))
-            for new, e in enumerate(kept)
+            for new, e in enumerate(used_entities)
         ]
         self._attributes = [
             (fact, place[entity]) for fact, entity in self._attributes
@@ -230,26 +254,26 @@ class Builder:
         ]
 
 
-def _merged(made: Iterable[P], *said: str) -> list[P]:
-    """What a text says, each once; what it says again has the characters of all places."""
-    found: dict[object, P] = {}
-    key = attrgetter(*said, "polarity")
-    for fact in made:
-        known = found.setdefault(key(fact), fact)
-        if known is not fact:
-            spans = tuple(dict.fromkeys((*known.spans, *fact.spans)))
-            doubt = min(known.doubt, fact.doubt)
-            found[key(fact)] = replace(known, spans=spans, doubt=doubt)
-    return list(found.values())
+def _merged(facts: Iterable[P], *key_fields: str) -> list[P]:
+    """Return facts without repetitions; a repeated fact has the spans of all its places."""
+    unique: dict[object, P] = {}
+    key = attrgetter(*key_fields, "polarity")
+    for fact in facts:
+        earlier = unique.setdefault(key(fact), fact)
+        if earlier is not fact:
+            spans = tuple(dict.fromkeys((*earlier.spans, *fact.spans)))
+            doubt = min(earlier.doubt, fact.doubt)
+            unique[key(fact)] = replace(earlier, spans=spans, doubt=doubt)
+    return list(unique.values())
 
 
 def _base(fact: RelationFact) -> str:
     if fact.kind == "possessive":
         return "have"
-    said = [w for w in fact.words if w.pos != "DET"]
+    words = [w for w in fact.words if w.pos != "DET"]
     parts = [
         w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower)
-        for w in said
+        for w in words
     ]
     if fact.text is not None and fact.text.endswith(" to"):
         parts.append("to")
@@ -281,9 +305,11 @@ def scene_graph(
     if rules == "reference":
         links = coreference.resolve(find_phrases(document), coref)
         return reference.reference_graph(document, links)
+    # Plan: join runs that are one name; find phrases; set apart what no picture shows; link
+    # mentions; collect attributes, numerals and relations of the entities.
     document = _quoted_as_objects(document.joined(_runs(document)))
     phrases = find_phrases(document)
-    unseen.validate_params(phrases)
+    unseen.mark_unseen_phrases(phrases)
     links = coreference.resolve(phrases, coref)
     name_pronouns(phrases, links)
     builder = Builder(phrases, links)
@@ -332,7 +358,8 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
 
 
 def _is_proper(word: Word) -> bool:
-    noun = word.pos == "NOUN" and word.index > 0  # "the Statue of Liberty"
+    # As in "the Statue of Liberty".
+    noun = word.pos == "NOUN" and word.index > 0
     return (noun or word.pos == "PROPN") and word.text[:1].isupper()
 
 
@@ -350,7 +377,7 @@ def _quoted_as_objects(document: Document) -> Document:
 
 
 def name_pronouns(phrases: Phrases, links: Links) -> None:
-    """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
+    """Resolve "It is a dog", in place: the earlier thing is a dog, or "it" stands for the dog."""
     for word in map(phrases.word, list(links.same)):
         head = word.governor if word.lower == "it" else None
         if head is not None and head.lemma in WEATHER:
@@ -364,16 +391,20 @@ def name_pronouns(phrases: Phrases, links: Links) -> None:
             or subject.index not in phrases.by_word
         ):
             continue
-        known = [*map(phrases.word, links.same.get(subject.index, ()))]
+        antecedents = [*map(phrases.word, links.same.get(subject.index, ()))]
         bare = not noun.child("det", "nmod:poss")
-        if subject.lower == "it" and known and bare and not noun.is_plural:
-            del links.same[
-                subject.index
-            ]  # "A dress lies there. It is sunset."
+        if (
+            subject.lower == "it"
+            and antecedents
+            and bare
+            and not noun.is_plural
+        ):
+            # As in "A dress lies there. It is sunset.".
+            del links.same[subject.index]
         if subject.index in links.same:
-            same = len(known) == 1 and known[0].lemma == noun.lemma
+            same = len(antecedents) == 1 and antecedents[0].lemma == noun.lemma
             phrases.stands_for[index] = (
-                known[0].index if same else subject.index
+                antecedents[0].index if same else subject.index
             )
             del phrases.by_word[index]
         elif index not in links.same:
@@ -401,28 +432,31 @@ def numeral_facts(phrases: Phrases) -> Iterator[AttributeFact]:
             polarity = not clauses.is_denied(head)
             for noun in _dated(head, phrases):
                 yield AttributeFact(
-                    noun,
-                    (*cases, word),
-                    word.text,
-                    "quality",
-                    "year",
-                    polarity,
+                    noun=noun,
+                    words=(*cases, word),
+                    value=word.text,
+                    kind="quality",
+                    rule="year",
+                    polarity=polarity,
                 )
     for word in numerals:
         if YEAR.fullmatch(word.text) and word.child("case"):
             continue
-        said, head = word, word.governor
-        known = None if head is None else phrases.by_word.get(head.index)
-        if known is not None and word in known.name:
+        anchor = word
+        head = word.governor
+        head_phrase = None if head is None else phrases.by_word.get(head.index)
+        if head_phrase is not None and word in head_phrase.name:
             continue
         if (
             head is not None
             and word.dep == "nummod"
             and head.index > word.index
         ):
-            measure = known is None or known.kind == "unseen"  # "12 degrees"
+            # As in "12 degrees".
+            measure = head_phrase is None or head_phrase.kind == "unseen"
             if not measure and not labels(word, head):
-                continue  # how many there are
+                # How many there are.
+                continue
             amount = head.child("cop") or head.dep in (
                 "obj",
                 "obl",
@@ -430,16 +464,23 @@ def numeral_facts(phrases: Phrases) -> Iterator[AttributeFact]:
             )
             if measure and (not amount or head.head_word.pos == "ADJ"):
                 continue
-            said = head if measure else word
+            anchor = head if measure else word
         before = word.previous if follows_verb(word) else None
-        told = clauses.subjects(before) if before else []
-        told = told or clauses.subjects(said) or _governing(said, phrases)
-        for owner in told[:1]:
-            polarity = not clauses.is_denied(said.head_word)
-            words = tuple(sorted({said, word}))
+        owners = clauses.subjects(before) if before else []
+        owners = (
+            owners or clauses.subjects(anchor) or _governing(anchor, phrases)
+        )
+        for owner in owners[:1]:
+            polarity = not clauses.is_denied(anchor.head_word)
+            words = tuple(sorted({anchor, word}))
             value = " ".join(each.text.lower() for each in words)
             yield AttributeFact(
-                owner.index, words, value, "quality", "number", polarity
+                noun=owner.index,
+                words=words,
+                value=value,
+                kind="quality",
+                rule="number",
+                polarity=polarity,
             )
 
 

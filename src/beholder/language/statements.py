@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from beholder.language import lemmas
 from beholder.language.document import Document
 from beholder.language.graph import (
-    APART,
+    SET_APART,
     Attribute,
     Entity,
     Relation,
@@ -83,32 +83,33 @@ class GraphUnit(NamedTuple):
     doubt: float = 0.0
 
     def place(self, graph: SceneGraph) -> tuple[int, ...]:
-        """Where its words and its ends begin in the text: identifies it."""
+        """Return the first characters of its words and of its ends, which identify it."""
         ends = (None if self.kind == "entity" else self.subject, self.object)
-        named = [
+        places = [
             graph.entities[end].mentions[0].span[0]
             for end in ends
             if end is not None
         ]
-        return (self.spans[0][0] if self.spans else -1, *named)
+        return (self.spans[0][0] if self.spans else -1, *places)
 
 
 @lru_cache(
     maxsize=512
 )  # as many graphs as are kept: metric and judge both ask
 def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
-    """The units of a graph: entities, then attributes and quantities, then relations.
+    """Return the units of a graph: entities, then attributes and quantities, then relations.
 
     The picture itself, what no picture shows, and what is said of them are no units; a pronoun that
     is never named is no entity to look for, but what is said of it counts. A relation said of a
     pair twice counts once.
     """
-    found = [
+    units = [
         _entity_unit(graph, e)
         for e in graph.entities
         if e.kind in ("thing", "place")
     ]
-    seen: set[tuple[object, ...]] = set()
+    # A text may say the same of the same thing twice; it counts once.
+    unique_keys: set[tuple[object, ...]] = set()
     for attribute in graph.attributes:
         key: tuple[object, ...] = (
             attribute.entity,
@@ -116,13 +117,13 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
             attribute.polarity,
         )
         if (
-            graph.entities[attribute.entity].kind not in APART
-            and key not in seen
+            graph.entities[attribute.entity].kind not in SET_APART
+            and key not in unique_keys
         ):
-            seen.add(key)
-            found.append(_attribute_unit(graph, attribute))
+            unique_keys.add(key)
+            units.append(_attribute_unit(graph, attribute))
     counted = (e for e in graph.entities if e.kind == "thing" and e.polarity)
-    found += [
+    units += [
         _quantity_unit(graph, e) for e in counted if e.quantity is not None
     ]
     for relation in graph.relations:
@@ -136,10 +137,10 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
             relation.predicate,
             relation.polarity,
         )
-        if key not in seen and APART.isdisjoint(ends):
-            seen.add(key)
-            found.append(_relation_unit(graph, relation))
-    return tuple(found)
+        if key not in unique_keys and SET_APART.isdisjoint(ends):
+            unique_keys.add(key)
+            units.append(_relation_unit(graph, relation))
+    return tuple(units)
 
 
 def _with_denial(
@@ -149,49 +150,61 @@ def _with_denial(
     if polarity or not spans:
         return spans
     end = spans[0][0]
-    if any(
-        _DENIAL.search(text[start:stop]) for start, stop in spans
-    ):  # "without"
+    # As in "without".
+    if any(_DENIAL.search(text[start:stop]) for start, stop in spans):
         return spans
     start = max(0, end - _DENIED_WITHIN)
-    found = list(_DENIAL.finditer(text, start, end))
-    return (*spans, found[-1].span()) if found else spans
+    denials = list(_DENIAL.finditer(text, start, end))
+    return (*spans, denials[-1].span()) if denials else spans
 
 
 def _entity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
     spans = tuple(mention.span for mention in entity.mentions)
     spans = _with_denial(graph.text, spans, entity.polarity)
-    asked = (
+    is_asked = (
         entity.kind == "thing"
         and entity.rule != "selector"
         and entity.name not in GENERIC
     )
-    said = (entity.name, entity.name, spans, entity.index)
-    polarity, doubt = entity.polarity, entity.doubt
+    polarity = entity.polarity
+    doubt = entity.doubt
     return GraphUnit(
-        "entity", *said, polarity=polarity, asked=asked, doubt=doubt
+        kind="entity",
+        text=entity.name,
+        value=entity.name,
+        spans=spans,
+        subject=entity.index,
+        polarity=polarity,
+        asked=is_asked,
+        doubt=doubt,
     )
 
 
 def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     words = attribute.value.lower().split()
+    # A denied attribute is asked in any case: "not visible" says something.
     path = attribute.kind == "position" and words[0] == "from"
     effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
     owner = graph.entities[attribute.entity]
     owned = owner.kind != "place" and owner.name not in SELECTORS
     empty = _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
-    asked = (owned and not (path or effect or empty)) or not attribute.polarity
+    is_asked = (
+        owned and not (path or effect or empty)
+    ) or not attribute.polarity
     spans = _with_denial(graph.text, attribute.spans, attribute.polarity)
     share = _is_of_share(owner, attribute)
     spans += _quantity_spans(graph, owner) if share else ()
-    said = (attribute.text, attribute.value, spans, attribute.entity)
-    polarity, doubt = attribute.polarity, attribute.doubt
+    polarity = attribute.polarity
+    doubt = attribute.doubt
     return GraphUnit(
-        "attribute",
-        *said,
+        kind="attribute",
+        text=attribute.text,
+        value=attribute.value,
+        spans=spans,
+        subject=attribute.entity,
         polarity=polarity,
         share=share,
-        asked=asked,
+        asked=is_asked,
         doubt=doubt,
     )
 
@@ -207,22 +220,28 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
     spans = _with_denial(graph.text, relation.spans, relation.polarity)
     share = _is_of_share(ends[0], relation)
     spans += _quantity_spans(graph, ends[0]) if share else ()
-    said = (
-        relation.text,
-        relation.predicate,
-        spans,
-        relation.subject,
-        relation.object,
-    )
-    how = (relation.polarity, relation.passive, relation.kind == "verb")
-    asked = not (effect or placed or written & _OWNERS)
+    is_asked = not (effect or placed or written & _OWNERS)
     return GraphUnit(
-        "relation", *said, *how, share=share, asked=asked, doubt=relation.doubt
+        kind="relation",
+        text=relation.text,
+        value=relation.predicate,
+        spans=spans,
+        subject=relation.subject,
+        object=relation.object,
+        polarity=relation.polarity,
+        passive=relation.passive,
+        verb=relation.kind == "verb",
+        share=share,
+        asked=is_asked,
+        doubt=relation.doubt,
     )
 
 
 def _is_of_share(entity: Entity, fact: Attribute | Relation) -> bool:
-    """Whether a fact is said of a part of things only: not "red" in "most of the red seats"."""
+    """Return whether a fact is said only of a part of the things.
+
+    In "most of the red seats are empty" that holds for "empty", not for "red".
+    """
     said_there = entity.mentions[0].sentence == fact.sentence
     return (
         said_there
@@ -232,7 +251,10 @@ def _is_of_share(entity: Entity, fact: Attribute | Relation) -> bool:
 
 
 def _quantity_spans(graph: SceneGraph, entity: Entity) -> tuple[Span, ...]:
-    """Where a text says how many things there are; graphs hold the word but not its place."""
+    """Return the characters of an entity's quantity, looked for before its first mention.
+
+    A graph has the words of a quantity but not their place.
+    """
     end = entity.mentions[0].span[0]
     start = max(0, end - _BEFORE)
     pattern = r"\s+".join(
@@ -247,15 +269,22 @@ def _quantity_spans(graph: SceneGraph, entity: Entity) -> tuple[Span, ...]:
 
 
 def _quantity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
-    """How many there are, as an attribute."""
+    """Return the unit that states the number of things, as an attribute."""
     words = entity.quantity or ""
     spans = _quantity_spans(graph, entity) or (entity.mentions[0].span,)
     counted = number(words) is not None or any(
         w in _AMOUNTS for w in words.lower().split()
     )
-    asked = counted and entity.rule not in ("selector", "share")
-    said = (words, words.lower(), spans, entity.index)
-    return GraphUnit("attribute", *said, quantity=True, asked=asked)
+    is_asked = counted and entity.rule not in ("selector", "share")
+    return GraphUnit(
+        kind="attribute",
+        text=words,
+        value=words.lower(),
+        spans=spans,
+        subject=entity.index,
+        quantity=True,
+        asked=is_asked,
+    )
 
 
 StatementKind: TypeAlias = Literal["existence", "attribute", "relation"]
@@ -311,29 +340,30 @@ def graph_statements(
             (in the blue dress) pours the water."
     """
     # The existence of others follows from a relation to them: "has a chimney".
-    told = {r.object for r in graph.relations if r.polarity}
+    related = {r.object for r in graph.relations if r.polarity}
     things = (
         e for e in graph.entities if e.kind == "thing" and e.member_of is None
     )
-    made = [
+    sentences = [
         _existence(e, graph)
         for e in things
-        if e.index not in told or e.quantity
+        if e.index not in related or e.quantity
     ]
-    seen = {
+    described = {
         e.index for e in graph.entities if e.kind != "picture" and e.polarity
     }
-    made += [
+    sentences += [
         _attribute(a, graph, bearer)
         for a in graph.attributes
-        if a.entity in seen
+        if a.entity in described
     ]
-    made += [
+    sentences += [
         _relation(r, graph, bearer)
         for r in graph.relations
         if r.predicate != "of"
     ]
-    unique = {statement.text: statement for statement in reversed(made)}
+    # Of equal sentences the first in the text stays.
+    unique = {statement.text: statement for statement in reversed(sentences)}
     return tuple(sorted(unique.values(), key=lambda s: (s.sentence, s.spans)))
 
 
@@ -377,8 +407,14 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     else:
         text = f"There is {_article(noun)}{noun}."
     mention = entity.mentions[0]
-    at = ((mention.span,), mention.sentence)
-    return Statement(text, "existence", *at, (entity.index,), entity.polarity)
+    return Statement(
+        text=text,
+        kind="existence",
+        spans=(mention.span,),
+        sentence=mention.sentence,
+        entities=(entity.index,),
+        polarity=entity.polarity,
+    )
 
 
 def _attribute(
@@ -386,7 +422,8 @@ def _attribute(
 ) -> Statement:
     entity = graph.entities[attribute.entity]
     words = attribute.text
-    if attribute.rule == "year":  # "in 1750" alone says that it was there then
+    # "in 1750" alone says that it was there then.
+    if attribute.rule == "year":
         plain = words.partition(" ")[0].lower() in _OF_YEARS
         words = f"from {attribute.value if plain else words}"
     if attribute.kind == "kind":
@@ -401,16 +438,20 @@ def _attribute(
     share = _is_of_share(entity, attribute)
     which = _which(entity, attribute, bearer)
     text = f"{_subject(entity, share)}{which} {predicate}."
-    at = (attribute.spans, attribute.sentence)
     return Statement(
-        text, "attribute", *at, (entity.index,), attribute.polarity
+        text=text,
+        kind="attribute",
+        spans=attribute.spans,
+        sentence=attribute.sentence,
+        entities=(entity.index,),
+        polarity=attribute.polarity,
     )
 
 
 def _which(
     entity: Entity, fact: Attribute | Relation, bearer: Bearer | None
 ) -> str:
-    """What sets an entity apart, in brackets; empty if nothing does."""
+    """Return the words that distinguish an entity, in brackets; empty if there are none."""
     words = "" if bearer is None else bearer(entity.index, fact)
     return f" ({words})" if words else ""
 
@@ -418,13 +459,10 @@ def _which(
 def _relation(
     relation: Relation, graph: SceneGraph, bearer: Bearer | None = None
 ) -> Statement:
-    subject, target = (
-        graph.entities[relation.subject],
-        graph.entities[relation.object],
-    )
-    affirmed = (
-        relation.polarity or not subject.polarity
-    )  # "no clouds are in the sky"
+    subject = graph.entities[relation.subject]
+    target = graph.entities[relation.object]
+    # As in "no clouds are in the sky".
+    affirmed = relation.polarity or not subject.polarity
     if relation.kind == "possessive":
         predicate = "have" if subject.plural else "has"
     else:
@@ -437,11 +475,15 @@ def _relation(
         _which(end, relation, bearer) for end in (subject, target)
     )
     text = f"{_subject(subject, share)}{which} {predicate} {_object(target)}{of_target}."
-    at, ends = (
-        (relation.spans, relation.sentence),
-        (subject.index, target.index),
+    ends = (subject.index, target.index)
+    return Statement(
+        text=text,
+        kind="relation",
+        spans=relation.spans,
+        sentence=relation.sentence,
+        entities=ends,
+        polarity=relation.polarity,
     )
-    return Statement(text, "relation", *at, ends, relation.polarity)
 
 
 def _predicate(
@@ -469,12 +511,12 @@ def _is_participle(words: str) -> bool:
 
 
 def _noun(entity: Entity) -> str:
-    named = [
+    names = [
         m.text
         for m in entity.mentions
         if m.text.lower() not in ("it", "they", "he", "she")
     ]
-    text = named[0] if named and entity.member_of is None else entity.name
+    text = names[0] if names and entity.member_of is None else entity.name
     first, blank, rest = text.partition(" ")
     return (
         text
@@ -495,7 +537,7 @@ def _subject(entity: Entity, share: bool = False) -> str:
 
 
 def _object(entity: Entity) -> str:
-    """The other end of a relation; what is not there is none that is known: "not with any cars"."""
+    """Return the other end of a relation; "any cars" if the text says that there are none."""
     if entity.kind == "pronoun" or entity.member_of is not None:
         return _subject(entity).lower()
     amount = (
@@ -508,8 +550,8 @@ def _object(entity: Entity) -> str:
 
 def _amount(quantity: str) -> str:
     last = quantity.split()[-1]
-    one = lemmas.noun(last)
-    if one in (
+    singular = lemmas.noun(last)
+    if singular in (
         "pair",
         "couple",
         "group",
@@ -520,7 +562,7 @@ def _amount(quantity: str) -> str:
         "bunch",
         "series",
     ):
-        return f"{'' if ' ' in quantity or one != last else 'a '}{quantity} of"
+        return f"{'' if ' ' in quantity or singular != last else 'a '}{quantity} of"
     return quantity
 
 

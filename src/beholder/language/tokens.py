@@ -36,24 +36,23 @@ _ADDRESS = re.compile(
 )
 _LONGEST = 2_000
 """Characters of an address at most."""
-_KEPT = 1 << 14
+_CACHE_SIZE = 1 << 14
 _RUN = 128
 """Signs in a row, without a space, from which they are cut: one after the other comes off a run,
 and each time all the rest is looked at. No text in a language has so many."""
 _SIGNS_IN_A_ROW = re.compile(rf"[^\w\s]{{{_RUN + 1},}}")
-_ONE_TOKEN = re.compile(
-    r"(\.+|-+)"
-)  # a rule of dots or hyphens: one token, however long
+# A rule of dots or hyphens: one token, however long.
+_ONE_TOKEN = re.compile(r"(\.+|-+)")
 
 
 def tokens(text: str) -> list[tuple[str, int]]:
     """The tokens of a text and where they begin; blanks beyond one between words are some, too."""
-    found = []
+    pieces = []
     for start, run in _runs(text):
         for part in _cut(run) if len(run) <= _RUN else _cut.__wrapped__(run):
-            found.append((part, start))
+            pieces.append((part, start))
             start += len(part)
-    return found
+    return pieces
 
 
 def _runs(text: str) -> Iterator[tuple[int, str]]:
@@ -73,32 +72,42 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
             yield start, text[start:stop]
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _cut(run: str) -> tuple[str, ...]:
-    known = _exceptions()
+    exceptions = _exceptions()
     first: list[str] = []
     last: list[str] = []
     size = 0
-    while run and run not in known and not run.isalpha() and len(run) != size:
+    while (
+        run
+        and run not in exceptions
+        and not run.isalpha()
+        and len(run) != size
+    ):
+        # A sign comes off each end per round; an exception ("don't") stops the cutting.
         size = len(run)
         before = _prefix(run)
         after = (
-            0 if before and run[before:] in known else _suffix(run[before:])
+            0
+            if before and run[before:] in exceptions
+            else _suffix(run[before:])
         )
-        if after and run[:-after] in known:
+        if after and run[:-after] in exceptions:
             before = 0
         first.append(run[:before])
         last.append(run[len(run) - after :])
         run = run[before : len(run) - after]
-    whole = len(run) <= _LONGEST and "." in run and _ADDRESS.fullmatch(run)
-    middle = known.get(run) or (
-        [run] if whole or run.isalpha() else _within(run)
+    is_address = (
+        len(run) <= _LONGEST and "." in run and _ADDRESS.fullmatch(run)
+    )
+    middle = exceptions.get(run) or (
+        [run] if is_address or run.isalpha() else _within(run)
     )
     return tuple(filter(None, (*first, *middle, *reversed(last))))
 
 
 def _prefix(run: str) -> int:
-    """How many characters come off the beginning."""
+    """Return the number of characters that are cut off the beginning as a token."""
     if run.startswith(".."):
         return len(run) - len(run.lstrip("."))
     plus = run[0] == "+" and not run[1:2].isdigit()
@@ -108,14 +117,15 @@ def _prefix(run: str) -> int:
 
 
 def _suffix(run: str) -> int:
-    """How many characters come off the end."""
+    """Return the number of characters that are cut off the end as a token."""
     if not run:
         return 0
     if run.endswith(".."):
         return len(run) - len(run.rstrip("."))
     if run.endswith(_OWNED):
         return 2
-    end, before = run[-1], run[-2:-1]
+    end = run[-1]
+    before = run[-2:-1]
     if end in _LAST or _is_icon(end):
         return 1
     if before and before in "0123456789" and (end == "+" or _is_money(end)):
@@ -151,18 +161,18 @@ def _is_money(sign: str) -> bool:
 
 
 def _within(run: str) -> list[str]:
-    found, start = [], 0
+    parts, start = [], 0
     for sign in _WITHIN.finditer(run):
         if sign.start() > start and _cuts(
             sign[0], run[sign.start() - 1], run[sign.end() :][:1]
         ):
-            found += [run[start : sign.start()], sign[0]]
+            parts += [run[start : sign.start()], sign[0]]
             start = sign.end()
-    return [*found, run[start:]]
+    return [*parts, run[start:]]
 
 
 def _cuts(sign: str, before: str, after: str) -> bool:
-    """Whether a sign between two characters is a token."""
+    """Return whether a sign between two characters is a token."""
     if sign == "…" or sign.startswith("..") or _is_icon(sign[0]):
         return True
     if (

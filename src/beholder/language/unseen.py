@@ -51,15 +51,16 @@ GENERIC = _words("generic")
 """Nouns that stand for a thing named elsewhere."""
 
 
-def validate_params(phrases: Phrases) -> None:
-    """Set apart what names nothing to be seen, and let words for a look mean what has it.
+def mark_unseen_phrases(phrases: Phrases) -> None:
+    """Mark the phrases that name nothing visible, and resolve words for a look, in place.
 
     "The fish's orange hue" means the fish, "a backdrop of trees" the trees; "a touch of elegance"
-    and "the foreground" mean no thing. In place.
+    and "the foreground" mean no thing.
     """
     for index, phrase in list(phrases.by_word.items()):
         if phrase.kind != "thing" or phrase.rule == "selector":
             continue
+        # A word for a look stands for the thing that has it; any other phrase gets its kind.
         meant = _meant(phrases, phrase.word)
         if meant is not None:
             phrases.stands_for[index] = meant.index
@@ -70,11 +71,15 @@ def validate_params(phrases: Phrases) -> None:
 
 
 def _free_predicates(phrases: Phrases) -> None:
-    """Give back the dog of "The focal point is a dog", which says what no thing is."""
+    """Restore the dog of "The focal point is a dog": it describes no other thing."""
     for index, target in list(phrases.stands_for.items()):
-        known = phrases.by_word.get(target)
+        target_phrase = phrases.by_word.get(target)
         predicate = phrases.word(target).dep.startswith("nsubj")
-        if known is not None and known.kind == "unseen" and predicate:
+        if (
+            target_phrase is not None
+            and target_phrase.kind == "unseen"
+            and predicate
+        ):
             phrase = plain_phrase(phrases.word(index))
             phrase.kind = _kind(phrase)
             del phrases.stands_for[index]
@@ -83,7 +88,7 @@ def _free_predicates(phrases: Phrases) -> None:
 
 
 def names_nothing(word: Word) -> bool:
-    """Whether a noun of a predicate says nothing that can be seen: "is a contrast", "a canvas"."""
+    """Return whether a noun of a predicate says nothing visible: "is a contrast", "a canvas"."""
     return word.lemma in _NO_PREDICATES
 
 
@@ -93,20 +98,20 @@ def colours_of(noun: Word) -> list[Word]:
         return [noun]
     if noun.lemma not in PROPERTIES and noun.lemma not in _TRACES:
         return []
-    found = [
+    colours = [
         w for w in noun.children("amod", "compound") if w.lower in lex.COLOURS
     ]
     for below in noun.children("nmod"):
-        found += [
+        colours += [
             w
             for w in (below, *below.children("conj"))
             if w.lower in lex.COLOURS
         ]
-    return found
+    return colours
 
 
 def is_colour(word: Word) -> bool:
-    """Whether a colour stands for itself: "a pristine white", not "an orange", "the whites"."""
+    """Return whether a colour stands for itself: "a pristine white", not "an orange"."""
     if word.lower not in lex.COLOURS or word.is_plural:
         return False
     determiner = word.child("det")
@@ -122,12 +127,12 @@ def _meant(phrases: Phrases, word: Word) -> Word | None:
         return None
     for below in word.children("nmod", "nmod:poss"):
         of = "of" in below.lower_children("case")
-        known = (
+        is_entity = (
             of
             and word.lemma != "shade"
             and phrases.entity(below.index) is not None
         )
-        if known or below.dep == "nmod:poss":
+        if is_entity or below.dep == "nmod:poss":
             return below
     return None
 
@@ -149,21 +154,27 @@ def _kind(phrase: Phrase) -> EntityKind:
 def _names_nothing(phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
     described = word.lower_children("amod", "compound")
-    whole = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
+    full_name = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
     if not _PHRASES.isdisjoint(
-        [whole, *(f"{each}_{lemma}" for each in described)]
+        [full_name, *(f"{each}_{lemma}" for each in described)]
     ):
         return True
     if lemma in _NOTHING and (
         lex.WEATHER.isdisjoint(described) or not word.child("cop")
     ):
-        return True  # but "it is a sunny day" says the weather
-    near = [
+        # But "it is a sunny day" says the weather.
+        return True
+    nearby_words = [
         w.lower
         for w in word.document.words[max(0, word.index - 2) : word.index + 3]
     ]
-    if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
-        return True  # "shoulder to shoulder", "side by side"
+    if nearby_words.count(word.lower) > 1 and not {
+        "by",
+        "in",
+        "to",
+    }.isdisjoint(nearby_words):
+        # As in "shoulder to shoulder", "side by side".
+        return True
     if word.tag == "JJS" or word.lower in _SUPERLATIVES or _is_quality(lemma):
         return True
     if is_colour(word) or _is_effect(word) or _is_compared(word):
@@ -171,16 +182,14 @@ def _names_nothing(phrase: Phrase, lemma: str) -> bool:
     if ("overall" in described and _is_whole(word)) or _is_trait(word):
         return True
     if lemma in _ALONE_NOTHING:
-        return lex.QUALITIES.isdisjoint(
-            described
-        )  # "a yellow backdrop" is to be seen
+        # "a yellow backdrop" is to be seen.
+        return lex.QUALITIES.isdisjoint(described)
     if lemma in _MEASURES and word.child("nummod"):
         return True
     if lemma in _TRACES:
         return _of_nothing(word)
-    if (
-        lemma == "shape"
-    ):  # "many shapes" say what things are like, "a pink shape" is one
+    # "many shapes" say what things are like, "a pink shape" is one.
+    if lemma == "shape":
         return lex.QUALITIES.isdisjoint(described) and not word.child("nummod")
     if lemma in PROPERTIES:
         return lemma != "shade" or bool(colours_of(word))
@@ -188,7 +197,7 @@ def _names_nothing(phrase: Phrase, lemma: str) -> bool:
 
 
 def _is_effect(word: Word) -> bool:
-    """Whether a noun is what a look adds to the picture: "adding texture to the scene"."""
+    """Return whether a noun is what a look adds to the picture: "adding texture to the scene"."""
     first = word.head_word if word.dep == "conj" else word
     verb = first.governor if first.dep == "obj" else None
     if verb is None or verb.lemma not in EFFECT_VERBS:
@@ -199,12 +208,12 @@ def _is_effect(word: Word) -> bool:
 
 
 def _is_whole(word: Word) -> bool:
-    """Whether a noun sums up what is seen: "the overall design"."""
+    """Return whether a noun sums up what is seen: "the overall design"."""
     return "overall" in word.lower_children("amod")
 
 
 def _is_compared(word: Word) -> bool:
-    """Whether a thing is only like a noun: "reminiscent of an elephant's trunk"."""
+    """Return whether a thing is only like a noun: "reminiscent of an elephant's trunk"."""
     while word.role in ("nmod", "conj", "compound"):
         above = word.governor
         if above is None or above.lemma in _LIKENESS:
@@ -215,7 +224,7 @@ def _is_compared(word: Word) -> bool:
 
 
 def _is_trait(word: Word) -> bool:
-    """Whether "signs" are traces of age or use: "exhibits signs of weathering"."""
+    """Return whether "signs" are traces of age or use: "exhibits signs of weathering"."""
     verb = (
         word.governor if word.lemma == "sign" and word.dep == "obj" else None
     )
@@ -226,7 +235,7 @@ def _is_trait(word: Word) -> bool:
 
 
 def _is_quality(lemma: str) -> bool:
-    """Whether a noun is made of an adjective: "freshness", not "harness"."""
+    """Return whether a noun is made of an adjective: "freshness", not "harness"."""
     if not lemma.endswith("ness"):
         return False
     stem = lemma.removesuffix("ness")
@@ -236,15 +245,16 @@ def _is_quality(lemma: str) -> bool:
 
 
 def _is_no_noun(word: Word) -> bool:
-    """Whether a word was misread as a noun: only known as another part of speech, or a way to."""
+    """Return whether a word was misread as a noun: "mid-flight", or a word known only as a verb."""
     if len(word.text) == 1:
         return word.text.isalpha()
     if word.lower.startswith(
         ("mid-", "to-")
     ) or "-to-" in word.lower.removesuffix("-to-be"):
-        return True  # "mid-flight", "to-go", "left-to-right"
-    known = parts_of_speech(word.lower) or parts_of_speech(word.lemma)
-    return word.pos == "NOUN" and bool(known) and "n" not in known
+        # As in "mid-flight", "to-go", "left-to-right".
+        return True
+    parts = parts_of_speech(word.lower) or parts_of_speech(word.lemma)
+    return word.pos == "NOUN" and bool(parts) and "n" not in parts
 
 
 def _is_shade(word: Word) -> bool:
@@ -258,7 +268,7 @@ def _is_shade(word: Word) -> bool:
 
 
 def _of_nothing(word: Word) -> bool:
-    """Whether a noun is "of" a colour, a look or an effect."""
+    """Return whether a noun is "of" a colour, a look or an effect."""
     below = word.children("nmod")
     return any(
         n.lower in lex.COLOURS or n.lemma in _LOOKS or _is_quality(n.lemma)

@@ -1,4 +1,4 @@
-"""What a verb relates: its subjects to its objects, receivers and places; or a state."""
+"""Relations of a verb's subjects to its objects, receivers and places; states without any."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ _WAYS = ("from", "to", "toward")
 def places_of(word: Word, phrases: Phrases) -> Iterator[Place]:
     """The prepositional phrases attached to a word, each joined noun by itself."""
     hanging = word.children("obl", "nmod")
-    if (
-        word.pos == "VERB"
-    ):  # an oblique below the object is its own: "eats soup with a spoon"
+    # An oblique below the object is its own: "eats soup with a spoon".
+    if word.pos == "VERB":
         hanging += [n for c in word.children("obj") for n in c.children("obl")]
     for noun in hanging:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
@@ -34,11 +33,11 @@ def places_of(word: Word, phrases: Phrases) -> Iterator[Place]:
         of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
         words = () if of_verb or noun.lemma in lex.TIMES else preposition(noun)
         for each in clauses.conjuncts(noun) if words else ():
-            own = words if each is noun else preposition(each) or words
-            yield place(each, phrases, own)
+            place_words = words if each is noun else preposition(each) or words
+            yield place(each, phrases, place_words)
 
 
-def located(
+def place_facts(
     phrases: Phrases,
     subject: Word,
     lead: tuple[Word, ...],
@@ -53,7 +52,12 @@ def located(
         words = with_degree(colour)
         value = " ".join(w.lower for w in words)
         yield AttributeFact(
-            subject.index, words, value, "quality", "colour", polarity
+            noun=subject.index,
+            words=words,
+            value=value,
+            kind="quality",
+            rule="colour",
+            polarity=polarity,
         )
     if where.target is None:
         # "Runs from left to right" says where it runs; "the sign on the left" where it is.
@@ -65,27 +69,37 @@ def located(
             "way" if running and lead and lead[0].pos == "VERB" else "position"
         )
         yield AttributeFact(
-            subject.index, words, where.text, "position", how, polarity
+            noun=subject.index,
+            words=words,
+            value=where.text,
+            kind="position",
+            rule=how,
+            polarity=polarity,
         )
     elif not coloured and not phrases.is_picture(where.target):
-        if where.lacks:  # who walks without shoes walks, and is with no shoes
+        # Who walks without shoes walks, and is with no shoes.
+        if where.lacks:
             entity = phrases.entity(where.target.index)
             if entity is not None and phrases.by_word[entity].polarity:
                 return
             lead, polarity = (), False
-        acts = (
-            lead and lead[-1].pos != "ADJ"
-        )  # but "full of", "less bright than"
+        # But "full of", "less bright than".
+        acts = lead and lead[-1].pos != "ADJ"
         kind: RelationKind = "verb" if acts else "preposition"
-        ends, words = (
-            (subject.index, where.target.index),
-            (*lead, *where.words),
+        words = (*lead, *where.words)
+        yield RelationFact(
+            subject=subject.index,
+            object=where.target.index,
+            words=words,
+            kind=kind,
+            rule=rule,
+            passive=passive,
+            polarity=polarity,
         )
-        yield RelationFact(*ends, words, kind, rule, passive, polarity)
 
 
 def _colours(where: Place) -> list[Word]:
-    """What only colours a thing: "painted in black", "in a pristine white", "with a green hue"."""
+    """Return the colours that a place only names: "painted in black", "with a green hue"."""
     if where.target is None:
         return []
     if is_bare_colour(where.target):
@@ -124,13 +138,20 @@ class _Act:
         text: str | None = None,
     ) -> RelationFact:
         """A relation by this verb."""
-        ends, said = (subject.index, target.index), words or self.words
+        relation_words = words or self.words
         return RelationFact(
-            *ends, said, "verb", rule, self.passive, self.polarity, text
+            subject=subject.index,
+            object=target.index,
+            words=relation_words,
+            kind="verb",
+            rule=rule,
+            passive=self.passive,
+            polarity=self.polarity,
+            text=text,
         )
 
     def places_object(self, where: Place) -> bool:
-        """Whether a place is where the object goes: "puts a plate on the table"."""
+        """Return whether a place is where the object goes: "puts a plate on the table"."""
         lead = where.words[0].lower if where.words else ""
         placing = (
             self.verb.lemma in lex.PLACING and lead not in lex.INSTRUMENTS
@@ -140,24 +161,25 @@ class _Act:
 
 def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
     """The relations of a verb, or the state that it is for a subject without any."""
-    named = clauses.subjects(word)
-    if _is_showing(word, phrases, named):
-        yield from _shown(word, phrases, named)
+    subjects = clauses.subjects(word)
+    if _is_showing(word, phrases, subjects):
+        yield from _shown_places(word, phrases, subjects)
         return
-    if not named and word.lemma not in lex.PLACING:
+    if not subjects and word.lemma not in lex.PLACING:
         return
+    # Plan: for each subject the relations to objects and places; a state if no fact has the verb;
+    # then the places of the objects.
     act = _Act(phrases, word)
-    for subject in named:
+    for subject in subjects:
         facts: list[Fact] = [
             *_relations(act, subject),
             *_at_places(act, subject),
         ]
         yield from facts
         related = any(_holds_verb(fact, act) for fact in facts)
-        told = (
-            not act.objects or not act.polarity
-        )  # "fills the view" says nothing visible
-        if not related and told and not _means_another_verb(word):
+        # "fills the view" says nothing visible.
+        is_state = not act.objects or not act.polarity
+        if not related and is_state and not _means_another_verb(word):
             state = _state(act, subject)
             if state.words != (word,) or word.lemma not in lex.INCOMPLETE:
                 yield state
@@ -165,7 +187,7 @@ def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 
 def _holds_verb(fact: Fact, act: _Act) -> bool:
-    """Whether a fact says what the verb does: "painted white", "runs to the left"."""
+    """Return whether a fact says what the verb does: "painted white", "runs to the left"."""
     if isinstance(fact, AttributeFact):
         return fact.kind == "quality" or act.verb in fact.words
     if act.verb not in fact.words:
@@ -180,15 +202,15 @@ def verb_words(word: Word) -> tuple[Word, ...]:
 
 
 def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
-    """Read "holds a cup"; "gives the woman a flower" as "gives to"; "the chair he sits on"."""
+    """Yield relations to objects, to receivers ("gives to") and to a relative clause's noun."""
     for target in act.objects:
         if target.index != subject.index and not act.phrases.is_picture(
             target
         ):
             yield act.relation(subject, target, "verb")
     text = " ".join([*(word.lower for word in act.words), "to"])
-    for named in clauses.recipients(act.verb):
-        for target in clauses.conjuncts(named):
+    for receiver in clauses.recipients(act.verb):
+        for target in clauses.conjuncts(receiver):
             yield act.relation(subject, target, "recipient", text=text)
     gap = clauses.gap_noun(act.verb)
     if gap is not None and act.stranded is not None:
@@ -198,52 +220,62 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
 
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
-    """Read "stands on a hill near a tree" as two relations."""
-    told = ("verb place", act.polarity, act.passive)
+    """Yield a relation to each place: "stands on a hill near a tree" gives two."""
     for where in filterfalse(act.places_object, act.places):
-        yield from located(act.phrases, subject, act.words, where, *told)
+        yield from place_facts(
+            act.phrases,
+            subject,
+            act.words,
+            where,
+            "verb place",
+            polarity=act.polarity,
+            passive=act.passive,
+        )
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
-    """Read "puts a plate on the table": the plate is on the table."""
-    told = ("placed object", act.polarity)
+    """Yield the places where objects are put: "puts a plate on the table"."""
     for target, where in product(
         act.objects, filter(act.places_object, act.places)
     ):
-        yield from located(act.phrases, target, (), where, *told)
+        yield from place_facts(
+            act.phrases, target, (), where, "placed object", act.polarity
+        )
 
 
 def _means_another_verb(word: Word) -> bool:
-    """Whether the meaning is in the word below: "seems to be smiling", "looks old"."""
+    """Return whether the meaning is in the word below: "seems to be smiling", "looks old"."""
     below = word.child("xcomp", "ccomp")
     if word.lemma in lex.LINKING and word.child("xcomp", "obj"):
         return True
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
 
-def _is_showing(word: Word, phrases: Phrases, named: list[Word]) -> bool:
-    """Whether a picture is said to show something: "is seen", "the image shows"."""
+def _is_showing(word: Word, phrases: Phrases, subjects: list[Word]) -> bool:
+    """Return whether a picture is said to show something: "is seen", "the image shows"."""
     return word.lemma in lex.SHOW_VERBS and (
-        any(phrases.is_picture(s) for s in named) or clauses.is_passive(word)
+        any(phrases.is_picture(s) for s in subjects)
+        or clauses.is_passive(word)
     )
 
 
-def _shown(word: Word, phrases: Phrases, named: list[Word]) -> Iterator[Fact]:
+def _shown_places(
+    word: Word, phrases: Phrases, subjects: list[Word]
+) -> Iterator[Fact]:
     """Read "The image shows a dog on a bed", "A dog is seen on a bed": only the places count."""
     direct = clauses.objects(word)
-    for thing in direct or [s for s in named if not phrases.is_picture(s)]:
+    for thing in direct or [s for s in subjects if not phrases.is_picture(s)]:
         for where in places_of(word, phrases):
-            own = (
+            is_itself = (
                 where.target is not None and thing.index == where.target.index
             )
-            if not own and not where.text.startswith(
-                "from"
-            ):  # "seen from the side"
-                yield from located(phrases, thing, (), where, "shown")
+            # As in "seen from the side".
+            if not is_itself and not where.text.startswith("from"):
+                yield from place_facts(phrases, thing, (), where, "shown")
 
 
 def _is_direction(word: Word) -> bool:
-    """Whether a word is only where its verb turns to: "facing left"."""
+    """Return whether a word is only where its verb turns to: "facing left"."""
     bare = word.lower in _SIDES and not word.children()
     return bare and word.head_word.lemma in lex.DIRECTING
 
@@ -263,5 +295,10 @@ def _state(act: _Act, subject: Word) -> AttributeFact:
         [word.lemma, *(w.lower for w in (*act.words[1:], *sides))]
     )
     return AttributeFact(
-        subject.index, words, value, "state", "verb", act.polarity
+        noun=subject.index,
+        words=words,
+        value=value,
+        kind="state",
+        rule="verb",
+        polarity=act.polarity,
     )

@@ -65,21 +65,21 @@ class Picture:
 
 
 def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
-    """Read what a picture's file says of it.
+    """Return the properties of a picture from its header, without decoding it.
 
     Raises:
         ItemError: It is missing, no picture, or has more than ``max_pixels``.
     """
-    wanted = video.moment(path)
-    if wanted is not None:
-        width, height = video.frame_size(wanted.file, max_pixels=max_pixels)
+    moment = video.moment(path)
+    if moment is not None:
+        width, height = video.frame_size(moment.file, max_pixels=max_pixels)
         return Picture(
-            path,
-            width,
-            height,
-            "video",
-            "RGB",
-            (f"at {float(wanted.seconds):g} s",),
+            path=path,
+            width=width,
+            height=height,
+            format="video",
+            mode="RGB",
+            notes=(f"at {float(moment.seconds):g} s",),
         )
     with _opened(path, max_pixels) as image:
         return _describe(path, image)
@@ -100,15 +100,14 @@ def load_image(
     Raises:
         ItemError: It is missing, damaged, no picture, or too large; names file and reason.
     """
-    wanted = video.moment(path)
-    if wanted is not None:
-        shown = video.load_frame(wanted, max_pixels=max_pixels)
-        return shown if max_side is None else fit(shown, max_side)
+    moment = video.moment(path)
+    if moment is not None:
+        frame = video.load_frame(moment, max_pixels=max_pixels)
+        return frame if max_side is None else fit(frame, max_side)
     with _opened(path, max_pixels) as image:
         if max_side is not None:
-            image.draft(
-                "RGB", (2 * max_side, 2 * max_side)
-            )  # JPEG: at a smaller scale
+            # JPEG: at a smaller scale.
+            image.draft("RGB", (2 * max_side, 2 * max_side))
         image.load()
         return upright_rgb(image, max_side)
 
@@ -148,9 +147,9 @@ def film_bytes(film: video.Section) -> tuple[bytes, str]:
 
 
 def file_of(path: Path) -> Path:
-    """The file in which a picture lies: the picture itself, or the video of a moment."""
-    wanted = video.moment(path)
-    return path if wanted is None else wanted.file
+    """Return the file that contains a picture: the picture itself, or the video of a moment."""
+    moment = video.moment(path)
+    return path if moment is None else moment.file
 
 
 def inside(folder: Path, name: str) -> Path:
@@ -172,7 +171,8 @@ def inside(folder: Path, name: str) -> Path:
         OSError,
         RuntimeError,
         ValueError,
-    ) as error:  # a ring of links, a NUL in the name
+    ) as error:
+        # A ring of links, or a NUL in the name.
         raise ItemError(f"{path}: cannot be read ({error})") from error
     if leads_out:
         raise ItemError(
@@ -191,17 +191,15 @@ def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
                 " that are read; scale the picture down first"
             )
         try:
-            with room_for(
-                image.width * image.height
-            ):  # PNG: what may stand after the pixels
+            # Held while the caller reads: a PNG may have metadata after its pixels.
+            with room_for(image.width * image.height):
                 yield image
         except MemoryError as error:
             raise ItemError(
                 f"{path}: too large for the memory of this machine"
             ) from error
-        except (
-            Exception
-        ) as error:  # decoders of damaged files raise nearly anything
+        except Exception as error:
+            # Decoders of damaged files raise nearly anything.
             raise ItemError(
                 f"{path}: the picture is damaged ({error})"
             ) from error
@@ -222,17 +220,15 @@ def _image(path: Path, file: io.BufferedReader) -> Image.Image:
         raise ItemError(
             f"{path}: not a picture in a format that can be read ({', '.join(FORMATS)}){hint}"
         ) from None
-    except (
-        Exception
-    ) as error:  # header parsers of damaged files raise nearly anything
+    except Exception as error:
+        # Header parsers of damaged files raise nearly anything.
         raise ItemError(f"{path}: the picture is damaged ({error})") from error
 
 
 def _describe(path: Path, image: Image.Image) -> Picture:
     notes = []
-    if getattr(
-        image, "is_animated", False
-    ):  # to count the frames of some formats takes minutes
+    # To count the frames of some formats takes minutes.
+    if getattr(image, "is_animated", False):
         notes.append("holds several frames: the first is used")
     exif = image.getexif()
     orientation = exif.get(ExifTags.Base.Orientation, 1)
@@ -244,7 +240,7 @@ def _describe(path: Path, image: Image.Image) -> Picture:
         notes.append("16-bit grey, scaled to 8 bits")
     elif image.has_transparency_data:
         notes.append("transparent parts made white")
-    taken = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal)
+    date = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal)
     width, height = image.size
     if orientation in (5, 6, 7, 8):
         width, height = height, width
@@ -255,5 +251,5 @@ def _describe(path: Path, image: Image.Image) -> Picture:
         format=image.format or "unknown",
         mode=image.mode,
         notes=tuple(notes),
-        date=taken.strip("\x00 ") or None if isinstance(taken, str) else None,
+        date=date.strip("\x00 ") or None if isinstance(date, str) else None,
     )

@@ -1,4 +1,4 @@
-"""What is read and decoded: regular files up to a size, and so many pixels at the same time."""
+"""Limits of reading and decoding: regular files up to a size, and pixels at the same time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from beholder.errors import ItemError
 
 @contextmanager
 def regular(path: Path, max_bytes: int) -> Iterator[io.BufferedReader]:
-    """A file open for reading, if it is one: a pipe or a device may have no end.
+    """Open a regular file for reading; a pipe or a device may have no end.
 
     Raises:
         ItemError: It is missing, no regular file, has more than ``max_bytes``, or cannot be read.
@@ -46,15 +46,15 @@ class Room:
         most: Pixels at once; a picture with more of them is decoded alone.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_pixels: int) -> None:
+        self._most = max_pixels
         self._used = 0
         self._changed = threading.Condition()
         self._waiting: deque[object] = deque()
 
     @contextmanager
-    def of(self, n_pixels: int) -> Iterator[None]:
-        """Hold the room of a picture; waits for it. Must not be nested."""
+    def reserve(self, n_pixels: int) -> Iterator[None]:
+        """Wait for the room of a picture and reserve it. Must not be nested."""
         ticket = object()
         with self._changed:
             self._waiting.append(ticket)
@@ -92,4 +92,4 @@ if hasattr(os, "register_at_fork"):
 
 def room_for(n_pixels: int) -> AbstractContextManager[None]:
     """Wait until a picture of so many pixels may be decoded in this process, and hold its room."""
-    return _room.of(n_pixels)
+    return _room.reserve(n_pixels)

@@ -13,7 +13,8 @@ LARGE = 24_000_000
 """Pixels from which a picture that is shown smaller is scaled down before it is turned upright."""
 
 _BAND_PIXELS = 1_000_000
-_TAPS = 3  # LANCZOS: pixels of the result to each side that one of its pixels looks at
+# LANCZOS looks at so many pixels of the result to each side of one of its pixels.
+_TAPS = 3
 
 if "PILLOW_BLOCK_SIZE" not in os.environ:
     # Pixels lie in blocks of 16 MiB, which the C library keeps for the thread that gave them back;
@@ -39,12 +40,12 @@ def upright_rgb(image: Image.Image, max_side: int | None) -> Image.Image:
         )
     if max_side is None or image.width * image.height <= LARGE:
         ImageOps.exif_transpose(image, in_place=True)
-        whole = (
+        upright = (
             image
             if image.mode == "RGB" and _is_opaque(image)
             else _by_bands(image)
         )
-        return whole if max_side is None else fit(whole, max_side)
+        return upright if max_side is None else fit(upright, max_side)
     orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
     small = _scaled_by_bands(image, max_side)
     small.getexif()[ExifTags.Base.Orientation] = orientation
@@ -72,12 +73,16 @@ def _by_bands(image: Image.Image) -> Image.Image:
     for top, bottom in _bands(image.height, image.width):
         rgb.paste(_band(image, top, bottom), (0, top))
     if _is_opaque(image) and not image.mode.startswith("I"):
-        rgb.info = image.info.copy()  # as conversion by Pillow keeps it
+        # As conversion by Pillow keeps it.
+        rgb.info = image.info.copy()
     return rgb
 
 
 def _scaled_by_bands(image: Image.Image, max_side: int) -> Image.Image:
-    """What ``fit`` gives for the whole picture: a band sees the rows around it that it needs."""
+    """Return the same picture as ``fit``, scaled band by band.
+
+    Each band is cut with the rows around it that the filter looks at.
+    """
     width, height = _fitted(image.size, max_side)
     scale = image.height / height
     margin = math.ceil(_TAPS * max(1.0, scale)) + 1

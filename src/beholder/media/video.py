@@ -74,32 +74,38 @@ class Section(NamedTuple):
 
 
 def moment(path: Path) -> Moment | None:
-    """What ``FILE#t=SECONDS`` names (also ``#t=M:S`` and ``#t=H:M:S``); None for other names.
+    """Parse ``FILE#t=SECONDS`` (also ``#t=M:S`` and ``#t=H:M:S``); None for other names.
 
-    Of a ``section`` it is the beginning.
+    The moment of a ``section`` is its beginning.
     """
-    found = _PART.fullmatch(str(path))
+    match = _PART.fullmatch(str(path))
     return (
-        None if found is None else Moment(Path(found[1]), _seconds(found[2]))
+        None if match is None else Moment(Path(match[1]), _seconds(match[2]))
     )
 
 
 def section(path: Path) -> Section | None:
-    """What ``FILE#t=START,END`` names (also with ``&fps=RATE``); None for other names.
+    """Parse ``FILE#t=START,END`` (also with ``&fps=RATE``); None for other names.
 
     Raises:
         ItemError: It ends before it begins, or has no such frame rate.
     """
-    found = _PART.fullmatch(str(path))
-    if found is None or found[3] is None:
+    match = _PART.fullmatch(str(path))
+    if match is None or match[3] is None:
         return None
-    start, end = float(_seconds(found[2])), float(_seconds(found[3]))
-    fps = float(found[4] or 1)
+    start = float(_seconds(match[2]))
+    end = float(_seconds(match[3]))
+    fps = float(match[4] or 1)
     if end <= start or not 0 < fps <= _MOST_FPS:
         raise ItemError(
             f"{path}: expected an end after the start, and fps above 0 and at most {_MOST_FPS}"
         )
-    return Section(Path(found[1]), start, end, fps)
+    return Section(
+        file=Path(match[1]),
+        start=start,
+        end=end,
+        fps=fps,
+    )
 
 
 def _seconds(time: str) -> Fraction:
@@ -109,26 +115,26 @@ def _seconds(time: str) -> Fraction:
     return seconds
 
 
-def load_frame(wanted: Moment, *, max_pixels: int) -> Image.Image:
-    """What a video shows at a time: its last picture that began by then, upright, as RGB.
+def load_frame(moment: Moment, *, max_pixels: int) -> Image.Image:
+    """Decode the picture of a video at a time: the last that began by then, upright, as RGB.
 
     Args:
-        wanted: The video and the time.
+        moment: The video and the time.
         max_pixels: Refuse larger pictures before decoding them.
 
     Raises:
         ItemError: The file is missing, no video, damaged or too large, or ends before the time.
         MissingExtraError: PyAV is not installed.
     """
-    with _opened(wanted.file, max_pixels) as (container, stream):
+    with _opened(moment.file, max_pixels) as (container, stream):
         context = stream.codec_context
         with room_for(context.width * context.height):
-            frame = _frame_at(container, stream, wanted)
-            shown = Image.fromarray(frame.to_ndarray(format="rgb24"))
+            frame = _frame_at(container, stream, moment)
+            picture = Image.fromarray(frame.to_ndarray(format="rgb24"))
             return (
-                shown.rotate(frame.rotation, expand=True)
+                picture.rotate(frame.rotation, expand=True)
                 if frame.rotation
-                else shown
+                else picture
             )
 
 
@@ -139,7 +145,7 @@ def frame_size(file: Path, *, max_pixels: int) -> tuple[int, int]:
 
 
 def duration(file: Path, *, max_pixels: int) -> float:
-    """How long a video lasts, in seconds; errors as ``load_frame``.
+    """Return the length of a video in seconds; errors as ``load_frame``.
 
     Raises:
         ItemError: Also where the file does not say it, as live recordings may not.
@@ -167,7 +173,7 @@ def _opened(
                 raw, options={"format_whitelist": _CONTAINERS}
             ) as container:
                 if not container.streams.video:
-                    raise ItemError(f"{file}: holds no video")
+                    raise ItemError(f"{file}: contains no video")
                 stream = container.streams.video[0]
                 context = stream.codec_context
                 if context.width * context.height > max_pixels:
@@ -176,7 +182,8 @@ def _opened(
                         f" {max_pixels} that are read; scale the video down first"
                     )
                 context.options = {"max_pixels": str(max_pixels)}
-                context.thread_count = 1  # runs have processes enough
+                # Runs have processes enough.
+                context.thread_count = 1
                 yield container, stream
         except ItemError:
             raise
@@ -184,9 +191,8 @@ def _opened(
             raise ItemError(
                 f"{file}: too large for the memory of this machine"
             ) from error
-        except (
-            Exception
-        ) as error:  # readers of damaged files raise nearly anything
+        except Exception as error:
+            # Readers of damaged files raise nearly anything.
             raise ItemError(
                 f"{file}: cannot be read as a video, or is damaged ({error}); read are"
                 f" {', '.join(ENDINGS)}"
@@ -194,48 +200,49 @@ def _opened(
 
 
 def _frame_at(
-    container: InputContainer, stream: VideoStream, wanted: Moment
+    container: InputContainer, stream: VideoStream, moment: Moment
 ) -> VideoFrame:
     base = stream.time_base or Fraction(1, 1_000_000)
     first = stream.start_time or 0
-    target = first + int(wanted.seconds / base)
+    target = first + int(moment.seconds / base)
     container.seek(target, stream=stream)
-    found, ended = _last_until(container, stream, target, wanted.file)
-    if found is None:  # the index leads too far
+    frame, ended = _last_until(container, stream, target, moment.file)
+    # The index of some files points behind the picture that is asked for: decode from the start.
+    if frame is None:
         container.seek(first, stream=stream)
-        found, ended = _last_until(container, stream, target, wanted.file)
-    if found is None:
+        frame, ended = _last_until(container, stream, target, moment.file)
+    if frame is None:
         raise ItemError(
-            f"{wanted.file}: has no picture at {float(wanted.seconds):g} s that can be decoded"
+            f"{moment.file}: has no picture at {float(moment.seconds):g} s that can be decoded"
         )
-    if ended and found.pts is not None:
-        shown = found.duration or (
+    if ended and frame.pts is not None:
+        frame_duration = frame.duration or (
             1 / stream.average_rate / base if stream.average_rate else 0
         )
-        end = found.pts + shown
+        end = frame.pts + frame_duration
         if target >= end:
             raise ItemError(
-                f"{wanted.file}: has no picture at {float(wanted.seconds):g} s; it ends at"
+                f"{moment.file}: has no picture at {float(moment.seconds):g} s; it ends at"
                 f" {float((end - first) * base):g} s"
             )
-    return found
+    return frame
 
 
 def _last_until(
     container: InputContainer, stream: VideoStream, target: int, file: Path
 ) -> tuple[VideoFrame | None, bool]:
     """The last picture that begins by a time, and whether the video ends with it."""
-    found: VideoFrame | None = None
+    last_frame: VideoFrame | None = None
     n_pixels = 0
     for frame in container.decode(stream):
         if frame.pts is not None:
             if frame.pts > target:
-                return found, False
-            found = frame
+                return last_frame, False
+            last_frame = frame
         n_pixels += frame.width * frame.height
         if n_pixels > MAX_DECODED:
             raise ItemError(
                 f"{file}: more than {MAX_DECODED:,} pixels lie between two whole pictures of the"
                 " video; encode it again with more key frames"
             )
-    return found, True
+    return last_frame, True

@@ -41,7 +41,7 @@ class Agreement:
     reason: str | None = None
 
 
-def bootstrapped(
+def bootstrap_agreement(
     method: str,
     statistic: Callable[[Ints], float | None],
     *,
@@ -70,9 +70,21 @@ def bootstrapped(
     value = statistic(items) if n_items else None
     if value is None:
         return Agreement(
-            method, None, None, n_items, n_raters, None, undefined
+            method=method,
+            value=None,
+            interval=None,
+            n_items=n_items,
+            n_raters=n_raters,
+            p_value=None,
+            reason=undefined,
         )
     interval, reason = bounded(statistic, codes, "items vary", **options)
     return Agreement(
-        method, value, interval, n_items, n_raters, p_value, reason
+        method=method,
+        value=value,
+        interval=interval,
+        n_items=n_items,
+        n_raters=n_raters,
+        p_value=p_value,
+        reason=reason,
     )

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import (
+    add_reason,
     bounded,
     cluster_replicates,
-    explained,
     replicate_interval,
 )
 from beholder.stats.checks import (
@@ -133,19 +133,20 @@ def held_out_alert_f1(
     s, g = documents(scores, labels)
     resampling(**options)
     codes = cluster_codes(clusters, len(s))
-    most = n_clusters(codes)
-    if not 2 <= n_folds <= most:
+    n_units = n_clusters(codes)
+    if not 2 <= n_folds <= n_units:
         what = "documents" if clusters is None else "clusters"
         raise ConfigError(
-            f"n_folds: expected 2 to {most} (the {what}), got {n_folds}"
+            f"n_folds: expected 2 to {n_units} (the {what}), got {n_folds}"
         )
     rng = np.random.default_rng(options.get("seed", 12345))
-    fold = (rng.permutation(most) % n_folds)[codes]
+    # Whole clusters go to one fold: texts of one picture must not be on both sides.
+    fold = (rng.permutation(n_units) % n_folds)[codes]
     counts = np.zeros((len(s), 4))
     for i in range(n_folds):
-        rest = np.flatnonzero(fold != i)
+        other_folds = np.flatnonzero(fold != i)
         used = best_threshold(
-            [s[j] for j in rest], [g[j] for j in rest], macro
+            [s[j] for j in other_folds], [g[j] for j in other_folds], macro
         )
         for j in np.flatnonzero(fold == i):
             counts[j] = _counts(s[j], g[j], used)
@@ -159,7 +160,9 @@ def best_threshold(
     tokens = np.concatenate(scores)
     finite = np.unique(tokens[np.isfinite(tokens)])
     if len(finite) == 0:
-        return 0.0  # no token is scored: every threshold predicts the same
+        # No token is scored: every threshold predicts the same.
+        return 0.0
+    # A score is an alert if it is below the threshold, so one threshold above all scores is needed.
     thresholds = np.append(finite, np.nextafter(finite[-1], np.inf))
     pooled = [(tokens, np.concatenate(labels))]
     parts = (
@@ -169,10 +172,10 @@ def best_threshold(
     )
     total = np.zeros(len(thresholds))
     for s, g in parts:
-        wrong, right = np.sort(s[g == 1]), np.sort(s[g == 0])
-        true = np.searchsorted(wrong, thresholds).astype(
-            np.float64
-        )  # scores below each
+        wrong = np.sort(s[g == 1])
+        right = np.sort(s[g == 0])
+        # Scores below each.
+        true = np.searchsorted(wrong, thresholds).astype(np.float64)
         false = np.searchsorted(right, thresholds).astype(np.float64)
         total += _f1(true, false, len(wrong) - true)
         if macro == "classes":
@@ -181,10 +184,14 @@ def best_threshold(
 
 
 def _f1(true: Floats, false: Floats, missed: Floats) -> Floats:
-    """F1 from counts, 1 if there is nothing to find and nothing found."""
-    whole = 2 * true + false + missed
+    """Return F1 from counts; 1 if nothing is marked and nothing is predicted."""
+    denominator = 2 * true + false + missed
     return np.asarray(
-        np.where(whole > 0, 2 * true / np.where(whole > 0, whole, 1), 1.0)
+        np.where(
+            denominator > 0,
+            2 * true / np.where(denominator > 0, denominator, 1),
+            1.0,
+        )
     )
 
 
@@ -192,10 +199,8 @@ def _counts(
     scores: Floats, labels: Ints, threshold: float
 ) -> tuple[int, int, int, int]:
     alert = scores < threshold
-    true, false = (
-        int((alert & (labels == 1)).sum()),
-        int((alert & (labels == 0)).sum()),
-    )
+    true = int((alert & (labels == 1)).sum())
+    false = int((alert & (labels == 0)).sum())
     wrong = int(labels.sum())
     return true, false, wrong - true, len(labels) - wrong - false
 
@@ -222,7 +227,8 @@ def _result(
     codes: Ints,
     **options: Unpack[Resampling],
 ) -> AlertF1:
-    f1, interval = _macro_f1(counts, macro), None
+    f1 = _macro_f1(counts, macro)
+    interval = None
     reason: str | None = (
         "gold marks no token, or every token: there are no two classes"
     )
@@ -235,15 +241,15 @@ def _result(
         )
     n_gold = int(counts[:, 0].sum() + counts[:, 2].sum())
     return AlertF1(
-        f1,
-        interval,
-        threshold,
-        chosen,
-        macro,
-        len(counts),
-        int(counts.sum()),
-        n_gold,
-        reason,
+        f1=f1,
+        interval=interval,
+        threshold=threshold,
+        chosen=chosen,
+        macro=macro,
+        n_documents=len(counts),
+        n_tokens=int(counts.sum()),
+        n_gold=n_gold,
+        reason=reason,
     )
 
 
@@ -326,7 +332,9 @@ def alert_auc(
     s, g = documents(scores, labels)
     if n_resamples:
         resampling(n_resamples, level)
-    pooled, gold = np.concatenate(s), np.concatenate(g)
+    pooled = np.concatenate(s)
+    gold = np.concatenate(g)
+    # Scores are sorted once; a resample then only weights their levels anew.
     levels = np.unique(pooled, return_inverse=True)[1]
     document = np.repeat(np.arange(len(s)), [len(x) for x in s])
     wrong = gold == 1
@@ -354,9 +362,13 @@ def alert_auc(
     if not n_resamples:
         return AlertAUC(auc, None, (), *counts)
     codes = cluster_codes(clusters, len(s))
-    drawn = cluster_replicates(area, codes, n_resamples=n_resamples, seed=seed)
-    interval, few = explained(replicate_interval(drawn, level), codes, _VARY)
-    return AlertAUC(auc, interval, tuple(drawn), *counts, few)
+    replicates = cluster_replicates(
+        area, codes, n_resamples=n_resamples, seed=seed
+    )
+    interval, few = add_reason(
+        replicate_interval(replicates, level), codes, _VARY
+    )
+    return AlertAUC(auc, interval, tuple(replicates), *counts, few)
 
 
 def area_of_levels(wrong: Floats, right: Floats) -> float | None:

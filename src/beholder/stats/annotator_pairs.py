@@ -22,7 +22,8 @@ THRESHOLDS: tuple[float | None, ...] = (None, 0.0, 0.2, 0.4, 0.6, 0.8)
 """Of the published table; None keeps every image."""
 
 MODEL = "model"
-_EQUAL = 1e-9  # correlations of five ranks are steps of 0.1; sums of floats are not exact
+# Correlations of five ranks are steps of 0.1; sums of floats are not exact.
+_EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class AnnotatorPair:
 def ranks_of(
     scores: Sequence[float], *, higher_is_better: bool
 ) -> tuple[float, ...]:
-    """Ranks of scores, 1 = best; equal scores share the average of their ranks."""
+    """Return the ranks of scores, 1 = best; equal scores share the average of their ranks."""
     signed = np.asarray(scores, dtype=np.float64) * (
         -1.0 if higher_is_better else 1.0
     )
@@ -51,7 +52,7 @@ def ranks_of(
 
 
 def rank_correlation(a: Ranking, b: Ranking) -> float | None:
-    """Spearman's rho of two rankings; None where one of them puts all texts level."""
+    """Return Spearman's rho of two rankings; None if all texts of one of them are tied."""
     spearman = coefficient("spearman")
     return spearman(
         np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
@@ -62,16 +63,16 @@ def complete(
     ranks: Mapping[str, Sequence[float | None]],
 ) -> dict[str, tuple[float, ...]]:
     """The rankings of the annotators who ranked every text, by name in alphabetical order."""
-    found: dict[str, tuple[float, ...]] = {}
+    rankings: dict[str, tuple[float, ...]] = {}
     for name in sorted(ranks):
-        given = tuple(rank for rank in ranks[name] if rank is not None)
-        if len(given) == len(ranks[name]):
-            found[name] = given
-    return found
+        ranking = tuple(rank for rank in ranks[name] if rank is not None)
+        if len(ranking) == len(ranks[name]):
+            rankings[name] = ranking
+    return rankings
 
 
 def best_pairs(ranks: Mapping[str, Ranking]) -> tuple[AnnotatorPair, ...]:
-    """The pairs of annotators with the highest Spearman correlation.
+    """Return the pairs of annotators with the highest Spearman correlation.
 
     One pair, or several that agree equally well. Empty with fewer than two annotators, or if no
     pair has a correlation because an annotator puts all texts level.
@@ -79,13 +80,13 @@ def best_pairs(ranks: Mapping[str, Ranking]) -> tuple[AnnotatorPair, ...]:
     Args:
         ranks: Complete rankings by annotator.
     """
-    found = [
-        AnnotatorPair(first, second, rho)
-        for first, second in combinations(sorted(ranks), 2)
-        if (rho := rank_correlation(ranks[first], ranks[second])) is not None
-    ]
-    highest = max((pair.agreement for pair in found), default=0.0)
-    return tuple(pair for pair in found if pair.agreement >= highest - _EQUAL)
+    pairs: list[AnnotatorPair] = []
+    for first, second in combinations(sorted(ranks), 2):
+        rho = rank_correlation(ranks[first], ranks[second])
+        if rho is not None:
+            pairs.append(AnnotatorPair(first, second, rho))
+    highest = max((pair.agreement for pair in pairs), default=0.0)
+    return tuple(pair for pair in pairs if pair.agreement >= highest - _EQUAL)
 
 
 def correlation_with_pairs(
@@ -104,9 +105,13 @@ def correlation_with_pairs(
             score does not depend on the names of annotators.
     """
     names = [name for pair in pairs for name in (pair.first, pair.second)]
-    found = [rank_correlation(ranking, ranks[name]) for name in names]
-    known = [rho for rho in found if rho is not None]
-    return math.fsum(known) / len(known) if len(known) == len(names) else None
+    correlations = [rank_correlation(ranking, ranks[name]) for name in names]
+    defined = [rho for rho in correlations if rho is not None]
+    return (
+        math.fsum(defined) / len(defined)
+        if len(defined) == len(names)
+        else None
+    )
 
 
 def joined_pair(
@@ -119,11 +124,12 @@ def joined_pair(
     best = next(iter(best_pairs(ranks)), None)
     for name in sorted(ranks):
         rho = rank_correlation(ranking, ranks[name])
+        # The margin keeps a tie with the pair of people from going to the model.
         if rho is not None and (best is None or rho > best.agreement + _EQUAL):
             best = AnnotatorPair(name, MODEL, rho)
     return best
 
 
 def kept(agreement: float, threshold: float | None) -> bool:
-    """Whether an image whose best pair agrees so well passes a threshold; the threshold does."""
+    """Return whether a best pair with this agreement reaches a threshold; equality passes."""
     return threshold is None or agreement >= threshold - _EQUAL

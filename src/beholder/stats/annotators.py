@@ -70,30 +70,37 @@ def alternative_annotator(
 
     Source: Calderon et al. 2025 (arXiv 2501.10970).
     """
-    given = round_values(matrix(people, "people", missing=True)).T
+    labels = round_values(matrix(people, "people", missing=True)).T
     answers = round_values(
         matrix(np.reshape(judge, (-1, 1)), "judge", missing=True)[:, 0]
     )
-    if given.shape[1] != len(answers):
+    if labels.shape[1] != len(answers):
         raise ConfigError(
-            f"people label {given.shape[1]} items, the judge {len(answers)}"
+            f"people label {labels.shape[1]} items, the judge {len(answers)}"
         )
     codes = cluster_codes(clusters, len(answers))
     wins, losses = [], []
-    for j, own in enumerate(given):
-        others = np.delete(given, j, axis=0)
-        asked = (
-            ~np.isnan(own) & ~np.isnan(answers) & ~np.isnan(others).all(axis=0)
+    # Each person in turn is left out; judge and person then compete for the agreement with the
+    # rest.
+    for j, person in enumerate(labels):
+        peers = np.delete(labels, j, axis=0)
+        is_shared = (
+            ~np.isnan(person)
+            & ~np.isnan(answers)
+            & ~np.isnan(peers).all(axis=0)
         )
-        if asked.sum() < LEAST_ITEMS:
+        if is_shared.sum() < LEAST_ITEMS:
             continue
         of_judge = _agreement(
-            answers[asked], others[:, asked], numeric=numeric
+            answers[is_shared], peers[:, is_shared], numeric=numeric
         )
-        of_person = _agreement(own[asked], others[:, asked], numeric=numeric)
+        of_person = _agreement(
+            person[is_shared], peers[:, is_shared], numeric=numeric
+        )
         won = (of_judge >= of_person - _TIE).astype(np.float64)
         difference = (of_person >= of_judge - _TIE) - won
-        own_codes = np.unique(codes[asked], return_inverse=True)[1]
+        own_codes = np.unique(codes[is_shared], return_inverse=True)[1]
+        # The test is on means of pictures, because texts of one picture are not independent.
         losses.append(
             cluster_sums(own_codes, difference) / np.bincount(own_codes)
         )
@@ -103,7 +110,8 @@ def alternative_annotator(
             f"{len(losses)} people have {LEAST_ITEMS} items that the judge and someone else"
             " labelled; at least 2 are needed"
         )
-    p_values = {e: tuple(_p(one, e) for one in losses) for e in epsilons}
+    p_values = {e: tuple(_p(loss, e) for loss in losses) for e in epsilons}
+    # Tests of people share peers, so they depend on each other: Benjamini and Yekutieli allow that.
     adjusted = {
         e: scipy.stats.false_discovery_control(p, method="by")
         for e, p in p_values.items()
@@ -115,22 +123,23 @@ def alternative_annotator(
         p_values=p_values,
         advantage=float(np.mean(wins)),
         n_people=len(losses),
-        left_out=len(given) - len(losses),
+        left_out=len(labels) - len(losses),
     )
 
 
-def _agreement(labels: Floats, others: Floats, *, numeric: bool) -> Floats:
-    """(items,) agreement with the others who labelled an item."""
-    apart = labels[None] - others
+def _agreement(labels: Floats, peers: Floats, *, numeric: bool) -> Floats:
+    """Return the agreement with the peers who labelled each item, (items,)."""
+    differences = labels[None] - peers
     if numeric:
-        return np.asarray(-np.sqrt(np.nanmean(apart**2, axis=0)))
+        return np.asarray(-np.sqrt(np.nanmean(differences**2, axis=0)))
     return np.asarray(
-        np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0)
+        np.nansum(differences == 0, axis=0)
+        / (~np.isnan(differences)).sum(axis=0)
     )
 
 
 def _p(differences: Floats, epsilon: float) -> float:
-    """That the mean is not below epsilon; without spread it is certain."""
+    """Return the p value of "the mean is at least epsilon"; 0 or 1 for equal differences."""
     if np.ptp(differences) == 0:
         return 0.0 if differences[0] < epsilon else 1.0
     return float(

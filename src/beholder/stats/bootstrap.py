@@ -42,13 +42,12 @@ runs between their extremes, whatever the level.
 """
 MOST_DRAWN = 4096
 """Units of a resample at most."""
-_EXACT_UP_TO = (
-    13  # 2**13 sign patterns are fewer than the usual number of random ones
-)
-_TIE = (
-    1.0 - 1e-12
-)  # a flip equal to the observed sum may differ in the last digits
-_CHUNK_CELLS = 1 << 20  # cells of working memory: 8 MB per float64 array
+# 2**13 sign patterns are fewer than the usual number of random ones.
+_EXACT_UP_TO = 13
+# A flip equal to the observed sum may differ in the last digits.
+_TIE = 1.0 - 1e-12
+# Cells of working memory: 8 MB per float64 array.
+_CHUNK_CELLS = 1 << 20
 
 
 def describe_few_sources(n_sources: int) -> str | None:
@@ -89,14 +88,21 @@ def mean_interval(
     resampling(n_resamples, level)
     at_least(len(x), 1, "the number of values to take a mean of")
     codes = cluster_codes(clusters, len(x))
+    # Resampling is by index, so rows are sorted first: the interval must not depend on their order.
     order = np.argsort(x) if clusters is None else np.lexsort((x, codes))
-    x, codes = x[order], codes if clusters is None else codes[order]
+    x = x[order]
+    codes = codes if clusters is None else codes[order]
     constant = x.min() == x.max()
     # A rounded sum of equal values can be off, and so can one of values in another order.
     mean = float(x[0]) if constant else math.fsum(x.tolist()) / len(x)
     sizes = np.bincount(codes).astype(np.float64)
     if few := describe_few_sources(len(sizes)):
-        return Estimate(mean, None, len(x), few)
+        return Estimate(
+            mean=mean,
+            interval=None,
+            n=len(x),
+            reason=few,
+        )
     if constant:
         return Estimate(mean, Interval(mean, mean, level), len(x))
     sums = np.stack([cluster_sums(codes, x), sizes], axis=1)
@@ -162,11 +168,14 @@ def sum_replicates(
         return np.zeros((0, k))
     size = min(n, MOST_DRAWN)
     chunks = draw_units(n, size, n_resamples=n_resamples, seed=seed, width=k)
-    drawn = np.concatenate([sums[units].sum(axis=1) for units in chunks])
+    replicates = np.concatenate([sums[units].sum(axis=1) for units in chunks])
     if size == n:
-        return drawn
+        return replicates
+    # m-out-of-n: the deviation of the smaller resample is scaled to that of n units.
     total = sums.sum(axis=0)
-    return np.asarray(total + np.sqrt(size / n) * (n / size * drawn - total))
+    return np.asarray(
+        total + np.sqrt(size / n) * (n / size * replicates - total)
+    )
 
 
 def cluster_bootstrap(
@@ -193,7 +202,7 @@ def cluster_bootstrap(
     """
     n = n_clusters(codes)
     size = min(n, MOST_DRAWN)
-    drawn = cluster_replicates(
+    replicates = cluster_replicates(
         statistic, codes, size, n_resamples=n_resamples, seed=seed
     )
     if size < n:
@@ -201,11 +210,11 @@ def cluster_bootstrap(
         if centre is None:
             return None
         scale = np.sqrt(size / n)
-        drawn = [
+        replicates = [
             None if value is None else centre + scale * (value - centre)
-            for value in drawn
+            for value in replicates
         ]
-    return replicate_interval(drawn, level)
+    return replicate_interval(replicates, level)
 
 
 def bounded(
@@ -223,10 +232,10 @@ def bounded(
         options: See ``Resampling``.
     """
     interval = cluster_bootstrap(statistic, codes, **options)
-    return explained(interval, codes, varying)
+    return add_reason(interval, codes, varying)
 
 
-def explained(
+def add_reason(
     interval: Interval | None, codes: Ints, varying: str
 ) -> tuple[Interval | None, str | None]:
     """Return an interval of clusters, and the reason if there is none; see ``bounded``."""
@@ -276,9 +285,10 @@ def cluster_replicates(
     chunks = draw_units(n, size or n, n_resamples=n_resamples, seed=seed)
     units = (row for chunk in chunks for row in chunk)
     if n == len(codes):
-        return [statistic(order[drawn]) for drawn in units]
+        return [statistic(order[sample]) for sample in units]
     return [
-        statistic(order[_runs(ends[drawn], sizes[drawn])]) for drawn in units
+        statistic(order[_runs(ends[sample], sizes[sample])])
+        for sample in units
     ]
 
 
@@ -286,10 +296,10 @@ def replicate_interval(
     replicates: Sequence[float | None], level: float = 0.95
 ) -> Interval | None:
     """Percentile interval over the replicates with a value; None if these are under nine in ten."""
-    known = [value for value in replicates if value is not None]
-    if not known or len(known) < 0.9 * len(replicates):
+    defined = [value for value in replicates if value is not None]
+    if not defined or len(defined) < 0.9 * len(replicates):
         return None
-    return percentile_interval(np.array(known), level)
+    return percentile_interval(np.array(defined), level)
 
 
 def _runs(ends: Ints, sizes: Ints) -> Ints:
@@ -355,7 +365,8 @@ def paired_difference(
     Raises:
         ConfigError: No pairs, different lengths, or a value that is not finite.
     """
-    first, second = vector(a, "a"), vector(b, "b")
+    first = vector(a, "a")
+    second = vector(b, "b")
     n = same_length(a=first, b=second)
     at_least(n, 1, "the number of pairs")
     difference = subtract(first, second)
@@ -367,40 +378,43 @@ def paired_difference(
         seed=seed,
     )
     sums = cluster_sums(cluster_codes(clusters, n), difference)
+    # The exact test lists all sign patterns, whose number doubles with each unit.
     exact = len(sums) <= _EXACT_UP_TO
     p_value = _exact_p(sums) if exact else _random_p(sums, n_resamples, seed)
     flips = f"all {2 ** len(sums)}" if exact else f"{n_resamples} random"
     method = f"percentile bootstrap ({n_resamples} resamples), sign-flip test ({flips} patterns)"
     return PairedDifference(
-        estimate.mean, estimate.interval, p_value, n, len(sums), method
+        mean=estimate.mean,
+        interval=estimate.interval,
+        p_value=p_value,
+        n=n,
+        n_units=len(sums),
+        method=method,
     )
 
 
 def _exact_p(sums: Floats) -> float:
     flipped = np.zeros(1)
     for value in sums:
+        # Doubles the list with each unit: all sign patterns after the last.
         flipped = np.concatenate([flipped + value, flipped - value])
     return float(np.mean(np.abs(flipped) >= abs(sums.sum()) * _TIE))
 
 
 def _random_p(sums: Floats, n_resamples: int, seed: int) -> float:
-    rng = np.random.default_rng(
-        [seed, 1]
-    )  # independent of the bootstrap's draws
+    # Independent of the bootstrap's draws.
+    rng = np.random.default_rng([seed, 1])
     sizes = np.sort(np.abs(sums))[::-1]
-    flipped_one_by_one, rest = sizes[:MOST_DRAWN], sizes[MOST_DRAWN:]
-    residual = float(np.sqrt((rest**2).sum()))
+    largest_sizes = sizes[:MOST_DRAWN]
+    smaller_sizes = sizes[MOST_DRAWN:]
+    residual = float(np.sqrt((smaller_sizes**2).sum()))
     observed = abs(float(sums.sum())) * _TIE
+    # The observed pattern counts among the random ones, so p is never 0.
     as_extreme = 1
-    step = max(1, _CHUNK_CELLS // len(flipped_one_by_one))
+    step = max(1, _CHUNK_CELLS // len(largest_sizes))
     for start in range(0, n_resamples, step):
         rows = min(step, n_resamples - start)
-        signs = (
-            2.0 * rng.integers(0, 2, size=(rows, len(flipped_one_by_one)))
-            - 1.0
-        )
-        flipped = signs @ flipped_one_by_one + residual * rng.standard_normal(
-            rows
-        )
+        signs = 2.0 * rng.integers(0, 2, size=(rows, len(largest_sizes))) - 1.0
+        flipped = signs @ largest_sizes + residual * rng.standard_normal(rows)
         as_extreme += int(np.count_nonzero(np.abs(flipped) >= observed))
     return as_extreme / (n_resamples + 1)

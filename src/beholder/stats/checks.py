@@ -34,7 +34,7 @@ def floats(
     """A float64 array of any shape.
 
     Raises:
-        ConfigError: What was given is not what was expected.
+        ConfigError: The values are not numbers, or rows differ in length.
     """
     try:
         return np.asarray(values, dtype=np.float64)
@@ -80,7 +80,7 @@ def same_length(**vectors: Floats) -> int:
 
 
 def one_of(value: object, choices: Iterable[object], name: str) -> None:
-    """Refuse a value that is no choice.
+    """Raise an error if a value is not among the choices.
 
     Raises:
         ConfigError: Names the choices.
@@ -91,7 +91,7 @@ def one_of(value: object, choices: Iterable[object], name: str) -> None:
 
 
 def at_least(n: int, least: int, name: str) -> None:
-    """Refuse fewer values than a statistic is defined for.
+    """Raise an error if there are fewer values than a statistic is defined for.
 
     Raises:
         ConfigError: Names what was counted.
@@ -121,17 +121,20 @@ def cluster_codes(
         raise ConfigError(
             f"clusters: expected one label per value ({n}), got {len(labels)}"
         )
+    # Labels are sorted before they are numbered, so that a bootstrap does not depend on the row
+    # order. Types come first: numbers and texts cannot be compared with each other.
     distinct = list(dict.fromkeys(labels))
     try:
         distinct.sort(key=lambda label: (type(label).__name__, label))
-    except TypeError:  # such as pairs of a text and None
+    except TypeError:
+        # Such as pairs of a text and None.
         distinct.sort(key=repr)
     codes = {label: code for code, label in enumerate(distinct)}
     return np.fromiter((codes[label] for label in labels), np.int64, n)
 
 
 def n_clusters(codes: Ints) -> int:
-    """How many clusters these are the indices of."""
+    """Return the number of clusters from their indices, 0 if there are none."""
     return int(codes.max(initial=-1)) + 1
 
 
@@ -148,7 +151,7 @@ def cluster_rows(codes: Ints, rows: Floats) -> Floats:
 def resampling(
     n_resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> None:
-    """Refuse settings that give no interval.
+    """Raise an error if these settings cannot give an interval.
 
     Raises:
         ConfigError: Fewer than 1 resample, or a level outside 0..1.

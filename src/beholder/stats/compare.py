@@ -114,12 +114,15 @@ def compare_correlations(
             f"test: {test} does not know the variance of {kind}; use permutation"
         )
     resampling(n_resamples, level)
-    x, y, z = vector(a, "a"), vector(b, "b"), vector(gold, "gold")
+    x = vector(a, "a")
+    y = vector(b, "b")
+    z = vector(gold, "gold")
     n = same_length(a=x, b=y, gold=z)
     function = coefficient(kind)
     codes = cluster_codes(clusters, n)
     units = n_clusters(codes)
-    r_a, r_b = function(x, z), function(y, z)
+    r_a = function(x, z)
+    r_b = function(y, z)
     if r_a is None or r_b is None or n < 3:
         reason = (
             "fewer than three rows"
@@ -127,13 +130,26 @@ def compare_correlations(
             else "a metric or gold is constant"
         )
         return CorrelationDifference(
-            kind, test, r_a, r_b, None, None, None, None, n, units, reason
+            kind=kind,
+            test=test,
+            a=r_a,
+            b=r_b,
+            difference=None,
+            interval=None,
+            statistic=None,
+            p_value=None,
+            n=n,
+            n_clusters=units,
+            reason=reason,
         )
+    # The bootstrap resamples rows of all three vectors together: the correlations share gold.
     difference = r_a - r_b
-    of_x, of_y = on_resamples(kind, x, z), on_resamples(kind, y, z)
+    of_x = on_resamples(kind, x, z)
+    of_y = on_resamples(kind, y, z)
 
     def statistic(rows: Ints) -> float | None:
-        first, second = of_x(x[rows], z[rows]), of_y(y[rows], z[rows])
+        first = of_x(x[rows], z[rows])
+        second = of_y(y[rows], z[rows])
         return None if first is None or second is None else first - second
 
     interval, few = bounded(
@@ -152,9 +168,8 @@ def compare_correlations(
         )
     else:
         r_ab = function(x, y)
-        assert (
-            r_ab is not None
-        )  # both vary, else their correlation with gold had no value
+        # Both vary, else their correlation with gold had no value.
+        assert r_ab is not None
         formula = williams if test == "williams" else steiger
         value, p = formula(r_a, r_b, r_ab, n)
     why = few
@@ -164,7 +179,17 @@ def compare_correlations(
         )
         why = f"{few}; {missing}" if few else missing
     return CorrelationDifference(
-        kind, test, r_a, r_b, difference, interval, value, p, n, units, why
+        kind=kind,
+        test=test,
+        a=r_a,
+        b=r_b,
+        difference=difference,
+        interval=interval,
+        statistic=value,
+        p_value=p,
+        n=n,
+        n_clusters=units,
+        reason=why,
     )
 
 
@@ -202,17 +227,22 @@ def williams(
 def steiger(
     r_a: float, r_b: float, r_ab: float, n: int
 ) -> tuple[float | None, float | None]:
-    """Steiger's Z (with the mean correlation in its covariance) and two-sided p; see williams."""
+    """Return Steiger's Z, with the mean correlation in its covariance, and its two-sided p.
+
+    Arguments and undefined cases are those of :func:`williams`.
+    """
     if n < 4 or max(abs(r_a), abs(r_b)) >= 1:
         return None, None
     if r_a == r_b:
         return 0.0, 1.0
     mean = (r_a + r_b) / 2
     psi = r_ab * (1 - 2 * mean**2) - mean**2 * (1 - 2 * mean**2 - r_ab**2) / 2
-    rest = 2 - 2 * psi / (1 - mean**2) ** 2
-    if rest <= 0:
+    denominator = 2 - 2 * psi / (1 - mean**2) ** 2
+    if denominator <= 0:
         return None, None
-    z = float((np.arctanh(r_a) - np.arctanh(r_b)) * np.sqrt((n - 3) / rest))
+    z = float(
+        (np.arctanh(r_a) - np.arctanh(r_b)) * np.sqrt((n - 3) / denominator)
+    )
     return z, float(2 * scipy.stats.norm.sf(abs(z)))
 
 
@@ -230,20 +260,18 @@ def _permutation_p(
         for v in data[:2]
     )
     z = data[2]
-    rng = np.random.default_rng(
-        [seed, 1]
-    )  # independent of the bootstrap's draws
+    # Independent of the bootstrap's draws.
+    rng = np.random.default_rng([seed, 1])
     as_extreme = 1
     for _ in range(n_resamples):
         swap = (rng.random(n_clusters(codes)) < 0.5)[codes]
-        first, second = (
-            function(np.where(swap, y, x), z),
-            function(np.where(swap, x, y), z),
-        )
+        first = function(np.where(swap, y, x), z)
+        second = function(np.where(swap, x, y), z)
         if (
             first is None
             or second is None
             or abs(first - second) >= abs(observed) - 1e-12
         ):
-            as_extreme += 1  # a swap that leaves no correlation counts against a difference
+            # A swap that leaves no correlation counts against a difference.
+            as_extreme += 1
     return as_extreme / (n_resamples + 1)

@@ -84,16 +84,29 @@ def _sides(
     judged: ArrayLike,
     clusters: Sequence[Any] | None,
 ) -> tuple[Floats, Floats, Floats, Ints, Ints]:
-    """Labels, the judge's values of these, those of pictures without labels; and the pictures."""
+    """Split data into labelled texts and texts of pictures without any label.
+
+    Returns:
+        Labels, the judge's values of the labelled texts, its values of the other texts, and the
+        picture codes of both.
+    """
     f = vector(judged, "judged")
     y = vector(labels, "labels", missing=True)
     codes = cluster_codes(clusters, same_length(labels=y, judged=f))
-    known = ~np.isnan(y)
-    other = ~np.isin(codes, codes[known])
-    own, others = (
-        cluster_codes(codes[side], int(side.sum())) for side in (known, other)
+    is_labelled = ~np.isnan(y)
+    # An unlabelled text of a labelled picture belongs to neither side: it depends on both.
+    is_elsewhere = ~np.isin(codes, codes[is_labelled])
+    labelled_codes, other_codes = (
+        cluster_codes(codes[side], int(side.sum()))
+        for side in (is_labelled, is_elsewhere)
     )
-    return y[known], f[known], f[other], own, others
+    return (
+        y[is_labelled],
+        f[is_labelled],
+        f[is_elsewhere],
+        labelled_codes,
+        other_codes,
+    )
 
 
 def corrected_mean(
@@ -127,57 +140,70 @@ def corrected_mean(
         version by picture is ours.
     """
     public = rules == "public"
-    y, f, rest, codes, other_codes = _sides(
+    y, f, unlabelled, codes, other_codes = _sides(
         labels, judged, None if public else clusters
     )
-    k, further = n_clusters(codes), n_clusters(other_codes)
-    if k < LEAST_PICTURES or further < 2:
+    k = n_clusters(codes)
+    n_others = n_clusters(other_codes)
+    if k < LEAST_PICTURES or n_others < 2:
         raise ConfigError(
-            f"{k} pictures have labels and {further} have none; at least {LEAST_PICTURES} and 2 are"
-            " needed"
+            f"{k} pictures have labels and {n_others} have none; at least {LEAST_PICTURES} and 2"
+            " are needed"
         )
-    of_labels, of_judge = _influence(y, codes), _influence(f, codes)
-    of_rest = _influence(rest, other_codes)
+    # Plan: variances of both sides from influences of pictures, a check that the labelled pictures
+    # are a random sample, the weight that minimises the variance, and the leverage-corrected
+    # variance.
+    label_influence = _influence(y, codes)
+    judge_influence = _influence(f, codes)
+    other_influence = _influence(unlabelled, other_codes)
     fitted = 0 if public else 1
-    alone = of_labels @ of_labels / (k - fitted) / k
-    of_others = of_rest @ of_rest / (further - fitted) / further
-    apart = float(rest.mean() - f.mean())
-    pooled = float(of_judge @ of_judge + of_rest @ of_rest) / (k + further - 2)
+    label_variance = label_influence @ label_influence / (k - fitted) / k
+    other_variance = (
+        other_influence @ other_influence / (n_others - fitted) / n_others
+    )
+    difference = float(unlabelled.mean() - f.mean())
+    pooled = float(
+        judge_influence @ judge_influence + other_influence @ other_influence
+    ) / (k + n_others - 2)
     if (
         alike := _chance(
-            apart, pooled * (1 / k + 1 / further), k + further - 2
+            difference, pooled * (1 / k + 1 / n_others), k + n_others - 2
         )
     ) < UNLIKE:
         raise ConfigError(
-            f"the judge's mean is {f.mean():.3g} with a label and {rest.mean():.3g} without"
+            f"the judge's mean is {f.mean():.3g} with a label and {unlabelled.mean():.3g} without"
             f" one (p {alike:.1g}); label a random sample of the pictures"
         )
     if public:
-        pooled = np.concatenate([f, rest]).var(ddof=1)
-    covariance = of_labels @ of_judge / (k - fitted)
+        # The authors' code takes one variance of all texts and ignores pictures.
+        pooled = np.concatenate([f, unlabelled]).var(ddof=1)
+    covariance = label_influence @ judge_influence / (k - fitted)
     weight = (
-        float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1))
+        float(np.clip(covariance / ((1 + k / n_others) * pooled), 0, 1))
         if pooled
         else 0.0
     )
     leverage = np.zeros(k)
     if weight and not public:
-        leverage = np.bincount(codes) / len(y) + of_judge**2 / (
-            of_judge @ of_judge
+        leverage = np.bincount(codes) / len(y) + judge_influence**2 / (
+            judge_influence @ judge_influence
         )
+        # A picture with leverage 1 fixes the weight alone, and 1 - leverage would divide by 0.
         weight *= bool(leverage.max() < 1 - 1e-9)
-    variance = alone
+    variance = label_variance
     if weight:
-        residual = (of_labels - weight * of_judge) / (1 - leverage)
-        variance = residual @ residual / k**2 + weight**2 * of_others
-    estimate = float(y.mean() + weight * apart)
+        residual = (label_influence - weight * judge_influence) / (
+            1 - leverage
+        )
+        variance = residual @ residual / k**2 + weight**2 * other_variance
+    estimate = float(y.mean() + weight * difference)
     df = math.inf if public else k - 1
 
     return CorrectedMean(
-        judge=float(np.concatenate([f, rest]).mean()),
+        judge=float(np.concatenate([f, unlabelled]).mean()),
         labels=float(y.mean()),
         labels_interval=wald_interval(
-            float(y.mean()), math.sqrt(alone), level, df
+            float(y.mean()), math.sqrt(label_variance), level, df
         ),
         corrected=estimate,
         corrected_interval=wald_interval(
@@ -185,10 +211,12 @@ def corrected_mean(
         ),
         weight=weight,
         p_value=_chance(estimate, float(variance), df - bool(weight)),
-        n=len(y) + len(rest),
+        n=len(y) + len(unlabelled),
         n_labels=len(y),
         n_pictures=k,
-        n_effective=len(y) * float(alone / variance) if variance else math.inf,
+        n_effective=len(y) * float(label_variance / variance)
+        if variance
+        else math.inf,
     )
 
 
@@ -200,8 +228,12 @@ def _chance(value: float, variance: float, df: float) -> float:
 
 
 def _influence(values: Floats, codes: Ints) -> Floats:
-    """What each picture adds to the mean: its sum beside what its texts would have at the mean."""
-    sums, sizes = cluster_sums(codes, values), np.bincount(codes)
+    """Return each picture's influence on the mean: its sum minus its size times the mean.
+
+    Shape (pictures,). Divided by the mean size, so that its variance gives that of the mean.
+    """
+    sums = cluster_sums(codes, values)
+    sizes = np.bincount(codes)
     return np.asarray((sums - values.mean() * sizes) / sizes.mean())
 
 
@@ -266,12 +298,15 @@ def corrected_rate(
         raise ConfigError(
             f"{positives} positive of {n} verdicts: expected counts from 0 to n > 0"
         )
-    yes, no = found + missed, rejected + false_alarms
+    yes = found + missed
+    no = rejected + false_alarms
     if min(yes, no) < LEAST_LABELS:
         raise ConfigError(
             f"{yes} positive and {no} negative labels; at least {LEAST_LABELS} of each are needed"
         )
-    sensitivity, specificity, raw = found / yes, rejected / no, positives / n
+    sensitivity = found / yes
+    specificity = rejected / no
+    raw = positives / n
     informed = sensitivity + specificity - 1
     if informed < LEAST_INFORMATION:
         raise ConfigError(
@@ -279,8 +314,11 @@ def corrected_rate(
             f" below {LEAST_INFORMATION} the verdicts say too little to correct their rate"
         )
     rate, variance = _corrected(raw, n, sensitivity, yes, specificity, no)
+    # Lang and Reiczigel's interval: Agresti and Coull's adjustment of the rate and of both
+    # accuracies, and a shift of the centre.
     z = float(scipy.stats.norm.ppf((1 + level) / 2))
-    se, sp = (found + 1) / (yes + 2), (rejected + 1) / (no + 2)
+    se = (found + 1) / (yes + 2)
+    sp = (rejected + 1) / (no + 2)
     around, spread = _corrected(
         (positives + z * z / 2) / (n + z * z),
         n + z * z,
@@ -289,11 +327,10 @@ def corrected_rate(
         sp,
         no + 2,
     )
-    of_yes, of_no = (
-        around * se * (1 - se) / (yes + 2),
-        (1 - around) * sp * (1 - sp) / (no + 2),
-    )
-    centre, half = around + 2 * z * z * (of_yes - of_no), z * math.sqrt(spread)
+    of_yes = around * se * (1 - se) / (yes + 2)
+    of_no = (1 - around) * sp * (1 - sp) / (no + 2)
+    centre = around + 2 * z * z * (of_yes - of_no)
+    half = z * math.sqrt(spread)
     return CorrectedRate(
         raw=raw,
         rate=min(1.0, max(0.0, rate)),
@@ -325,11 +362,13 @@ def corrected_share(
     Raises:
         ConfigError: As for ``corrected_rate``, or labels of too few pictures.
     """
-    t, s, rest, codes, other_codes = _sides(labels, judged, clusters)
-    if not (len(t) and len(rest)):
+    t, s, unlabelled, codes, other_codes = _sides(labels, judged, clusters)
+    if not (len(t) and len(unlabelled)):
         raise ConfigError(
-            f"{len(t)} verdicts have labels and {len(rest)} have none"
+            f"{len(t)} verdicts have labels and {len(unlabelled)} have none"
         )
+    # Plan: the closed-form rate from four counts; then resamples of pictures on both sides for the
+    # interval, because verdicts of one picture are not independent.
     cells = {
         "found": s * t,
         "missed": (1 - s) * t,
@@ -338,37 +377,40 @@ def corrected_share(
     }
     labelled = cluster_rows(codes, np.stack([*cells.values()], axis=1))
     counts = dict(zip(cells, map(int, labelled.sum(axis=0)), strict=True))
-    rate = corrected_rate(int(rest.sum()), len(rest), **counts, level=level)
-    if len(labelled) == len(s) and n_clusters(other_codes) == len(rest):
-        return rate
-    free = cluster_rows(
-        other_codes, np.stack([rest, np.ones_like(rest)], axis=1)
+    rate = corrected_rate(
+        int(unlabelled.sum()), len(unlabelled), **counts, level=level
     )
-    if min(len(labelled), len(free)) < LEAST_PICTURES:
+    # Every verdict is of its own picture: the closed form holds, and no resampling is needed.
+    if len(labelled) == len(s) and n_clusters(other_codes) == len(unlabelled):
+        return rate
+    verdict_sums = cluster_rows(
+        other_codes, np.stack([unlabelled, np.ones_like(unlabelled)], axis=1)
+    )
+    if min(len(labelled), len(verdict_sums)) < LEAST_PICTURES:
         raise ConfigError(
-            f"labels of {len(labelled)} pictures and verdicts of {len(free)} others leave its"
-            f" interval undefined; at least {LEAST_PICTURES} of each are needed"
+            f"labels of {len(labelled)} pictures and verdicts of {len(verdict_sums)} others leave"
+            f" its interval undefined; at least {LEAST_PICTURES} of each are needed"
         )
+    # Drawn apart.
     (tp, fn, tn, fp), (yes, n) = (
-        sum_replicates(
-            sums, n_resamples=N_RESAMPLES, seed=(12345, number)
-        ).T  # drawn apart
-        for number, sums in enumerate((labelled, free))
+        sum_replicates(sums, n_resamples=N_RESAMPLES, seed=(12345, number)).T
+        for number, sums in enumerate((labelled, verdict_sums))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         right = tn / (tn + fp)
         informed = tp / (tp + fn) + right - 1
-        drawn = np.where(
+        rates = np.where(
             informed > 0, (yes / n + right - 1) / informed, np.nan
         )
-    drawn = drawn[np.isfinite(drawn)]
-    if len(drawn) < 0.95 * N_RESAMPLES:
+    rates = rates[np.isfinite(rates)]
+    if len(rates) < 0.95 * N_RESAMPLES:
         raise ConfigError(
             f"labels of {len(labelled)} pictures leave its interval undefined"
         )
-    interval = percentile_interval(np.clip(drawn, 0.0, 1.0), level)
-    assert interval is not None  # there are enough pictures of each
-    return replace(rate, error=float(drawn.std(ddof=1)), interval=interval)
+    interval = percentile_interval(np.clip(rates, 0.0, 1.0), level)
+    # There are enough pictures of each.
+    assert interval is not None
+    return replace(rate, error=float(rates.std(ddof=1)), interval=interval)
 
 
 def _corrected(
@@ -379,7 +421,7 @@ def _corrected(
     specificity: float,
     no: int,
 ) -> tuple[float, float]:
-    """Rate and its variance."""
+    """Return Rogan and Gladen's rate and its variance by the delta method."""
     informed = sensitivity + specificity - 1
     rate = (share + specificity - 1) / informed
     variance = share * (1 - share) / n

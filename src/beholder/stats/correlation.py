@@ -92,7 +92,8 @@ def correlate(
     Raises:
         ConfigError: Different lengths, a value that is not finite, or an unknown kind.
     """
-    a, b = vector(x, "x"), vector(y, "y")
+    a = vector(x, "x")
+    b = vector(y, "y")
     n = same_length(x=a, y=b)
     function = coefficient(kind)
     codes = cluster_codes(clusters, n)
@@ -101,12 +102,26 @@ def correlate(
     if value is None:
         reason = reason or "a side is constant up to rounding"
         return Correlation(
-            kind, None, None, None, n, n_clusters(codes), reason
+            kind=kind,
+            value=None,
+            interval=None,
+            p_value=None,
+            n=n,
+            n_clusters=n_clusters(codes),
+            reason=reason,
         )
     if n == 2:
         reason = "any two pairs correlate fully: no p and no interval"
         p = 1.0 if kind.startswith("tau") else None
-        return Correlation(kind, value, None, p, n, n_clusters(codes), reason)
+        return Correlation(
+            kind=kind,
+            value=value,
+            interval=None,
+            p_value=p,
+            n=n,
+            n_clusters=n_clusters(codes),
+            reason=reason,
+        )
     is_tau = kind.startswith("tau")
     p = (
         float(scipy.stats.kendalltau(round_values(a), round_values(b)).pvalue)
@@ -117,7 +132,15 @@ def correlate(
     interval, reason = _interval(
         lambda rows: resampled(a[rows], b[rows]), value, codes, **options
     )
-    return Correlation(kind, value, interval, p, n, n_clusters(codes), reason)
+    return Correlation(
+        kind=kind,
+        value=value,
+        interval=interval,
+        p_value=p,
+        n=n,
+        n_clusters=n_clusters(codes),
+        reason=reason,
+    )
 
 
 def pearson(
@@ -176,7 +199,9 @@ def partial(
     Raises:
         ConfigError: As :func:`correlate`.
     """
-    a, b, z = vector(x, "x"), vector(y, "y"), vector(control, "control")
+    a = vector(x, "x")
+    b = vector(y, "y")
+    z = vector(control, "control")
     n = same_length(x=a, y=b, control=z)
     function = coefficient(kind)
     codes = cluster_codes(clusters, n)
@@ -190,7 +215,13 @@ def partial(
     if value is None:
         reason = reason or "the covariate determines x or y"
         return Correlation(
-            name, None, None, None, n, n_clusters(codes), reason
+            kind=name,
+            value=None,
+            interval=None,
+            p_value=None,
+            n=n,
+            n_clusters=n_clusters(codes),
+            reason=reason,
         )
     constant = z.min() == z.max()
     df = n - 2 if constant else n - 3
@@ -199,11 +230,19 @@ def partial(
     if p is None:
         why = "no test" if kind.startswith("tau") else "no degrees of freedom"
         reason = f"p: {why}" + (f"; {reason}" if reason else "")
-    return Correlation(name, value, interval, p, n, n_clusters(codes), reason)
+    return Correlation(
+        kind=name,
+        value=value,
+        interval=interval,
+        p_value=p,
+        n=n,
+        n_clusters=n_clusters(codes),
+        reason=reason,
+    )
 
 
 def coefficient(kind: str) -> Coefficient:
-    """The bare coefficient: two vectors in, a number out, or None where it is not defined.
+    """Return a function of two vectors that gives the coefficient, or None where it is undefined.
 
     Raises:
         ConfigError: Unknown kind.
@@ -213,20 +252,25 @@ def coefficient(kind: str) -> Coefficient:
 
 
 def on_resamples(kind: str, x: Floats, y: Floats) -> Coefficient:
-    """The coefficient for resamples of x and y: tau-c keeps the number of classes of the whole."""
+    """Return the coefficient for resamples of x and y.
+
+    Tau-c keeps the number of distinct values of all rows: a resample that misses a value would
+    otherwise be scaled differently.
+    """
     if kind != "tau-c" or len(x) < 2:
         return coefficient(kind)
-    x, y = round_values(x), round_values(y)
+    x = round_values(x)
+    y = round_values(y)
     classes = min(len(np.unique(x)), len(np.unique(y)))
 
     def tau_c(resampled_x: Floats, resampled_y: Floats) -> float | None:
         tau = _tau(resampled_x, resampled_y, "c")
         if tau is None:
             return None
-        seen = min(
+        n_classes = min(
             len(np.unique(round_values(v))) for v in (resampled_x, resampled_y)
         )
-        return tau * (1 - 1 / seen) / (1 - 1 / classes)
+        return tau * (1 - 1 / n_classes) / (1 - 1 / classes)
 
     return tau_c
 
@@ -247,14 +291,16 @@ def _pearson(x: Floats, y: Floats) -> float | None:
         return None
     # Scaled by the largest value first, so that tiny and huge scores neither vanish nor overflow.
     a, b = (v / np.abs(v).max() for v in (x, y))
-    a, b = a - a.mean(), b - b.mean()
-    norm_a, norm_b = float(np.sqrt((a**2).sum())), float(np.sqrt((b**2).sum()))
-    if min(norm_a, norm_b) < 1e-13 * np.sqrt(len(a)):  # only rounding differs
+    a = a - a.mean()
+    b = b - b.mean()
+    norm_a = float(np.sqrt((a**2).sum()))
+    norm_b = float(np.sqrt((b**2).sum()))
+    # Only rounding differs.
+    if min(norm_a, norm_b) < 1e-13 * np.sqrt(len(a)):
         return None
     r = float(((a / norm_a) * (b / norm_b)).sum())
-    return (
-        float(np.sign(r)) if abs(r) > 1 - 1e-14 else r
-    )  # a full correlation, but for rounding
+    # A full correlation, but for rounding.
+    return float(np.sign(r)) if abs(r) > 1 - 1e-14 else r
 
 
 def _spearman(x: Floats, y: Floats) -> float | None:
@@ -264,12 +310,12 @@ def _spearman(x: Floats, y: Floats) -> float | None:
 
 
 def _tau(x: Floats, y: Floats, variant: str) -> float | None:
-    x, y = round_values(x), round_values(y)
+    x = round_values(x)
+    y = round_values(y)
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return None
-    method = (
-        "auto" if len(x) == 2 else "asymptotic"
-    )  # p is not used here; this way is quickest
+    # The p is not used here; this way is quickest.
+    method = "auto" if len(x) == 2 else "asymptotic"
     return float(
         scipy.stats.kendalltau(x, y, method=method, variant=variant).statistic
     )
@@ -290,15 +336,17 @@ def partial_coefficient(
     r_xy = function(x, y)
     if r_xy is None:
         return None
-    r_xz, r_yz = function(x, z), function(y, z)
-    if (
-        r_xz is None or r_yz is None
-    ):  # x and y vary, so z does not: nothing to take out
+    r_xz = function(x, z)
+    r_yz = function(y, z)
+    # Both x and y vary, so z does not: nothing to take out.
+    if r_xz is None or r_yz is None:
         return r_xy
-    rest = (1 - r_xz**2) * (1 - r_yz**2)
-    if rest < 1e-24:
+    unexplained = (1 - r_xz**2) * (1 - r_yz**2)
+    if unexplained < 1e-24:
         return None
-    return float(np.clip((r_xy - r_xz * r_yz) / np.sqrt(rest), -1.0, 1.0))
+    return float(
+        np.clip((r_xy - r_xz * r_yz) / np.sqrt(unexplained), -1.0, 1.0)
+    )
 
 
 def _undefined(x: Floats, y: Floats) -> str | None:
@@ -341,12 +389,12 @@ def ranking_correlation(
         As :func:`beholder.stats.correlate`.
 
     Raises:
-        ConfigError: The two do not hold the same systems.
+        ConfigError: The two do not have the same systems.
     """
     if gold.keys() != predicted.keys():
-        odd = sorted(gold.keys() ^ predicted.keys())
+        unmatched = sorted(gold.keys() ^ predicted.keys())
         raise ConfigError(
-            f"systems: gold and predicted differ in {', '.join(odd)}"
+            f"systems: gold and predicted differ in {', '.join(unmatched)}"
         )
     return correlate(
         list(gold.values()), [predicted[s] for s in gold], kind, **options

@@ -19,9 +19,10 @@ from beholder.stats.checks import Floats, matrix, one_of, resampling
 
 ICCKind: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
 Verdict: TypeAlias = Literal["poor", "moderate", "good", "excellent"]
-_KINDS, _VERDICTS = get_args(ICCKind), get_args(Verdict)
+_KINDS = get_args(ICCKind)
+_VERDICTS = get_args(Verdict)
 _LIMITS = (0.5, 0.75, 0.9)
-"""From which a reliability is no longer called by each verdict but the last."""
+"""Lower limits of the verdicts after the first: poor below 0.5, moderate below 0.75, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,9 @@ def mean_squares(table: Floats) -> MeanSquares:
     n, k = table.shape
     # Deviations from a value of the table: sums of squares of constant parts are then exactly 0.
     x = table - table[0, 0]
-    rows, columns, grand = x.mean(axis=1), x.mean(axis=0), x.mean()
+    rows = x.mean(axis=1)
+    columns = x.mean(axis=0)
+    grand = x.mean()
     scale = float((x**2).sum())
     ss_items = k * float(((rows - grand) ** 2).sum())
     ss_raters = n * float(((columns - grand) ** 2).sum())
@@ -88,9 +91,8 @@ def mean_squares(table: Floats) -> MeanSquares:
     )
 
     def clean(ss: float, df: int) -> float:
-        return (
-            0.0 if ss <= 1e-24 * scale else ss / df
-        )  # rounding is not variance
+        # Rounding is not variance.
+        return 0.0 if ss <= 1e-24 * scale else ss / df
 
     return MeanSquares(
         items=clean(ss_items, n - 1),
@@ -132,12 +134,25 @@ def icc(
     df2 = n * max(k - 1, 0) if kind[0] == "1" else df1 * max(k - 1, 0)
 
     def undefined(reason: str) -> ICC:
-        return ICC(kind, None, None, None, df1, df2, None, n, k, reason)
+        return ICC(
+            kind=kind,
+            value=None,
+            interval=None,
+            f=None,
+            df1=df1,
+            df2=df2,
+            p_value=None,
+            n_items=n,
+            n_raters=k,
+            reason=reason,
+        )
 
     if n < 2 or k < 2:
         return undefined(
             f"needs at least two items and two raters, got {n} and {k}"
         )
+    # Plan: mean squares; refusals where the ratios are 0/0; the one-rater form; its interval; for
+    # the mean of k raters Spearman-Brown of both ends.
     ms = mean_squares(table)
     if ms.items == 0.0 and ms.within == 0.0:
         return undefined(
@@ -167,7 +182,18 @@ def icc(
     if not (limits or reason):
         reason = "raters agree so little that the interval has no bound"
     interval = Interval(*limits, level) if limits and not reason else None
-    return ICC(kind, value, interval, f, df1, df2, p, n, k, reason)
+    return ICC(
+        kind=kind,
+        value=value,
+        interval=interval,
+        f=f,
+        df1=df1,
+        df2=df2,
+        p_value=p,
+        n_items=n,
+        n_raters=k,
+        reason=reason,
+    )
 
 
 def spearman_brown(reliability: float, k: float) -> float:
@@ -208,17 +234,18 @@ def _single(ms: MeanSquares, kind: str, noise: float) -> float:
 
 
 def _average(ms: MeanSquares, kind: str, noise: float) -> float | None:
-    whole = ms.items + (
+    denominator = ms.items + (
         (ms.raters - ms.error) / ms.n if kind[0] == "2" else 0.0
     )
-    return (ms.items - noise) / whole if whole > 0 else None
+    return (ms.items - noise) / denominator if denominator > 0 else None
 
 
 def _limits(
     ms: MeanSquares, kind: str, single: float, level: float
 ) -> tuple[float, float] | None:
     """Interval of the one-rater form, or None where its degrees of freedom are 0/0."""
-    n, k = ms.n, ms.k
+    n = ms.n
+    k = ms.k
     if ms.within == 0.0 or (kind[0] == "3" and ms.error == 0.0):
         return 1.0, 1.0
     upper = 1.0 - (1.0 - level) / 2.0
@@ -236,19 +263,17 @@ def _limits(
         )
     # Satterthwaite's degrees of freedom, written without dividing by MSE, which may be 0.
     raters = k * single * ms.raters
-    rest = (n * (1 + (k - 1) * single) - k * single) * ms.error
-    if (raters + rest) ** 2 == 0.0:
+    residual = (n * (1 + (k - 1) * single) - k * single) * ms.error
+    if (raters + residual) ** 2 == 0.0:
         return None
     df = (
         (k - 1)
         * (n - 1)
-        * (raters + rest) ** 2
-        / ((n - 1) * raters**2 + rest**2)
+        * (raters + residual) ** 2
+        / ((n - 1) * raters**2 + residual**2)
     )
-    f_low, f_high = (
-        scipy.stats.f.ppf(upper, n - 1, df),
-        scipy.stats.f.ppf(upper, df, n - 1),
-    )
+    f_low = scipy.stats.f.ppf(upper, n - 1, df)
+    f_high = scipy.stats.f.ppf(upper, df, n - 1)
     shared = k * ms.raters + (k * n - k - n) * ms.error
     low = n * (ms.items - f_low * ms.error) / (f_low * shared + n * ms.items)
     high = (

@@ -67,7 +67,7 @@ def length_bias(
     *,
     least: int = LEAST_TEXTS,
 ) -> Bias:
-    """How much a grade rises when a text of the same human grade has twice the words.
+    """Estimate the rise of a grade when a text of the same human grade has twice the words.
 
     The slope of the judge's grades on log2 of the words, with the human grade held constant. Errors
     of the human grades draw it towards the slope without them.
@@ -82,13 +82,12 @@ def length_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y, z = (
-        vector(words, "words"),
-        vector(judged, "judged"),
-        vector(human, "human"),
-    )
+    x = vector(words, "words")
+    y = vector(judged, "judged")
+    z = vector(human, "human")
     n = same_length(words=x, judged=y, human=z)
     unit = "grade for twice the words"
+    # A unit of log2 is a doubling of the words, so the slope has a meaning of its own.
     doublings = np.log2(np.maximum(x, 1.0))
     design = np.column_stack([np.ones(n), doublings, z])
     reason = ""
@@ -106,15 +105,28 @@ def length_bias(
     elif float(_leverage(design).max()) > 1 - 1e-9:
         reason = "one text alone decides it"
     if reason:
-        return Bias("length", None, None, n, unit, reason)
+        return Bias(
+            name="length",
+            value=None,
+            interval=None,
+            n=n,
+            unit=unit,
+            reason=reason,
+        )
     value, interval = _slope(design, y, pictures)
-    return Bias("length", value, interval, n, unit)
+    return Bias(
+        name="length",
+        value=value,
+        interval=interval,
+        n=n,
+        unit=unit,
+    )
 
 
 def own_text_bias(
     own: ArrayLike, others: ArrayLike, *, least: int = LEAST_PICTURES
 ) -> Bias:
-    """How much more a judge overrates texts of its own model than those of others.
+    """Estimate how much more a judge overrates texts of its own model than those of others.
 
     Args:
         own: Mean of (judge - people) for the judge's own texts of each picture, (pictures,), both
@@ -128,7 +140,8 @@ def own_text_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y = vector(own, "own"), vector(others, "others")
+    x = vector(own, "own")
+    y = vector(others, "others")
     same_length(own=x, others=y)
     what = "pictures with texts of its own and of others"
     return mean_bias("own texts", OWN_UNIT, x - y, what, least=least)
@@ -150,11 +163,22 @@ def mean_bias(
     n = len(x)
     if n < least:
         return Bias(
-            name, None, None, n, unit, f"{n} {what}, {least} are needed"
+            name=name,
+            value=None,
+            interval=None,
+            n=n,
+            unit=unit,
+            reason=f"{n} {what}, {least} are needed",
         )
     error = float(np.std(x, ddof=1) / np.sqrt(n))
     mean = float(x.mean())
-    return Bias(name, mean, wald_interval(mean, error, df=n - 1), n, unit)
+    return Bias(
+        name=name,
+        value=mean,
+        interval=wald_interval(mean, error, df=n - 1),
+        n=n,
+        unit=unit,
+    )
 
 
 def share_bias(
@@ -172,20 +196,31 @@ def share_bias(
     n = len(changed)
     if n < least:
         return Bias(
-            name, None, None, n, unit, f"{n} {what}, {least} are needed"
+            name=name,
+            value=None,
+            interval=None,
+            n=n,
+            unit=unit,
+            reason=f"{n} {what}, {least} are needed",
         )
-    found = scipy.stats.binomtest(sum(changed), n).proportion_ci(
+    limits = scipy.stats.binomtest(sum(changed), n).proportion_ci(
         method="wilson"
     )
-    ends = Interval(float(found.low), float(found.high))
-    return Bias(name, sum(changed) / n, ends, n, unit)
+    ends = Interval(float(limits.low), float(limits.high))
+    return Bias(
+        name=name,
+        value=sum(changed) / n,
+        interval=ends,
+        n=n,
+        unit=unit,
+    )
 
 
 def seat_bias(
     orders: Sequence[tuple[int, int]],
     pictures: Sequence[Hashable] | None = None,
 ) -> tuple[Bias, Bias]:
-    """How much more often the text in the first seat wins, and how often the order decides.
+    """Estimate the advantage of the first seat, and the share of pairs that the order decides.
 
     Args:
         orders: Per pair who won in each of both orders: 1 the first seat, -1 the second, 0 a tie.
@@ -195,6 +230,7 @@ def seat_bias(
         (Pairs that the first seat won in both orders - pairs that the second won) / pairs; the
         share of pairs whose winner changes with the order.
     """
+    # A seat counts only if it wins in both orders; otherwise the order or a tie decided.
     both = [(a == b) * a for a, b in orders]
     flipped = [x != 0 for x in both]
     pairs = "pairs in both orders"
@@ -209,15 +245,22 @@ def seat_bias(
     if (n := len(set(pictures))) < LEAST_CLUSTERS:
         reason = f"pairs of {n} pictures, {LEAST_CLUSTERS} are needed"
         seat, flips = (
-            Bias(x.name, None, None, x.n, x.unit, reason)
+            Bias(
+                name=x.name,
+                value=None,
+                interval=None,
+                n=x.n,
+                unit=x.unit,
+                reason=reason,
+            )
             for x in (seat, flips)
         )
         return seat, flips
     seat, flips = (
         replace(
-            one, interval=mean_interval(x, clusters=list(pictures)).interval
+            bias, interval=mean_interval(x, clusters=list(pictures)).interval
         )
-        for one, x in ((seat, both), (flips, flipped))
+        for bias, x in ((seat, both), (flips, flipped))
     )
     return seat, flips
 
@@ -229,7 +272,7 @@ def place_bias(
     *,
     wrong: bool = True,
 ) -> Bias:
-    """How much more of the wrong sentences at the end of a text a judge finds than at its start.
+    """Compare the shares of wrong sentences that a judge finds at the end and start of texts.
 
     Args:
         places: Relative place, 0 to 1, of each sentence that people call wrong.
@@ -243,7 +286,8 @@ def place_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y = vector(places, "places"), vector(found, "found")
+    x = vector(places, "places")
+    y = vector(found, "found")
     n = same_length(places=x, found=y)
     name = "place of the sentence" if wrong else "place, false alarms"
     kind = "wrong" if wrong else "right"
@@ -257,37 +301,51 @@ def place_bias(
             f"{n} {kind} sentences of {len(set(pictures))} pictures, {ends} in the first or last"
             f" third; {LEAST_TEXTS}, {LEAST_CLUSTERS} and {LEAST_ENDS} are needed"
         )
-        return Bias(name, None, None, n, PLACE_UNIT, reason)
+        return Bias(
+            name=name,
+            value=None,
+            interval=None,
+            n=n,
+            unit=PLACE_UNIT,
+            reason=reason,
+        )
     value, interval = _slope(np.column_stack([np.ones(n), x]), y, pictures)
-    return Bias(name, value, interval, n, PLACE_UNIT)
+    return Bias(
+        name=name,
+        value=value,
+        interval=interval,
+        n=n,
+        unit=PLACE_UNIT,
+    )
 
 
 def _leverage(design: Floats) -> Floats:
-    """How much each row decides its own fitted value, 0 to 1."""
+    """Return the leverage of each row, 0 to 1: its weight in its own fitted value."""
     return np.asarray((design * np.linalg.pinv(design).T).sum(axis=1))
 
 
 def _slope(
     design: Floats, y: Floats, pictures: Sequence[Hashable] | None
 ) -> tuple[float, Interval]:
-    """The second coefficient by least squares, and its interval."""
+    """Return the second coefficient by least squares, and its interval."""
     n, k = design.shape
     bread = np.linalg.inv(design.T @ design)
     weights = bread @ design.T
     beta = weights @ y
     errors = y - design @ beta
     if pictures is None:
-        scores, df, factor = (
-            design * (errors / (1 - _leverage(design)))[:, None],
-            n - k,
-            1.0,
-        )
+        # HC3: residuals divided by 1 - leverage, for unequal variances of independent texts.
+        scores = design * (errors / (1 - _leverage(design)))[:, None]
+        df = n - k
+        factor = 1.0
     else:
+        # CR1: scores summed over pictures, with the usual correction for few clusters.
         codes = cluster_codes(list(pictures), n)
         groups = n_clusters(codes)
         scores = np.zeros((groups, k))
         np.add.at(scores, codes, design * errors[:, None])
-        df, factor = groups - 1, groups / (groups - 1)
+        df = groups - 1
+        factor = groups / (groups - 1)
     error = float(np.sqrt(factor * (bread @ scores.T @ scores @ bread)[1, 1]))
     slope = float(beta[1])
     return slope, wald_interval(slope, error, df=df)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
-from beholder.stats.agreement import Agreement, bootstrapped
+from beholder.stats.agreement import Agreement, bootstrap_agreement
 from beholder.stats.checks import Floats, Ints, Resampling, matrix, one_of
 
 Weighting: TypeAlias = Literal["none", "linear", "quadratic"]
@@ -65,18 +65,21 @@ def cohen_kappa(
         np.array([order[x] for x in v], dtype=np.int64)
         for v in (first, second)
     )
+    # Distances of places in the order; with power 0 all are 1 but those of equal categories.
     places = np.arange(len(order), dtype=np.float64)
     power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
     distance = np.abs(np.subtract.outer(places, places)) ** power
     np.fill_diagonal(distance, 0.0)
-    return bootstrapped(
+    return bootstrap_agreement(
         "cohen-kappa" if weights == "none" else f"cohen-kappa {weights}",
         lambda items: kappa_of(rows[items], columns[items], distance),
         n_items=len(first),
         n_raters=2,
-        undefined="both raters give one and the same category"
-        if first
-        else "no items",
+        undefined=(
+            "both raters give one and the same category"
+            if first
+            else "no items"
+        ),
         **options,
         clusters=clusters,
     )
@@ -116,13 +119,12 @@ def _order(
         return order
     if weights != "none" and any(isinstance(x, str) for x in labels):
         raise ConfigError(
-            "categories: say the order of the labels, as weights measure along it"
+            "categories: weights need the order of the labels; list all categories in order"
         )
     try:
         return {category: i for i, category in enumerate(sorted(set(labels)))}
-    except (
-        TypeError
-    ):  # labels of several types: without weights their order does not matter
+    except TypeError:
+        # Labels of several types: without weights their order does not matter.
         return {
             category: i for i, category in enumerate(dict.fromkeys(labels))
         }
@@ -163,7 +165,7 @@ def fleiss_kappa(
             f"{per_item.min():.0f} to {per_item.max():.0f}"
         )
     raters = int(per_item[0]) if len(table) else 0
-    return bootstrapped(
+    return bootstrap_agreement(
         "fleiss-kappa",
         lambda items: _fleiss(table[items], raters),
         n_items=len(table),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
-from beholder.stats.agreement import Agreement, bootstrapped
+from beholder.stats.agreement import Agreement, bootstrap_agreement
 from beholder.stats.checks import (
     Floats,
     Resampling,
@@ -64,7 +64,7 @@ def krippendorff_alpha(
     codes = cluster_codes(clusters, len(table))[paired]
     table = table[paired]
     all_equal = "all ratings are equal: nothing could disagree"
-    return bootstrapped(
+    return bootstrap_agreement(
         f"krippendorff-alpha {measurement}",
         lambda rows: _alpha(table[rows], _DISAGREEMENTS[measurement]),
         n_items=len(table),
@@ -104,9 +104,8 @@ def _nominal(table: Floats, pairable: Floats) -> tuple[Floats, float]:
 def _interval(table: Floats, pairable: Floats) -> tuple[Floats, float]:
     if pairable.min() == pairable.max():
         return np.zeros(len(table)), 0.0
-    centred = (
-        table - pairable.mean()
-    )  # sums of squares of far-off values would lose digits
+    # Sums of squares of far-off values would lose digits.
+    centred = table - pairable.mean()
     sizes = (~np.isnan(table)).sum(axis=1)
     item_mean = np.nansum(centred, axis=1) / sizes
     per_item = (
@@ -175,9 +174,8 @@ def _codes(
     codes: dict[Any, int] = {}
 
     def code(label: Any) -> float:
-        missing = (
-            label is None or label != label
-        )  # NaN is the one value unlike itself
+        # NaN is the one value unlike itself.
+        missing = label is None or label != label
         return (
             np.nan if missing else float(codes.setdefault(label, len(codes)))
         )

@@ -13,7 +13,7 @@ from beholder.stats.checks import Floats
 
 DIGITS = 12
 """Significant digits that are trusted: two ways to add up the same numbers differ behind them."""
-_MOST = 300
+_MAX_EXPONENT = 300
 """Powers of ten stay finite."""
 
 
@@ -21,7 +21,8 @@ def round_values(values: ArrayLike) -> Floats:
     """Values with twelve significant digits, each nearest to its decimal number; any shape."""
     numbers = np.asarray(values, dtype=np.float64)
     size = np.abs(numbers)
-    usual = (size > 0) & np.isfinite(size)  # 0, infinity and NaN stay
+    # 0, infinity and NaN stay.
+    usual = (size > 0) & np.isfinite(size)
     exponents = np.floor(np.log10(size, out=np.zeros_like(size), where=usual))
     return np.where(
         usual, _round_decimals(numbers, DIGITS - 1 - exponents), numbers
@@ -45,13 +46,15 @@ def round_to_scale(values: ArrayLike, scale: float) -> Floats:
 
 def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
     """Subtract: a - b, (n,), and 0 where they are equal but for rounding."""
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    x = np.asarray(a, dtype=np.float64)
+    y = np.asarray(b, dtype=np.float64)
     return np.where(round_differences(x, y) == 0, 0.0, x - y)
 
 
 def round_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     """Subtract: a - b, (n,), without the digits that its sides cannot state."""
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    x = np.asarray(a, dtype=np.float64)
+    y = np.asarray(b, dtype=np.float64)
     sizes = np.abs(np.concatenate([x.ravel(), y.ravel()]))
     return round_to_scale(
         x - y, float(sizes[np.isfinite(sizes)].max(initial=0.0))
@@ -69,9 +72,7 @@ def mean_ranks(values: ArrayLike) -> Floats:
 
 def _round_decimals(numbers: Floats, decimals: Floats) -> Floats:
     # A whole number over an exact power of ten is the float nearest to the decimal number.
-    decimals = np.clip(decimals, -_MOST, _MOST)
-    up, down = (
-        10.0 ** np.maximum(decimals, 0),
-        10.0 ** np.maximum(-decimals, 0),
-    )
+    decimals = np.clip(decimals, -_MAX_EXPONENT, _MAX_EXPONENT)
+    up = 10.0 ** np.maximum(decimals, 0)
+    down = 10.0 ** np.maximum(-decimals, 0)
     return np.asarray(np.rint(numbers * up / down) / up * down)

@@ -20,10 +20,10 @@ from beholder.stats.checks import (
     vector,
 )
 
-_DRAW_CELLS = (
-    1 << 25
-)  # 128 MB of 32-bit indices at most, and once more transposed
-_STEPS = 64  # gathered at once; small, to stay in the cache
+# 128 MB of 32-bit indices at most, and once more transposed.
+_DRAW_CELLS = 1 << 25
+# Gathered at once; small, to stay in the cache.
+_STEPS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,8 @@ def elo(
     systems, a, b, score = encode_battles(first, second, outcome)
     n = len(score)
     step = k, scale, base, start
-    played = np.empty(
-        (n_resamples + 1, len(systems))
-    )  # first the battles in their own order
+    # First the battles in their own order.
+    played = np.empty((n_resamples + 1, len(systems)))
     rng = np.random.RandomState(seed)
     trials = max(1, _DRAW_CELLS // n)
     for begin in range(0, len(played), trials):
@@ -105,12 +104,13 @@ def elo(
                 if trial
                 else np.arange(n)
             )
-        with np.errstate(
-            over="ignore"
-        ):  # an expected score of 1 / (1 + infinity) is 0
+        # An expected score of 1 / (1 + infinity) is 0.
+        with np.errstate(over="ignore"):
             part[:] = _play(draws, a, b, score, step)
-    one_pass, replicates = played[0], played[1:]
+    one_pass = played[0]
+    replicates = played[1:]
     absent = np.isnan(replicates).all(axis=0)
+    # A system of few battles may be missing from every resample; its median would be undefined.
     if bool(absent.any()):
         name = systems[int(np.argmax(absent))]
         raise ConfigError(
@@ -129,12 +129,12 @@ def elo(
     )
     return tuple(
         EloRating(
-            name,
-            int(median + 0.5),
-            median,
-            Interval(start, end, level),
-            once,
-            n,
+            system=name,
+            rating=int(median + 0.5),
+            median=median,
+            interval=Interval(start, end, level),
+            one_pass=once,
+            n_battles=n,
         )
         for name, median, start, end, once, n in rows
     )
@@ -190,9 +190,8 @@ def elo_replicates(
             )
             places = slice(resample * n_passes, (resample + 1) * n_passes)
             draws[places] = rng.choice(rows, size=(n_passes, n))
-        with np.errstate(
-            over="ignore"
-        ):  # an expected score of 1 / (1 + infinity) is 0
+        # An expected score of 1 / (1 + infinity) is 0.
+        with np.errstate(over="ignore"):
             played = _play(draws, a, b, score, (4.0, 400.0, 10.0, 1000.0))
         passes = played.reshape(len(part), n_passes, len(systems))
         absent = np.isnan(passes).all(axis=1, keepdims=True)
@@ -261,22 +260,24 @@ def _play(
     ratings = np.full(trials * n_systems, rate * start)
     gain = rate * k
     points = gain * score
-    drawn = np.zeros(trials * n_systems, dtype=bool)
+    has_played = np.zeros(trials * n_systems, dtype=bool)
     offset = np.arange(trials, dtype=np.int64) * n_systems
-    positions = np.ascontiguousarray(
-        draws.T
-    )  # one row per step, so that steps read in order
+    # One row per step, so that steps read in order.
+    positions = np.ascontiguousarray(draws.T)
     for begin in range(0, n, _STEPS):
         part = positions[begin : begin + _STEPS]
-        left, right, gained = a.take(part), b.take(part), points.take(part)
-        left += offset
-        right += offset
-        drawn[left] = True
-        drawn[right] = True
-        for i, j, s in zip(left, right, gained, strict=True):
-            mine, other = ratings.take(i), ratings.take(j)
-            change = s - gain / (np.exp(other - mine) + 1.0)
-            ratings[i] = mine + change
-            ratings[j] = other - change
-    ratings[~drawn] = np.nan
+        first_places = a.take(part)
+        second_places = b.take(part)
+        gained = points.take(part)
+        first_places += offset
+        second_places += offset
+        has_played[first_places] = True
+        has_played[second_places] = True
+        for i, j, s in zip(first_places, second_places, gained, strict=True):
+            first_rating = ratings.take(i)
+            second_rating = ratings.take(j)
+            change = s - gain / (np.exp(second_rating - first_rating) + 1.0)
+            ratings[i] = first_rating + change
+            ratings[j] = second_rating - change
+    ratings[~has_played] = np.nan
     return np.asarray((ratings / rate).reshape(trials, n_systems))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Estimate, Interval
-from beholder.stats.agreement import Agreement, bootstrapped
+from beholder.stats.agreement import Agreement, bootstrap_agreement
 from beholder.stats.bootstrap import describe_few_sources, mean_interval
 from beholder.stats.checks import (
     Floats,
@@ -57,15 +57,38 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     ms = None if few else mean_squares(table)
     if ms is None or ms.items == 0.0:
         undefined = few or "item sums do not vary"
-        return Agreement("cronbach-alpha", None, None, n, k, None, undefined)
+        return Agreement(
+            method="cronbach-alpha",
+            value=None,
+            interval=None,
+            n_items=n,
+            n_raters=k,
+            p_value=None,
+            reason=undefined,
+        )
     alpha = (ms.items - ms.error) / ms.items
     if reason := describe_few_sources(n):
-        return Agreement("cronbach-alpha", alpha, None, n, k, None, reason)
-    df1, df2 = n - 1, (n - 1) * (k - 1)
+        return Agreement(
+            method="cronbach-alpha",
+            value=alpha,
+            interval=None,
+            n_items=n,
+            n_raters=k,
+            p_value=None,
+            reason=reason,
+        )
+    df1 = n - 1
+    df2 = (n - 1) * (k - 1)
     tail = (1.0 - level) / 2.0
     low = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(1.0 - tail, df1, df2))
     high = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(tail, df1, df2))
-    return Agreement("cronbach-alpha", alpha, Interval(low, high, level), n, k)
+    return Agreement(
+        method="cronbach-alpha",
+        value=alpha,
+        interval=Interval(low, high, level),
+        n_items=n,
+        n_raters=k,
+    )
 
 
 def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
@@ -99,7 +122,7 @@ def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
         if value is None
         else float(scipy.stats.chi2.sf(k * (n - 1) * value, n - 1))
     )
-    return bootstrapped(
+    return bootstrap_agreement(
         "kendall-w",
         lambda rows: _concordance(table[rows]),
         n_items=n if k >= 2 else 0,
@@ -156,15 +179,15 @@ def mean_pairwise_correlation(
     ]
 
     def statistic(rows: Ints) -> float | None:
-        found = _pairwise(table[rows], kind, defined)
-        values = [r for r in found.values() if r is not None]
+        correlations = _pairwise(table[rows], kind, defined)
+        values = [r for r in correlations.values() if r is not None]
         return (
             float(np.mean(values))
             if values and len(values) == len(defined)
             else None
         )
 
-    result = bootstrapped(
+    result = bootstrap_agreement(
         f"mean pairwise {kind}",
         statistic,
         n_items=n,
@@ -173,6 +196,7 @@ def mean_pairwise_correlation(
         **options,
         clusters=clusters,
     )
+    # A mean over fewer pairs than there are is stated as such, even if it has an interval.
     lost = len(pairs) - len(defined)
     if result.value is None or not lost:
         return result
@@ -191,11 +215,11 @@ def _pairwise(
     """Correlation of pairs of columns, each over the rows where both have a number."""
     function = coefficient(kind)
     rated = ~np.isnan(table)
-    found = {}
+    correlations = {}
     for i, j in pairs:
         both = rated[:, i] & rated[:, j]
-        found[i, j] = function(table[both, i], table[both, j])
-    return found
+        correlations[i, j] = function(table[both, i], table[both, j])
+    return correlations
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,13 +266,22 @@ def within_item_spread(
     rows = [row[~np.isnan(row)] for row in table]
     sds = [float(r.std(ddof=ddof)) if len(r) >= 2 else None for r in rows]
     ranges = [float(r.max() - r.min()) if len(r) >= 2 else None for r in rows]
-    kept = [[v for v in values if v is not None] for values in (sds, ranges)]
-    if not kept[0]:
+    defined = [
+        [v for v in values if v is not None] for values in (sds, ranges)
+    ]
+    if not defined[0]:
         raise ConfigError(
             "ratings: no item has two ratings, so there is no spread to measure"
         )
-    sd, span = (mean_interval(values, **options) for values in kept)
-    return Spread(sd, span, tuple(sds), tuple(ranges), len(kept[0]), ddof)
+    sd, span = (mean_interval(values, **options) for values in defined)
+    return Spread(
+        sd=sd,
+        range=span,
+        item_sd=tuple(sds),
+        item_range=tuple(ranges),
+        n_items=len(defined[0]),
+        ddof=ddof,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +324,8 @@ def error_correlation(
         ConfigError: Shapes that do not pair, or values that are not finite.
     """
     one_of(kind, ("signed", "wrong"), "kind")
-    table, truth = (
-        matrix(answers, "answers", missing=True),
-        vector(gold, "gold"),
-    )
+    table = matrix(answers, "answers", missing=True)
+    truth = vector(gold, "gold")
     if len(table) != len(truth):
         raise ConfigError(f"answers: {len(table)} items, gold: {len(truth)}")
     errors = table - truth[:, None]
@@ -308,4 +339,9 @@ def error_correlation(
     pairs = _pairwise(
         errors, "pearson", combinations(range(errors.shape[1]), 2)
     )
-    return ErrorCorrelation(mean, pairs, error, kind)
+    return ErrorCorrelation(
+        mean=mean,
+        pairs=pairs,
+        error=error,
+        kind=kind,
+    )

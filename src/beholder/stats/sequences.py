@@ -55,7 +55,8 @@ class Betting:
         x = (value - self._low) / (self._high - self._low)
         if not -1e-9 <= x <= 1 + 1e-9:
             raise ConfigError(f"{value} is outside {self._low}..{self._high}")
-        t, alpha = self._n + 1, 1 - self._level
+        t = self._n + 1
+        alpha = 1 - self._level
         bet = math.sqrt(
             2 * math.log(2 / alpha) / (t * math.log(1 + t) * self._variance)
         )
@@ -68,20 +69,24 @@ class Betting:
         self._open &= self._logs.max(axis=0) - math.log(2) < math.log(
             1 / alpha
         )
-        self._n, self._sum = t, self._sum + x
+        # The next bet may use only values seen so far, so the variance is updated after the bet.
+        self._n = t
+        self._sum = self._sum + x
         self._squares += (x - (0.5 + self._sum) / (t + 1)) ** 2
         self._variance = (0.25 + self._squares) / (t + 1)
 
     @property
     def interval(self) -> Interval:
-        """All means that nothing speaks against; a single point if something speaks against all."""
+        """The range of the means that are not rejected; a single point if all are rejected."""
         span = self._high - self._low
-        left = np.flatnonzero(self._open)
-        if not len(left):  # the values are not independent draws of one range
+        open_places = np.flatnonzero(self._open)
+        # The values are not independent draws of one range.
+        if not len(open_places):
             mean = self._low + span * self._sum / self._n
             return Interval(mean, mean, self._level)
         step = 1 / (GRID - 1)
-        first, last = self._means[left[0]] - step, self._means[left[-1]] + step
+        first = self._means[open_places[0]] - step
+        last = self._means[open_places[-1]] + step
         return Interval(
             self._low + span * max(0.0, float(first)),
             self._low + span * min(1.0, float(last)),

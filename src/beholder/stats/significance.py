@@ -59,7 +59,8 @@ def moments(group: Group, name: str) -> Moments:
     values = vector(group, name)
     if len(values) == 0:
         return Moments(0.0, 0.0, 0)
-    if values.min() == values.max():  # rounding is not variance
+    # Rounding is not variance.
+    if values.min() == values.max():
         return Moments(float(values[0]), 0.0, len(values))
     return Moments(
         float(values.mean()), float(values.std(ddof=1)), len(values)
@@ -115,22 +116,37 @@ def cohen_d(
     """
     one_of(pooling, get_args(Pooling), "pooling")
     resampling(1, level)
-    x, y = moments(a, "a"), moments(b, "b")
+    x = moments(a, "a")
+    y = moments(b, "b")
     name = f"cohen-d {pooling}"
     reason = _undefined(x, y)
     if reason:
-        return Effect(name, None, None, x.n, y.n, reason)
+        return Effect(
+            name=name,
+            value=None,
+            interval=None,
+            n_a=x.n,
+            n_b=y.n,
+            reason=reason,
+        )
     if pooling == "pooled":
         d = (x.mean - y.mean) / pooled_sd(x, y)
         error = (x.n + y.n) / (x.n * y.n) + d**2 / (2 * (x.n + y.n))
     else:
         variance = (x.sd**2 + y.sd**2) / 2
         d = (x.mean - y.mean) / float(np.sqrt(variance))
-        df_x, df_y = x.n - 1, y.n - 1
+        df_x = x.n - 1
+        df_y = y.n - 1
         error = d**2 * (x.sd**4 / df_x + y.sd**4 / df_y) / (8 * variance**2)
         error += (x.sd**2 / df_x + y.sd**2 / df_y) / variance
     interval = wald_interval(d, float(np.sqrt(error)), level)
-    return Effect(name, d, interval, x.n, y.n)
+    return Effect(
+        name=name,
+        value=d,
+        interval=interval,
+        n_a=x.n,
+        n_b=y.n,
+    )
 
 
 def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
@@ -141,7 +157,14 @@ def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
     """
     d = cohen_d(a, b, level=level)
     if d.value is None or d.interval is None:
-        return Effect("hedges-g", None, None, d.n_a, d.n_b, d.reason)
+        return Effect(
+            name="hedges-g",
+            value=None,
+            interval=None,
+            n_a=d.n_a,
+            n_b=d.n_b,
+            reason=d.reason,
+        )
     df = d.n_a + d.n_b - 2
     j = float(
         np.exp(
@@ -150,12 +173,19 @@ def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
         / np.sqrt(df / 2)
     )
     interval = Interval(j * d.interval.low, j * d.interval.high, level)
-    return Effect("hedges-g", j * d.value, interval, d.n_a, d.n_b)
+    return Effect(
+        name="hedges-g",
+        value=j * d.value,
+        interval=interval,
+        n_a=d.n_a,
+        n_b=d.n_b,
+    )
 
 
 def pooled_sd(x: Moments, y: Moments) -> float:
     """Standard deviation with the variances weighted by n - 1."""
-    df_x, df_y = x.n - 1, y.n - 1
+    df_x = x.n - 1
+    df_y = y.n - 1
     return float(np.sqrt((df_x * x.sd**2 + df_y * y.sd**2) / (df_x + df_y)))
 
 
@@ -184,7 +214,8 @@ class TestResult:
         reason: Why something is None.
     """
 
-    __test__ = False  # not a test class for pytest
+    # Not a test class for pytest.
+    __test__ = False
 
     name: str
     statistic: float | None
@@ -216,19 +247,32 @@ def t_test(
         ConfigError: Scores that are not finite.
     """
     resampling(1, level)
-    x, y = moments(a, "a"), moments(b, "b")
+    x = moments(a, "a")
+    y = moments(b, "b")
     name = "student-t" if equal_variances else "welch-t"
     label = "difference of means"
     difference = x.mean - y.mean
     if reason := _undefined(x, y):
-        known = difference if min(x.n, y.n) else None
+        estimate = difference if min(x.n, y.n) else None
         return TestResult(
-            name, None, None, None, known, label, None, x.n, y.n, reason
+            name=name,
+            statistic=None,
+            df=None,
+            p_value=None,
+            estimate=estimate,
+            estimate_name=label,
+            interval=None,
+            n_a=x.n,
+            n_b=y.n,
+            reason=reason,
         )
-    found = scipy.stats.ttest_ind_from_stats(
+    outcome = scipy.stats.ttest_ind_from_stats(
         x.mean, x.sd, x.n, y.mean, y.sd, y.n, equal_var=equal_variances
     )
-    error_x, error_y = x.sd**2 / x.n, y.sd**2 / y.n
+    error_x = x.sd**2 / x.n
+    error_y = y.sd**2 / y.n
+    # scipy's p is used, but its interval needs arrays, so error and degrees of freedom are made
+    # here.
     if equal_variances:
         df = float(x.n + y.n - 2)
         pooled = ((x.n - 1) * x.sd**2 + (y.n - 1) * y.sd**2) / df
@@ -238,8 +282,18 @@ def t_test(
         df = 1 / (share**2 / (x.n - 1) + (1 - share) ** 2 / (y.n - 1))
         error = np.sqrt(error_x + error_y)
     interval = wald_interval(difference, float(error), level, df)
-    t, p = map(float, found)
-    return TestResult(name, t, df, p, difference, label, interval, x.n, y.n)
+    t, p = map(float, outcome)
+    return TestResult(
+        name=name,
+        statistic=t,
+        df=df,
+        p_value=p,
+        estimate=difference,
+        estimate_name=label,
+        interval=interval,
+        n_a=x.n,
+        n_b=y.n,
+    )
 
 
 def mann_whitney(
@@ -262,17 +316,31 @@ def mann_whitney(
         ConfigError: Scores that are not finite.
     """
     resampling(1, level)
-    x, y = vector(a, "a"), vector(b, "b")
-    n, m = len(x), len(y)
-    x, y = round_values(x), round_values(y)
+    x = vector(a, "a")
+    y = vector(b, "b")
+    n = len(x)
+    m = len(y)
+    x = round_values(x)
+    y = round_values(y)
     label = "probability of superiority"
     if min(n, m) == 0:
         reason = f"needs values in each group, got {n} and {m}"
         return TestResult(
-            "mann-whitney", None, None, None, None, label, None, n, m, reason
+            name="mann-whitney",
+            statistic=None,
+            df=None,
+            p_value=None,
+            estimate=None,
+            estimate_name=label,
+            interval=None,
+            n_a=n,
+            n_b=m,
+            reason=reason,
         )
+    # scipy divides by the spread of the ranks, which equal values do not have.
     if np.ptp(np.concatenate([x, y])) == 0:
-        u, p = n * m / 2, 1.0
+        u = n * m / 2
+        p = 1.0
     else:
         u, p = map(
             float, scipy.stats.mannwhitneyu(x, y, alternative="two-sided")
@@ -280,7 +348,15 @@ def mann_whitney(
     superiority = u / (n * m)
     interval = _newcombe(superiority, n, m, level)
     return TestResult(
-        "mann-whitney", u, None, p, superiority, label, interval, n, m
+        name="mann-whitney",
+        statistic=u,
+        df=None,
+        p_value=p,
+        estimate=superiority,
+        estimate_name=label,
+        interval=interval,
+        n_a=n,
+        n_b=m,
     )
 
 
@@ -288,7 +364,7 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
     z = float(scipy.stats.norm.ppf(0.5 + level / 2))
     half = (m + n) / 2 - 1
 
-    def off(centre: float) -> float:
+    def score_equation(centre: float) -> float:
         spread = 1 + half * (
             (1 - centre) / (2 - centre) + centre / (1 + centre)
         )
@@ -296,14 +372,17 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
             1 - centre
         ) * spread / (m * n)
 
-    edge = 1e-12  # 0 and 1 solve the equation too, whatever theta
+    # 0 and 1 solve the equation too, whatever theta.
+    edge = 1e-12
     low = (
-        scipy.optimize.brentq(off, 0.0, min(theta, 1.0 - edge))
+        scipy.optimize.brentq(score_equation, 0.0, min(theta, 1.0 - edge))
         if theta > 0
         else 0.0
     )
     high = (
-        scipy.optimize.brentq(off, max(theta, edge), 1.0) if theta < 1 else 1.0
+        scipy.optimize.brentq(score_equation, max(theta, edge), 1.0)
+        if theta < 1
+        else 1.0
     )
     return Interval(float(low), float(high), level)
 
@@ -329,15 +408,28 @@ def wilcoxon(
         ConfigError: Different lengths, or scores that are not finite.
     """
     resampling(**options)
-    x, y = vector(a, "a"), vector(b, "b")
+    x = vector(a, "a")
+    y = vector(b, "b")
     n = same_length(a=x, b=y)
+    # Differences that are only rounding count as 0: Wilcoxon's test leaves zeros out.
     difference = round_differences(x, y)
     label = "rank-biserial correlation"
     estimate = _rank_biserial(difference)
     if estimate is None:
-        none, empty = (1.0, "no pair differs") if n else (None, "no pairs")
+        fallback_p, missing_reason = (
+            (1.0, "no pair differs") if n else (None, "no pairs")
+        )
         return TestResult(
-            "wilcoxon", None, None, none, None, label, None, n, n, empty
+            name="wilcoxon",
+            statistic=None,
+            df=None,
+            p_value=fallback_p,
+            estimate=None,
+            estimate_name=label,
+            interval=None,
+            n_a=n,
+            n_b=n,
+            reason=missing_reason,
         )
     w, p = map(float, scipy.stats.wilcoxon(difference))
     interval, reason = bounded(
@@ -347,16 +439,25 @@ def wilcoxon(
         **options,
     )
     return TestResult(
-        "wilcoxon", w, None, p, estimate, label, interval, n, n, reason
+        name="wilcoxon",
+        statistic=w,
+        df=None,
+        p_value=p,
+        estimate=estimate,
+        estimate_name=label,
+        interval=interval,
+        n_a=n,
+        n_b=n,
+        reason=reason,
     )
 
 
 def _rank_biserial(difference: Floats) -> float | None:
-    kept = difference[difference != 0]
-    if len(kept) == 0:
+    nonzero = difference[difference != 0]
+    if len(nonzero) == 0:
         return None
-    ranks = mean_ranks(np.abs(kept))
-    return float((np.sign(kept) * ranks).sum() / ranks.sum())
+    ranks = mean_ranks(np.abs(nonzero))
+    return float((np.sign(nonzero) * ranks).sum() / ranks.sum())
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -372,16 +473,17 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     Raises:
         ConfigError: A p value outside 0..1.
     """
-    known = [(p, i) for i, p in enumerate(p_values) if p is not None]
-    for p, i in known:
+    defined = [(p, i) for i, p in enumerate(p_values) if p is not None]
+    for p, i in defined:
         if not 0.0 <= p <= 1.0:
             raise ConfigError(
                 f"p_values: expected numbers in 0..1, got {p} at position {i}"
             )
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (p, i) in enumerate(sorted(known)):
-        highest = max(highest, min(1.0, p * (len(known) - rank)))
+    for rank, (p, i) in enumerate(sorted(defined)):
+        # The running maximum keeps adjusted values in the order of the raw ones.
+        highest = max(highest, min(1.0, p * (len(defined) - rank)))
         adjusted[i] = highest
     return adjusted
 
@@ -415,25 +517,27 @@ def significance_clusters(
         raise ConfigError(
             f"alpha: expected a share between 0 and 1, got {alpha}"
         )
-    found: list[int | None] = [None] * len(values)
-    known = [
+    clusters: list[int | None] = [None] * len(values)
+    ranked = [
         (float(round_values(value)), place)
         for place, value in enumerate(values)
         if value is not None
     ]
-    rest = [
-        place for _, place in sorted(known, key=lambda one: (-one[0], one[1]))
+    # Of equal values the first by place leads, so that the result does not depend on sorting.
+    remaining = [
+        place
+        for _, place in sorted(ranked, key=lambda entry: (-entry[0], entry[1]))
     ]
     number = 0
-    while rest:
+    while remaining:
         number += 1
-        leader, *others = rest
-        found[leader] = number
-        corrected = holm([p_value(leader, place) for place in others])
-        rest = []
-        for place, p in zip(others, corrected, strict=True):
+        leader, *challengers = remaining
+        clusters[leader] = number
+        corrected = holm([p_value(leader, place) for place in challengers])
+        remaining = []
+        for place, p in zip(challengers, corrected, strict=True):
             if p is None or p >= alpha:
-                found[place] = number
+                clusters[place] = number
             else:
-                rest.append(place)
-    return found
+                remaining.append(place)
+    return clusters

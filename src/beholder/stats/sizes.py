@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.stats.checks import cluster_codes, cluster_sums, matrix, vector
 
-_MOST = 10**9
+_MAX_N = 10**9
 
 
 def texts_for_mean(
@@ -75,9 +75,9 @@ def pictures_for_difference(
             f"r={r}, power={power}, systems={systems}: out of range"
         )
     pairs = systems * (systems - 1) // 2
-    wanted = _z(1 - (1 - level) / pairs) + float(scipy.stats.norm.ppf(power))
+    n_errors = _z(1 - (1 - level) / pairs) + float(scipy.stats.norm.ppf(power))
     return max(
-        2, math.ceil((wanted * sd * math.sqrt(2 * (1 - r)) / delta) ** 2)
+        2, math.ceil((n_errors * sd * math.sqrt(2 * (1 - r)) / delta) ** 2)
     )
 
 
@@ -106,8 +106,10 @@ def items_for_kappa(
         raise ConfigError(
             "shares: expected a square table of shares that sum to 1"
         )
-    rows, columns = p.sum(axis=1), p.sum(axis=0)
-    observed, chance = float(np.trace(p)), float(rows @ columns)
+    rows = p.sum(axis=1)
+    columns = p.sum(axis=0)
+    observed = float(np.trace(p))
+    chance = float(rows @ columns)
     if chance > 1 - 1e-9:
         raise ConfigError(
             "shares: both raters use one category alone, so kappa is undefined"
@@ -139,12 +141,12 @@ def labels_for_corrected_mean(
     if not -1 <= r <= 1 or n_judged < 0:
         raise ConfigError(f"r={r}, n_judged={n_judged}: out of range")
 
-    def narrow(n: int) -> bool:
-        kept = 1 - r * r * n_judged / (n_judged + n)
-        return _z(level) * sd * math.sqrt(kept / n) <= width
+    def is_narrow(n: int) -> bool:
+        variance_share = 1 - r * r * n_judged / (n_judged + n)
+        return _z(level) * sd * math.sqrt(variance_share / n) <= width
 
-    needed = 1 + bisect_left(range(1, _MOST), True, key=narrow)
-    if needed >= _MOST:
+    needed = 1 + bisect_left(range(1, _MAX_N), True, key=is_narrow)
+    if needed >= _MAX_N:
         raise ConfigError("more than a thousand million items would be needed")
     return needed
 
@@ -184,7 +186,7 @@ def _positive(**numbers: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """How values of a pilot lie.
+    """Spread of the values of a pilot.
 
     Attributes:
         sd: Standard deviation of texts.
@@ -198,7 +200,7 @@ class Scatter:
 
 
 def scatter(values: ArrayLike, clusters: Sequence[Hashable]) -> Scatter:
-    """The scatter of a pilot's values, by one-way analysis of variance over pictures.
+    """Return the spread of a pilot's values by one-way analysis of variance over pictures.
 
     Args:
         values: (n,) values of texts.
@@ -207,19 +209,21 @@ def scatter(values: ArrayLike, clusters: Sequence[Hashable]) -> Scatter:
     Raises:
         ConfigError: Fewer than two values, or all are equal.
     """
-    given = vector(values, "values")
-    codes = cluster_codes(clusters, len(given))
-    if len(given) < 2 or np.ptp(given) == 0:
+    pilot = vector(values, "values")
+    codes = cluster_codes(clusters, len(pilot))
+    if len(pilot) < 2 or np.ptp(pilot) == 0:
         raise ConfigError(
-            f"{len(given)} values without any spread: a larger pilot is needed"
+            f"{len(pilot)} values without any spread: a larger pilot is needed"
         )
     sizes = np.bincount(codes)
-    n, k = len(given), len(sizes)
-    means = cluster_sums(codes, given) / sizes
+    n = len(pilot)
+    k = len(sizes)
+    means = cluster_sums(codes, pilot) / sizes
     icc = 0.0
     if 1 < k < n:
-        within = float(((given - means[codes]) ** 2).sum()) / (n - k)
-        between = float(sizes @ (means - given.mean()) ** 2) / (k - 1)
+        within = float(((pilot - means[codes]) ** 2).sum()) / (n - k)
+        between = float(sizes @ (means - pilot.mean()) ** 2) / (k - 1)
+        # The size of a picture that an unbalanced design has on average.
         typical = (n - float(sizes @ sizes) / n) / (k - 1)
         icc = (between - within) / (between + (typical - 1) * within)
-    return Scatter(float(given.std(ddof=1)), min(1.0, max(0.0, icc)), n / k)
+    return Scatter(float(pilot.std(ddof=1)), min(1.0, max(0.0, icc)), n / k)

@@ -27,20 +27,20 @@ Share: TypeAlias = Literal["own", "longer", "union"]
 
 
 def touched(tokens: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
-    """Spans of characters as ranges of the tokens they touch; those that touch none are dropped.
+    """Convert spans of characters to ranges of the tokens they touch; drop those without a token.
 
     Args:
         tokens: Where each token is, in characters.
         spans: The spans.
     """
-    found = []
+    ranges = []
     for start, end in spans:
         inside = [
             i for i, (a, b) in enumerate(tokens) if a < end and b > start
         ]
         if inside:
-            found.append((inside[0], inside[-1] + 1))
-    return found
+            ranges.append((inside[0], inside[-1] + 1))
+    return ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +106,31 @@ def relaxed_f1(
         raise ConfigError(
             f"expected as many documents, got {len(predicted)} and {len(gold)}"
         )
+    # Counts per document, so that a resample of documents only sums rows.
     table = np.zeros((len(gold), 4), dtype=np.int64)
-    for row, (ours, theirs) in enumerate(zip(predicted, gold, strict=True)):
-        p, g = (
-            _spans(ours, f"predicted[{row}]"),
-            _spans(theirs, f"gold[{row}]"),
-        )
+    for row, (predicted_spans, gold_spans) in enumerate(
+        zip(predicted, gold, strict=True)
+    ):
+        p = _spans(predicted_spans, f"predicted[{row}]")
+        g = _spans(gold_spans, f"gold[{row}]")
         hits_p, hits_g = _matches(p, g, overlap, of)
         table[row] = hits_p, len(p), hits_g, len(g)
 
     hits_p, n_p, hits_g, n_g = (int(v) for v in table.sum(axis=0))
-    precision, recall = (
-        hits_p / n_p if n_p else None,
-        hits_g / n_g if n_g else None,
-    )
+    precision = hits_p / n_p if n_p else None
+    recall = hits_g / n_g if n_g else None
     f1 = _f1(table.sum(axis=0))
     if f1 is None:
-        none = "neither side has a span"
+        missing_reason = "neither side has a span"
         return SpanF1(
-            precision, recall, None, None, len(table), n_p, n_g, none
+            precision=precision,
+            recall=recall,
+            f1=None,
+            interval=None,
+            n_documents=len(table),
+            n_predicted=n_p,
+            n_gold=n_g,
+            reason=missing_reason,
         )
     codes = cluster_codes(clusters, len(table))
     interval, reason = bounded(
@@ -134,7 +140,14 @@ def relaxed_f1(
         **options,
     )
     return SpanF1(
-        precision, recall, f1, interval, len(table), n_p, n_g, reason
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        interval=interval,
+        n_documents=len(table),
+        n_predicted=n_p,
+        n_gold=n_g,
+        reason=reason,
     )
 
 
@@ -148,15 +161,18 @@ def _spans(spans: Sequence[TokenSpan], name: str) -> Ints:
 
 
 def _matches(p: Ints, g: Ints, overlap: float, of: str) -> tuple[int, int]:
-    """How many spans of each side match one of the other."""
+    """Return the number of spans of each side that match a span of the other side."""
     if not len(p) or not len(g):
         return 0, 0
+    # Tables of all pairs of spans, (n_predicted, n_gold): shared tokens, and the size to divide by.
     start = np.maximum(p[:, None, 0], g[None, :, 0])
     shared = np.maximum(np.minimum(p[:, None, 1], g[None, :, 1]) - start, 0)
-    size_p, size_g = np.diff(p)[:, 0], np.diff(g)[:, 0]
+    size_p = np.diff(p)[:, 0]
+    size_g = np.diff(g)[:, 0]
     whole_p = whole_g = np.maximum(size_p[:, None], size_g[None, :])
     if of == "own":
-        whole_p, whole_g = size_p[:, None], size_g[None, :]
+        whole_p = size_p[:, None]
+        whole_g = size_g[None, :]
     elif of == "union":
         whole_p = whole_g = size_p[:, None] + size_g[None, :] - shared
     return (
@@ -171,7 +187,8 @@ def _f1(counts: Ints) -> float | None:
         return None
     if hits_p == 0 or hits_g == 0:
         return 0.0
-    precision, recall = hits_p / n_p, hits_g / n_g
+    precision = hits_p / n_p
+    recall = hits_g / n_g
     return 2 * precision * recall / (precision + recall)
 
 
@@ -201,7 +218,8 @@ def token_scores(
             raise ConfigError(f"spans: the score of {start, end} is {score}")
     scores = np.full(n_tokens, np.inf)
     if several == "mean":
-        total, count = np.zeros(n_tokens), np.zeros(n_tokens)
+        total = np.zeros(n_tokens)
+        count = np.zeros(n_tokens)
         for start, end, score in spans:
             total[start:end] += score
             count[start:end] += 1
@@ -232,5 +250,5 @@ def _inside(n_tokens: int, spans: Sequence[TokenSpan]) -> None:
     for start, end in spans:
         if not 0 <= start < end <= n_tokens:
             raise ConfigError(
-                f"spans: {start, end} is no range within {n_tokens} tokens"
+                f"spans: expected ranges within {n_tokens} tokens, got {start, end}"
             )

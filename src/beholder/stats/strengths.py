@@ -93,6 +93,7 @@ def bradley_terry(
     np.add.at(wins, (a, b), score)
     np.add.at(wins, (b, a), 1.0 - score)
     battles = np.bincount(a, minlength=m) + np.bincount(b, minlength=m)
+    # Ford's condition: a finite estimate exists if every system can reach every other by wins.
     components, label = scipy.sparse.csgraph.connected_components(
         scipy.sparse.csr_array(wins > 0), directed=True, connection="strong"
     )
@@ -100,10 +101,10 @@ def bradley_terry(
     intervals: list[Interval | None] = [None] * m
     reason = None
     if components > 1:
-        apart = [systems[i] for i in np.flatnonzero(label == label[0])]
+        component = [systems[i] for i in np.flatnonzero(label == label[0])]
         reason = (
-            f"no finite strengths: {', '.join(apart)} and the other systems did not take points "
-            "from each other in both directions"
+            f"no finite strengths: {', '.join(component)} and the other systems did not take "
+            "points from each other in both directions"
         )
     else:
         strength, information = _fit(wins)
@@ -121,14 +122,17 @@ def bradley_terry(
                 strict=True,
             )
             intervals = [Interval(low, high, level) for low, high in ends]
-    found = zip(systems, values, intervals, battles.tolist(), strict=True)
+    rows = zip(systems, values, intervals, battles.tolist(), strict=True)
     return BradleyTerry(
-        tuple(Strength(*one) for one in found), len(score), reason
+        tuple(Strength(*row) for row in rows), len(score), reason
     )
 
 
 def _fit(wins: Floats) -> tuple[Floats, Floats]:
-    """Newton's method on strengths that sum to 0; the likelihood is concave."""
+    """Maximise the likelihood by Newton's method; return strengths that sum to 0, and information.
+
+    The likelihood is concave, so the maximum is unique where it exists.
+    """
     m = len(wins)
     games = wins + wins.T
     strength = np.zeros(m)
@@ -139,9 +143,8 @@ def _fit(wins: Floats) -> tuple[Floats, Floats]:
         information = np.diag(curvature.sum(axis=1)) - curvature
         # The constant vector is the one flat direction: adding it makes the matrix invertible.
         change = np.linalg.solve(information + 1.0 / m, gradient)
-        change *= min(
-            1.0, 2.0 / max(float(np.abs(change).max()), 1e-300)
-        )  # no wild first steps
+        # No wild first steps.
+        change *= min(1.0, 2.0 / max(float(np.abs(change).max()), 1e-300))
         strength = strength + change - change.mean()
         if np.abs(change).max() < 1e-12:
             break
@@ -161,6 +164,8 @@ def _standard_errors(
     scores = np.zeros((n_clusters(codes), m))
     np.add.at(scores, (codes, a), residual)
     np.add.at(scores, (codes, b), -residual)
+    # The pseudo-inverse: the information has no inverse, as a constant added to all changes
+    # nothing.
     inverse = np.linalg.inv(information + 1.0 / m) - 1.0 / m
     covariance = inverse @ (scores.T @ scores) @ inverse
     return np.asarray(np.sqrt(np.maximum(np.diag(covariance), 0.0)))

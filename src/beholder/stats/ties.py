@@ -101,17 +101,17 @@ def three_way_accuracy(
         predicted == outcome, clusters=clusters, **options
     )
     return ThreeWay(
-        accuracy.mean,
-        accuracy.interval,
-        limit,
-        tuple(predicted.tolist()),
-        n,
-        ties,
+        accuracy=accuracy.mean,
+        interval=accuracy.interval,
+        threshold=limit,
+        predicted=tuple(predicted.tolist()),
+        n=n,
+        n_gold_ties=ties,
     )
 
 
 def _rounded(values: ArrayLike, name: str) -> Floats:
-    """Differences, equal where they differ only by the rounding of the numbers they are of."""
+    """Return differences without the digits that rounding of their operands makes unreliable."""
     differences = vector(values, name)
     return round_to_scale(
         differences, float(np.abs(differences).max(initial=0.0))
@@ -128,10 +128,8 @@ def decide(difference: Floats, threshold: float | None) -> Ints:
     """1, 0 or -1 per difference; first is tested before second, None makes all ties."""
     if threshold is None:
         return np.zeros(len(difference), dtype=np.int64)
-    difference, threshold = (
-        _rounded(difference, "difference"),
-        float(round_values(threshold)),
-    )
+    difference = _rounded(difference, "difference")
+    threshold = float(round_values(threshold))
     second = np.where(-difference >= threshold, -1, 0)
     return np.where(difference >= threshold, 1, second).astype(np.int64)
 
@@ -187,10 +185,8 @@ def tie_calibrated_accuracy(
         ConfigError: No pairs, different lengths, or a value that is not finite.
     """
     resampling(**options)
-    gold, metric = (
-        _rounded(gold_difference, "gold"),
-        _rounded(metric_difference, "metric"),
-    )
+    gold = _rounded(gold_difference, "gold")
+    metric = _rounded(metric_difference, "metric")
     n = same_length(gold=gold, metric=metric)
     at_least(n, 1, "the number of pairs")
     codes = cluster_codes(groups, n)
@@ -207,10 +203,17 @@ def tie_calibrated_accuracy(
         )
 
     accuracy, threshold, plain = best(np.arange(n))
+    # The threshold is chosen again in each resample: choosing it is part of the statistic.
     interval = cluster_bootstrap(lambda rows: best(rows)[0], codes, **options)
     ties = int((gold == 0).sum())
     return TieCalibrated(
-        accuracy, interval, threshold, plain, n, ties, n_clusters(codes)
+        accuracy=accuracy,
+        interval=interval,
+        threshold=threshold,
+        accuracy_without_ties=plain,
+        n_pairs=n,
+        n_gold_ties=ties,
+        n_groups=n_clusters(codes),
     )
 
 
@@ -223,10 +226,10 @@ def _best(
     # With the i smallest differences taken as ties: gold ties among them, right orders beyond.
     right = np.concatenate([[0.0], np.cumsum(tied[order])])
     right += ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered[order])])
-    last = np.append(
-        np.flatnonzero(np.diff(values)), len(values) - 1
-    )  # ends of equal runs
-    candidates, scores = values[last], right[last + 1]
+    # Ends of equal runs.
+    last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
+    candidates = values[last]
+    scores = right[last + 1]
     zero = float(right[np.searchsorted(values, 0.0, side="right")])
     if values[0] > 0:
         candidates = np.concatenate([[0.0], candidates])

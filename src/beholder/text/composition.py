@@ -9,7 +9,7 @@ from beholder.records import Item
 
 
 def composed(item: Item) -> Item:
-    """An item whose texts are in Unicode's form NFC; the item itself where they are already.
+    """Return the item with its texts in Unicode's form NFC; the item itself if they already are.
 
     Letters with accents have two codings that look the same ("é" as one character or as two), and
     which one a text has depends on the machine that wrote it.

@@ -1,4 +1,4 @@
-"""Whether a text is in the language that is expected of it, as scripts and py3langid decide.
+"""Compare the language of a text with the expected one, by scripts and py3langid.
 
 Apart from ``languages``, so that signatures state py3langid's version only where it decides.
 """
@@ -32,16 +32,19 @@ _FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 5
 
 @cache
 def _identifier() -> Any:
+    # Takes a second to load.
     from py3langid.langid import (
         MODEL_FILE,
         LanguageIdentifier,
-    )  # takes a second to load
+    )
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def other_language(text: str, expected: str) -> str | None:
-    """Why a text is in another language than expected; None if it fits or is undecided.
+    """Return the evidence that a text is in another language than expected.
+
+    None if it fits or is undecided.
 
     Scripts decide, then py3langid, a classifier of byte sequences of 139 languages. Of a language
     that it does not know, only English is another one.
@@ -52,22 +55,35 @@ def other_language(text: str, expected: str) -> str | None:
     """
     if not LETTER.search(text):
         return None
+    # Plan: scripts that exclude the expected language; languages that the classifier does not
+    # know; then its chances, with stricter limits for a few words.
     chances = {
         code: round(chance, 3) for code, chance in _identifier().rank(text)
     }
     likeliest = next(iter(chances))
-    own = next(code for code, name in NAMES.items() if name == expected)
-    if _NOT_LATIN.fullmatch(own) and all(
+    expected_code = next(
+        code for code, name in NAMES.items() if name == expected
+    )
+    if _NOT_LATIN.fullmatch(expected_code) and all(
         map(LATIN.match, LETTER.findall(text))
     ):
         return "all its letters are Latin"
-    if not (_NOT_LATIN.fullmatch(own) or own in _BOTH or LATIN.search(text)):
+    if not (
+        _NOT_LATIN.fullmatch(expected_code)
+        or expected_code in _BOTH
+        or LATIN.search(text)
+    ):
         return "none of its letters is Latin"
-    if own not in chances and likeliest != "en":
+    if expected_code not in chances and likeliest != "en":
         return None
-    fits = sum(chances.get(code, 0.0) for code in (own, *_AKIN.get(own, ())))
+    fits = sum(
+        chances.get(code, 0.0)
+        for code in (expected_code, *_AKIN.get(expected_code, ()))
+    )
     few = len(folded_words(text)) < _FEW
-    most, least = (_FITS_FEW, _LEAST_FEW) if few else (_FITS, _LEAST)
-    if fits > most or chances[likeliest] < least:
+    most_of_expected, least_of_likeliest = (
+        (_FITS_FEW, _LEAST_FEW) if few else (_FITS, _LEAST)
+    )
+    if fits > most_of_expected or chances[likeliest] < least_of_likeliest:
         return None
     return f"it looks {NAMES.get(likeliest, likeliest)}"

@@ -35,9 +35,9 @@ def weight(word: str) -> float:
 
 
 def weights(words: Iterable[str]) -> list[float]:
-    """The weight of each of some words, which is faster than one by one."""
-    known = _weights()
-    return [known.get(word, 1.0) for word in words]
+    """Return the weight of each word, faster than ``weight`` one by one."""
+    weight_by_word = _weights()
+    return [weight_by_word.get(word, 1.0) for word in words]
 
 
 @cache
@@ -47,6 +47,6 @@ def _weights() -> dict[str, float]:
     n_sentences = int(rows[0][0])
     return {
         word: _A / (_A + int(count) / n_sentences)
-        for count, found in rows[1:]
-        for word in found.split(" ")
+        for count, words in rows[1:]
+        for word in words.split(" ")
     }

@@ -52,26 +52,32 @@ def bases(word: str) -> frozenset[str]:
 
     The word itself is always in it.
     """
-    known = _load().words
-    found = {word}
-    for ending, rest in _ENDINGS:
+    known_words = _load().words
+    stems = {word}
+    for ending, replacement in _ENDINGS:
         if (
             word.endswith(ending)
-            and len(word) - len(ending) + len(rest) >= _SHORTEST
+            and len(word) - len(ending) + len(replacement) >= _SHORTEST
         ):
-            stem = word.removesuffix(ending) + rest
-            found.add(stem)
-            if rest == "" and len(stem) > _SHORTEST and stem[-1] == stem[-2]:
-                found.add(stem[:-1])
-    return frozenset(base for base in found if base == word or base in known)
+            stem = word.removesuffix(ending) + replacement
+            stems.add(stem)
+            if (
+                replacement == ""
+                and len(stem) > _SHORTEST
+                and stem[-1] == stem[-2]
+            ):
+                stems.add(stem[:-1])
+    return frozenset(
+        base for base in stems if base == word or base in known_words
+    )
 
 
 @lru_cache(maxsize=1 << 15)
 def senses(word: str, part: str) -> frozenset[int]:
     """The first senses of a lower-case word as one part of speech (n, v or a)."""
     numbers = _load().numbers
-    if own := numbers(part, word):
-        return frozenset(own)
+    if own_senses := numbers(part, word):
+        return frozenset(own_senses)
     return frozenset().union(*(numbers(part, base) for base in bases(word)))
 
 
@@ -82,7 +88,7 @@ def parents(sense: int) -> frozenset[int]:
 
 @lru_cache(maxsize=1 << 15)
 def parts_of_speech(word: str) -> frozenset[str]:
-    """As what a lower-case word is known in the very form it has: n, v, a; empty if not at all."""
+    """Return the parts of speech (n, v, a) that the table has for exactly this lower-case word."""
     rows = _load().rows
     return frozenset(part for part in _PARTS if f"{part}\t{word}" in rows)
 
@@ -101,7 +107,7 @@ def _above(sense: int) -> frozenset[int]:
 
 
 def is_kind(word: str, wider: str) -> bool:
-    """Whether one lower-case noun names a kind of what the other names: a church, a building."""
+    """Return whether a lower-case noun names a kind of another: a church is a building."""
     return not general(word, "n").isdisjoint(senses(wider, "n"))
 
 
@@ -115,10 +121,10 @@ def is_mostly(word: str, wider: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def is_abstract(word: str) -> bool:
-    """Whether a lower-case noun mostly stands for nothing to be touched: an act, a sign, a time."""
-    known = _load()
-    found = {word} if word in known.words else bases(word)
-    return not known.abstract.isdisjoint(found)
+    """Return whether a lower-case noun mostly means nothing tangible: an act, a sign, a time."""
+    table = _load()
+    forms = {word} if word in table.words else bases(word)
+    return not table.abstract.isdisjoint(forms)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -134,15 +140,18 @@ def covered(word: str) -> frozenset[int]:
 
 
 def derived(a: str, b: str) -> bool:
-    """Whether two lower-case words are forms of one word or derive from each other."""
+    """Return whether two lower-case words are forms of one word or derive from each other."""
     return not relatives(a).isdisjoint(bases(b))
 
 
 @lru_cache(maxsize=1 << 15)
 def relatives(word: str) -> frozenset[str]:
     """The bases of a word and what derives from them."""
-    own, table = bases(word), _load().derived
-    return own.union(*(table.get(base, frozenset()) for base in own))
+    base_forms = bases(word)
+    table = _load().derived
+    return base_forms.union(
+        *(table.get(base, frozenset()) for base in base_forms)
+    )
 
 
 def table_lines(path: Path) -> list[str]:
@@ -156,12 +165,18 @@ def _load() -> _Kinds:
     derived: dict[str, set[str]] = defaultdict(set)
     abstract: set[str] = set()
     for key in [key for key in rows if key[0] in _DERIVED + _ABSTRACT]:
-        first, others = key[2:], rows.pop(key).split()
+        first = key[2:]
+        related_words = rows.pop(key).split()
         if key[0] == _ABSTRACT:
-            abstract.update((first, *others))
+            abstract.update((first, *related_words))
             continue
-        derived[first].update(others)
-        for other in others:
-            derived[other].add(first)
+        derived[first].update(related_words)
+        for word in related_words:
+            derived[word].add(first)
     words = frozenset(key[2:] for key in rows if key[0] in _PARTS)
-    return _Kinds(rows, words, dict(derived), frozenset(abstract))
+    return _Kinds(
+        rows=rows,
+        words=words,
+        derived=dict(derived),
+        abstract=frozenset(abstract),
+    )

@@ -37,7 +37,8 @@ _SHORT_CODES = _pairs("longer codes")
 """Codes of two letters by those of three (ISO 639-2 and 639-3), and by two withdrawn ones."""
 _TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*")
 """A language tag: the language, then script, region and variants."""
-_SCRIPT, _REGION = re.compile("[a-z]{4}"), re.compile("[a-z]{2}|[0-9]{3}")
+_SCRIPT = re.compile("[a-z]{4}")
+_REGION = re.compile("[a-z]{2}|[0-9]{3}")
 _SUBTAG = re.compile("[A-Za-z]{4}|[A-Z]{2}|[0-9]{3}")
 _SCRIPT_ALIASES = {"hang": "kore"}
 """Codes of lists of languages that name a part of a script."""
@@ -103,9 +104,8 @@ def canonical_language(written: str) -> str:
     if tag is not None and name.lower() not in _CODES_BY_NAME:
         primary, *subtags = re.split("[-_]", tag[0])
         code = _SHORT_CODES.get(primary, primary)
-        if (
-            subtags and _SHORT_CODES.get(subtags[0]) == code
-        ):  # "zh-cmn" repeats the language
+        # "zh-cmn" repeats the language.
+        if subtags and _SHORT_CODES.get(subtags[0]) == code:
             subtags.pop(0)
         if code == "und":
             return ""
@@ -118,7 +118,8 @@ def canonical_language(written: str) -> str:
         variety[0].strip(" ()").casefold(), variety[0].strip(" ()")
     )
     if not _SUBTAG.fullmatch(subtag):
-        return name  # a variety without a tag is a language of its own
+        # A variety without a tag is a language of its own.
+        return name
     return "-".join([code, *_canonical_subtags(code, [subtag.lower()])])
 
 
@@ -154,57 +155,63 @@ def language_named(written: str) -> str | None:
 
 
 def has_blanks(language: str) -> bool:
-    """Whether texts of a language, named as ``language_named`` does, have blanks between words."""
+    """Return whether texts of a language have blanks between words.
+
+    Args:
+        language: Its name, as ``language_named`` returns it.
+    """
     return language not in _WITHOUT_BLANKS
 
 
 def not_english(text: str) -> str | None:
-    """Why a text is taken to be in another language than English; None where it may be English.
+    """Return the evidence that a text is in another language; None if it may be English.
 
     Three signs: most letters are not Latin; little words of another language, two different ones at
     least, are a fifth of all words and far more than those of English; or of eight words or more
     hardly any is a known English word. Names of people and places, and foreign words that are
     quoted, are none of these. A text of fewer than five words passes where it is in Latin letters.
     """
-    return _remembered(text) if len(text) <= _KEPT_LENGTH else _looked_at(text)
+    return (
+        _remembered(text)
+        if len(text) <= _KEPT_LENGTH
+        else _find_evidence(text)
+    )
 
 
-def _looked_at(text: str) -> str | None:
+def _find_evidence(text: str) -> str | None:
     if not text.isascii():
-        n_letters, n_latin = (
-            len(LETTER.findall(text)),
-            len(LATIN.findall(text)),
-        )
+        n_letters = len(LETTER.findall(text))
+        n_latin = len(LATIN.findall(text))
         if 2 * n_latin < n_letters:
             return f"{n_letters - n_latin} of its {n_letters} letters are not Latin"
-    found = folded_words(text)
+    words = folded_words(text)
     signs = (
-        len(found) >= _ENOUGH_FOR_SIGNS
-        and len(_ALL_SIGNS.intersection(found)) > 1
+        len(words) >= _ENOUGH_FOR_SIGNS
+        and len(_ALL_SIGNS.intersection(words)) > 1
     )
-    if signs and (why := _other_language(found)):
+    if signs and (why := _other_language(words)):
         return why
-    if len(found) >= _ENOUGH_WORDS:
-        known = len(found) - frequency.weights(found).count(1.0)
-        if known < _KNOWN_SHARE * len(found):
-            return f"only {known} of its {len(found)} words are known English words"
+    if len(words) >= _ENOUGH_WORDS:
+        n_known = len(words) - frequency.weights(words).count(1.0)
+        if n_known < _KNOWN_SHARE * len(words):
+            return f"only {n_known} of its {len(words)} words are known English words"
     return None
 
 
-_remembered = lru_cache(maxsize=4096)(_looked_at)
+_remembered = lru_cache(maxsize=4096)(_find_evidence)
 
 
-def _other_language(found: Sequence[str]) -> str | None:
+def _other_language(words: Sequence[str]) -> str | None:
     """The language whose little words a text is full of, far fuller than of those of English."""
     least = max(
-        _SIGN_SHARE * len(found),
-        1 + _SIGNS_PER_ENGLISH * sum(w in _OURS for w in found),
+        _SIGN_SHARE * len(words),
+        1 + _SIGNS_PER_ENGLISH * sum(w in _OURS for w in words),
     )
     signs = {
-        name: [w for w in found if w in known]
-        for name, known in _SIGN_SETS.items()
+        name: [w for w in words if w in signs_of_language]
+        for name, signs_of_language in _SIGN_SETS.items()
     }
-    likeliest, most = max(signs.items(), key=lambda item: len(item[1]))
-    if len(set(most)) == 1 or len(most) < least:
+    likeliest, little_words = max(signs.items(), key=lambda item: len(item[1]))
+    if len(set(little_words)) == 1 or len(little_words) < least:
         return None
-    return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(most[:3])))})"
+    return f"it looks {likeliest} ({', '.join(map(repr, dict.fromkeys(little_words[:3])))})"

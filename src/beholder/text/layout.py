@@ -17,7 +17,7 @@ PARAGRAPH = "\u2029"
 """Takes the place of a line break where layout ends a paragraph: after a heading, before a list
 entry. Without the mark of the list nothing else would show that the two lines are two sentences."""
 
-_KEPT = 1 << 12
+_CACHE_SIZE = 1 << 12
 
 _INLINE_TAGS = "a abbr b big cite code em font i mark s small span strike strong sub sup u"
 _BLOCK_TAGS = (
@@ -69,9 +69,8 @@ _MARK = (
     rf"|(?:[a-z]|{_ROMAN})\.|[①-⓿❶-➓])"
 )
 _FIRST_OF_LINE = rf"{_MARK}|\#?\d{{1,2}}\s?[:–-]|\#\d{{1,2}}\.?|\([A-Z]\)|(?:[A-Z]|[IVX]{{1,5}})\)"
-_BEFORE_LETTER = (
-    r"(?:[-–—•·▪◦‣]|\d{1,2}[.)])(?=[^\W\d_a-z])"  # "-A dog", "1.A dog"
-)
+# "-A dog", "1.A dog".
+_BEFORE_LETTER = r"(?:[-–—•·▪◦‣]|\d{1,2}[.)])(?=[^\W\d_a-z])"
 _OF_LINE = re.compile(
     rf"^[ \t]*((?:(?:{_FIRST_OF_LINE})(?:[ \t]+|$))+|{_BEFORE_LETTER})",
     re.MULTILINE,
@@ -128,7 +127,7 @@ _LIKE_ASCII = str.maketrans(
 )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHE_SIZE)
 def without_layout(text: str) -> str:
     """A text with a blank for each character of its layout; every other character stays in place.
 
@@ -144,9 +143,8 @@ def without_layout(text: str) -> str:
         page.blank(*tag.span(), ends=tag["block"] is not None)
     for entity in _ENTITY.finditer(text):
         character = unescape(entity[0])
-        if (
-            len(character) == 1
-        ):  # a longer one is the text itself: no entity has this name
+        # A longer one is the text itself: no entity has this name.
+        if len(character) == 1:
             page.blank(*entity.span())
             page.characters[entity.start()] = (
                 " " if character in "<>\n" else character
@@ -158,7 +156,8 @@ def without_layout(text: str) -> str:
     page.end_headings()
     page.blank_marks()
     page.blank_all(_EMPHASIS)
-    page.blank_marks()  # such as stand behind emphasis: **1.** A dog
+    # Such as stand behind emphasis: **1.** A dog.
+    page.blank_marks()
     page.blank_all(_CELL, ends=True)
     page.blank_around()
     page.blank_quotes()
@@ -251,8 +250,10 @@ class _TextLayout:
         ]
         if len(places) < 2:
             return
-        first, last = places[0], places[-1]
-        opening, closing = text[first], text[last]
+        first = places[0]
+        last = places[-1]
+        opening = text[first]
+        closing = text[last]
         inside = text[first + 1 : last]
         if (
             _AROUND.get(opening) == closing

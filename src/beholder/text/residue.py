@@ -46,42 +46,43 @@ class Residue:
 
 
 def find_residue(text: str) -> list[Residue]:
-    """The residue of a text, in text order; pieces do not overlap.
+    """Find the residue of a text, in text order; pieces do not overlap.
 
     A refusal is residue, too: a text that is nothing else has nothing left without it.
     """
     if not _MAY_HAVE.search(text):
         return []
-    found: list[Residue] = []
+    residues: list[Residue] = []
     plain = text
     for kind, find in _FINDERS:
         for start, end in find(plain):
-            found.append(Residue(kind, start, end))
+            residues.append(Residue(kind, start, end))
         # What is found is out of the way of the rules that look at beginnings and ends.
-        plain = _blanked(text, found)
-    return sorted(found, key=lambda residue: residue.start)
+        plain = _blanked(text, residues)
+    return sorted(residues, key=lambda residue: residue.start)
 
 
 def without_residue(text: str) -> str:
     """A text without its residue, with single blanks where pieces were within a line."""
-    found = find_residue(text)
-    if not found:
+    residues = find_residue(text)
+    if not residues:
         return text
     pieces, last = [], 0
-    for residue in found:
+    for residue in residues:
         pieces += [
             text[last : residue.start],
             _replacement(text[residue.start : residue.end]),
         ]
         last = residue.end
-    rest = "".join([*pieces, text[last:]])
-    lines = (" ".join(line.split()) for line in rest.split("\n"))
+    joined = "".join([*pieces, text[last:]])
+    lines = (" ".join(line.split()) for line in joined.split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 def _replacement(piece: str) -> str:
     """The text in place of a piece of residue: a blank, or the character that JSON escaped."""
-    if piece == "\\":  # the character that it escapes follows
+    # A backslash alone is removed: the character that it escapes follows and stays.
+    if piece == "\\":
         return ""
     if _UNICODE_ESCAPE.fullmatch(piece):
         character: str = json.loads(f'"{piece}"')
@@ -93,9 +94,9 @@ def _replacement(piece: str) -> str:
     return " "
 
 
-def _blanked(text: str, found: Iterable[Residue]) -> str:
+def _blanked(text: str, residues: Iterable[Residue]) -> str:
     characters = list(text)
-    for residue in found:
+    for residue in residues:
         for place in range(residue.start, residue.end):
             if characters[place] != "\n":
                 characters[place] = " "
@@ -123,9 +124,10 @@ _MAY_HAVE = re.compile(
 )
 
 _THOUGHT = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis)"
+# The second alternative: the opening tag was part of the prompt, so only the closing one is left.
 _REASONING = re.compile(
     rf"<(?P<tag>{_THOUGHT})>.*?(?:</(?P=tag)>|\Z)"
-    rf"|\A(?:(?!<{_THOUGHT}>).)*?</{_THOUGHT}>"  # the opening tag was part of the prompt
+    rf"|\A(?:(?!<{_THOUGHT}>).)*?</{_THOUGHT}>"
     rf"|\[(?P<bracket>THINK|REASONING)\].*?(?:\[/(?P=bracket)\]|\Z)"
     r"|◁think▷.*?(?:◁/think▷|\Z)"
     r"|<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)"
@@ -202,9 +204,10 @@ _TIMES = re.compile(
     rf"|{_AT_START}<{_SECONDS}>(?:[ \t]*<{_SECONDS}>)?",
     re.MULTILINE,
 )
+# "# 7" counts something: after a single "#" a word must follow.
 _HEADING = re.compile(
     r"^[ \t]*(#(?=[ \t]+[^\d\s])|#{2,6})[ \t]+(?=\S)", re.MULTILINE
-)  # "# 7"
+)
 _BULLET = re.compile(
     r"^[ \t]*((?:[-*•–+]|\d{1,2}[.)])[ \t]+)(?=\S)", re.MULTILINE
 )
@@ -314,7 +317,8 @@ def _find_json(text: str) -> Iterator[tuple[int, int]]:
         is_closed = len(string[0]) > 1 and string[0][-1] == string[0][0]
         if is_key:
             continue
-        start, end = string.start() + 1, string.end() - is_closed
+        start = string.start() + 1
+        end = string.end() - is_closed
         yield last, start
         for escape in _ESCAPE.finditer(text, start, end):
             yield escape.span("backslash" if escape["backslash"] else 0)

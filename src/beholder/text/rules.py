@@ -1,4 +1,4 @@
-"""What a sentence splitter is, and our own rules: any script, time linear in the length.
+"""The interface of sentence splitters, and our own rules: any script, in linear time.
 
 A text is first cut into blocks at line breaks that end something (a blank line, a heading, a list
 entry); each block is then cut after its sentence stops.
@@ -93,9 +93,8 @@ class SatSplitter(Splitter):
         Raises:
             ItemError: The model changed the text, so that its sentences have no place in it.
         """
-        with (
-            self._lock
-        ):  # loads on first use; the model is not known to be safe in threads
+        # Loads on first use; the model is not known to be safe in threads.
+        with self._lock:
             if self._model is None:
                 self._model = self._package.SaT(self.name)
             sentences = [
@@ -280,33 +279,36 @@ def _sentences(text: str, start: int, end: int) -> list[Segment]:
     block = text[start:end].rstrip()
     end = start + len(block)
     start = end - len(block.lstrip())
-    found: list[Segment] = []
+    segments: list[Segment] = []
     for stop in _STOP.finditer(text, start, end):
         after = _AFTER_STOP.match(text, stop.end(), end)
-        assert after is not None  # every part of the pattern may be empty
+        # Every part of the pattern may be empty.
+        assert after is not None
         if after.end() < end and _ends_sentence(text, start, stop, after):
-            found.append(Segment(start, after.start("space")))
+            segments.append(Segment(start, after.start("space")))
             start = after.end("space")
     if start < end:
-        found.append(Segment(start, end))
-    return found
+        segments.append(Segment(start, end))
+    return segments
 
 
 def _ends_sentence(
     text: str, start: int, stop: re.Match[str], after: re.Match[str]
 ) -> bool:
-    """Whether a stop that is not the last thing of its block ends a sentence."""
+    """Return whether a stop that is not the last thing of its block ends a sentence."""
     following = text[after.end()]
     if stop["bare"]:
         return _bare_ends(text, stop, after, following)
     marks = stop["spaced"]
     if not after["space"]:
         return _ends_without_space(text, stop, after, following)
-    if after["closing"] and following.islower():  # "Stop!" he said.
+    # As in: "Stop!" he said.
+    if after["closing"] and following.islower():
         return False
     if "!" in marks or "?" in marks or marks[0] in "‼⁇⁈⁉":
         return True
-    if marks != ".":  # an ellipsis
+    # An ellipsis ends a sentence only before a capital.
+    if marks != ".":
         return not following.islower()
     return after["closing"] != "" or _full_stop_ends(
         text, start, stop.start(), after
@@ -350,8 +352,8 @@ def _ends_without_space(
     ):
         return False
     # "red.The dog": a capital and a small letter, or a starter; but no name such as www.Site.org
-    left = _token_before(text, stop.start())
-    reads_as_word = left.isalpha() and following.isupper()
+    word_before = _token_before(text, stop.start())
+    reads_as_word = word_before.isalpha() and following.isupper()
     ends_plainly = text[word.end() : word.end() + 1] in ("", " ", ",", "\n")
     return (
         reads_as_word
@@ -370,7 +372,7 @@ def _token_before(text: str, end: int) -> str:
 def _full_stop_ends(
     text: str, start: int, stop: int, after: re.Match[str]
 ) -> bool:
-    """Whether a single full stop before white space ends a sentence."""
+    """Return whether a single full stop before white space ends a sentence."""
     token = _token_before(text, stop)
     following = text[after.end()]
     match = _WORD.match(text, after.end())
@@ -387,9 +389,8 @@ def _full_stop_ends(
     if token in ENDS_BEFORE_CAPITAL:
         zone = word.isupper() and 2 < len(word) < 5
         return following.isupper() and word not in DATE_WORDS and not zone
-    if (
-        len(token) == 1 and token.isupper()
-    ):  # an initial, or the letter of a list
+    # An initial, or the letter of a list.
+    if len(token) == 1 and token.isupper():
         return not at_start and word in STARTERS
     if (
         token in MAY_BE_FINAL
@@ -410,7 +411,8 @@ def _is_unit(text: str, stop: int, token: str) -> bool:
 def _join_wordless(text: str, pieces: list[Segment]) -> list[Segment]:
     """Join pieces without letter or digit to the piece before them, or else to the one after."""
     joined: list[Segment] = []
-    wordless = True  # whether what was joined last is
+    # True while no piece so far has a letter or digit.
+    wordless = True
     for piece in pieces:
         has_word = any(c.isalnum() for c in piece.of(text))
         if joined and (wordless or not has_word):

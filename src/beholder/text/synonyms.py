@@ -40,7 +40,7 @@ def senses(word: str) -> frozenset[int]:
         word: One lower-case English word.
     """
     table, forms = _load()
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part, endings in _ENDINGS.items():
         fitting = (
             (end, base)
@@ -49,12 +49,12 @@ def senses(word: str) -> frozenset[int]:
         )
         stems = (word.removesuffix(end) + base for end, base in fitting)
         for base in {word, *forms[part].get(word, ()), *stems}:
-            found.update(table[part].get(base, ()))
-    return frozenset(found)
+            numbers.update(table[part].get(base, ()))
+    return frozenset(numbers)
 
 
 def are_synonyms(a: str, b: str) -> bool:
-    """Whether two lower-case words share a sense."""
+    """Return whether two lower-case words share a sense."""
     return not senses(a).isdisjoint(senses(b))
 
 

@@ -74,7 +74,8 @@ def words(text: str) -> list[tuple[int, int]]:
 
 def folded_words(text: str) -> tuple[str, ...]:
     """The words of a text, case folded and in plain characters, for those who need no places."""
-    if text.isascii():  # folding leaves every letter a letter in its place
+    # Folding leaves every letter a letter in its place.
+    if text.isascii():
         return tuple(_ASCII_WORDS.findall(text.lower()))
     return tuple(
         _plain(text[start:end]).casefold() for start, end in words(text)
@@ -84,8 +85,8 @@ def folded_words(text: str) -> tuple[str, ...]:
 def lower_words(text: str) -> list[str]:
     """The words of a text in lower case and in plain characters, as many as ``words`` has."""
     if text.isascii():
-        found: list[str] = _ASCII_WORDS.findall(text.lower())
-        return found
+        folded: list[str] = _ASCII_WORDS.findall(text.lower())
+        return folded
     return [_plain(text[start:end]).lower() for start, end in words(text)]
 
 
@@ -124,7 +125,7 @@ def without_marks(text: str) -> str:
     is the same place in the original. The words between ``<noise>`` and ``</noise>`` were said and
     stay.
     """
-    return _MARK.sub(lambda found: " " * len(found.group()), text)
+    return _MARK.sub(lambda mark: " " * len(mark.group()), text)
 
 
 def n_spoken(text: str) -> int:

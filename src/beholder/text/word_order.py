@@ -1,4 +1,4 @@
-"""Whether a text has the word order of English, or the words of another text in any order."""
+"""Measure the word order of English, and find the words of another text in any order."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ STOP = "."
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
     classes: dict[str, int]
-    ratios: npt.NDArray[
-        np.int8
-    ]  # (classes, classes), of a class after another
+    # (classes, classes), of a class after another.
+    ratios: npt.NDArray[np.int8]
 
 
 def order(text: str) -> float:
-    """How well words follow one another: 0 if they stood in any order, more in English.
+    """Return the mean log ratio of neighbours: 0 for words in random order, more for English.
 
     The mean, over all pairs of neighbours, of the logarithm of how much more often words of these
     two classes stand side by side than they would by chance. Classes are the frequent words, the
@@ -49,12 +48,12 @@ def order(text: str) -> float:
         About 0.4 to 1 for English sentences, about -0.6 for their words shuffled; 0 for a text
         without words.
     """
-    found = marked_words(text)
-    if not found:
+    tokens = marked_words(text)
+    if not tokens:
         return 0.0
     table = _load()
     places = [
-        table.classes.get(word, table.classes[ending(word)]) for word in found
+        table.classes.get(word, table.classes[ending(word)]) for word in tokens
     ]
     return float(table.ratios[places[:-1], places[1:]].mean()) / STEP
 
@@ -64,13 +63,14 @@ def marked_words(text: str) -> list[str]:
 
     Empty for a text without words.
     """
-    found, last = [STOP], 0
+    tokens = [STOP]
+    last = 0
     for start, end in words(text):
-        if _BREAK.search(text, last, start) and found[-1] != STOP:
-            found.append(STOP)
-        found.append(text[start:end].lower())
+        if _BREAK.search(text, last, start) and tokens[-1] != STOP:
+            tokens.append(STOP)
+        tokens.append(text[start:end].lower())
         last = end
-    return [*found, STOP] if len(found) > 1 else []
+    return [*tokens, STOP] if len(tokens) > 1 else []
 
 
 def ending(word: str) -> str:
@@ -96,14 +96,14 @@ _ENGLISH, _NO_ENGLISH = 0.25, -0.05
 _OURS, _BORROWED = 0.45, 0.65
 """Share of words without their neighbours that passes, and that is taken for a reference's words
 out of order."""
-_LEFT = 0.2
+_JUMBLED_SHARE = 0.2
 """What a text that is surely words out of order keeps of its value."""
 
 
 def in_order(
     candidate: str, references: Sequence[str], language: str = ""
 ) -> float:
-    """What a text keeps of its value: all, unless it is a reference's words out of order.
+    """Return the share of its value that a text keeps: 1, unless a reference's words are jumbled.
 
     Two signs must meet. The words do not follow one another as English words do; and the text has
     the words of a reference without the neighbors that they have there.
@@ -119,29 +119,35 @@ def in_order(
     if language and language_named(language) != ENGLISH:
         return 1.0
     candidate = without_layout(candidate)
-    own = lower_words(candidate)
-    if len(own) < _FEW_WORDS:
+    candidate_words = lower_words(candidate)
+    if len(candidate_words) < _FEW_WORDS:
         return 1.0
     loose = max(
-        _loose(own, lower_words(without_layout(text))) for text in references
+        _loose(candidate_words, lower_words(without_layout(text)))
+        for text in references
     )
     if loose <= _OURS:
         return 1.0
-    follows = order(candidate) + _SLACK / len(own)
+    follows = order(candidate) + _SLACK / len(candidate_words)
     unlike_english = (_ENGLISH - follows) / (_ENGLISH - _NO_ENGLISH)
     out_of_place = (loose - _OURS) / (_BORROWED - _OURS)
     jumbled = np.clip(unlike_english, 0.0, 1.0) * np.clip(
         out_of_place, 0.0, 1.0
     )
-    return float(1 - (1 - _LEFT) * jumbled)
+    return float(1 - (1 - _JUMBLED_SHARE) * jumbled)
 
 
-def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
+def _loose(
+    candidate_words: Sequence[str], reference_words: Sequence[str]
+) -> float:
     """Share of our words that they have, less the share of our neighbours that they have."""
-    words = (Counter(ours) & Counter(theirs)).total() / len(ours)
+    words = (
+        Counter(candidate_words) & Counter(reference_words)
+    ).total() / len(candidate_words)
     if words <= _OURS:
-        return words  # quick: passes, whatever the neighbours
+        # The text passes whatever its neighbours are, so they need not be counted.
+        return words
     neighbours = (
-        Counter(pairwise(ours)) & Counter(pairwise(theirs))
-    ).total() / (len(ours) - 1)
+        Counter(pairwise(candidate_words)) & Counter(pairwise(reference_words))
+    ).total() / (len(candidate_words) - 1)
     return words - neighbours
