@@ -38,8 +38,8 @@ def cli(
 
 
 def _tables(out: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(out)
-    return found
+    tables: dict[str, Any] = json.loads(out)
+    return tables
 
 
 def test_rank_prints_tables_and_leaves_csv_and_page(cli: Cli) -> None:
@@ -91,8 +91,8 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
     ]
     done = cli(*arguments)
     assert done.code == 0, done.err
-    told = _tables(cli(*arguments, "--json").out)
-    for row in told["bias"]:
+    tables = _tables(cli(*arguments, "--json").out)
+    for row in tables["bias"]:
         lines = done.out.splitlines()
         last = (
             len(lines) - 1 - lines[::-1].index(row["scorer"])
@@ -101,7 +101,7 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
         assert line.split()[0] == f"{row['value']:.3f}"
         assert row["n_failed"] == 0  # a column without failures is not shown
         assert line.split()[-1] == str(row["n_requests"])
-    assert max(len(row["scorer"]) for row in told["bias"]) > 80
+    assert max(len(row["scorer"]) for row in tables["bias"]) > 80
     assert "…" not in done.out
     for name in ("scores", "one-more-annotator", "position-bias"):
         for ending in ("csv", "json", "tex"):
@@ -185,8 +185,8 @@ def test_scripted_judge_with_known_bias_is_recovered_within_intervals(
         assert (
             row["human"]["interval"][0] < people < row["human"]["interval"][1]
         )
-        (found,) = row["scorers"]
-        assert found["interval"][0] < model < found["interval"][1]
+        (scorer,) = row["scorers"]
+        assert scorer["interval"][0] < model < scorer["interval"][1]
     (bias,) = tables["bias"]
     both = (expected["en"][2] + expected["ja"][2]) / 2
     assert bias["n_requests"] == 240
@@ -227,11 +227,11 @@ def _expected(
         ]
     )
     chosen = with_pair[agreement.argmax(axis=0), np.arange(n)]
-    shown = sps.spearmanr(judge.ravel(), place.ravel()).statistic
+    rank_and_place = sps.spearmanr(judge.ravel(), place.ravel()).statistic
     return (
         float(agreement.max(axis=0).mean()),
         float(chosen.mean()),
-        float(shown),
+        float(rank_and_place),
     )
 
 
@@ -374,7 +374,10 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
             'unable to convert "high" into float',
         ),
         (["-s", "length", "--threshold", "2"], "expected a correlation"),
-        (["-s", "length", "--ablate"], "--ablate leaves the image out of"),
+        (
+            ["-s", "length", "--ablate"],
+            "--ablate needs a scorer that can rank without",
+        ),
         (
             ["-s", "length", "--resamples", "0"],
             "resamples=0: expected a whole number from 1",
@@ -429,8 +432,8 @@ def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(
     done = cli(*arguments)
     assert done.code == 2
     assert "holds a run over other data" in done.err
-    other = cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score")
-    assert other.code == 0
+    other_folder = cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score")
+    assert other_folder.code == 0
     Path("runs/score/run.json").write_text(
         '{"format": 1, "kind": "narratives"}'
     )
@@ -549,8 +552,8 @@ def test_the_published_table_is_ranked_as_it_is(cli: Cli) -> None:
     done = cli("rank", "hub", "--language", "en", "-o", "a", *arguments)
     assert done.code == 0, done.err
     assert len(list(Path("a/pictures").iterdir())) == 4
-    own = cli("rank", "r.jsonl", "-o", "b", *arguments)
-    assert _tables(done.out)["scorers"] == _tables(own.out)["scorers"]
+    local_run = cli("rank", "r.jsonl", "-o", "b", *arguments)
+    assert _tables(done.out)["scorers"] == _tables(local_run.out)["scorers"]
     assert _tables(done.out)["scorers"][0]["n"] == 4
 
 
