@@ -74,10 +74,10 @@ def test_extract_like_human_storylines_in_every_way(cli: Cli) -> None:
             "--embedder", "npz:data/vectors.npz", "--replications", "2", "-o", f"{way}.jsonl",
         )  # fmt: skip
         assert done.code == 0, done.err
-        found = _sequences(f"{way}.jsonl")
-        assert len(found) == 12
-        assert {s.frames[0].id for s in found} == {"p000"}
-        assert {s.frames[-1].id for s in found} == {"p039"}
+        storylines = _sequences(f"{way}.jsonl")
+        assert len(storylines) == 12
+        assert {s.frames[0].id for s in storylines} == {"p000"}
+        assert {s.frames[-1].id for s in storylines} == {"p039"}
     assert "reached its bound" in cli(
         "extract", "data/index.csv", "-k", "5", "--source", "p000", "--target", "p039",
         "--method", "maps", "--embedder", "npz:data/vectors.npz", "-o", "m.jsonl",
@@ -139,23 +139,23 @@ def test_extract_leaves_out_what_has_no_date(cli: Cli) -> None:
     for name in dates:
         Path(f"{name}.jpg").write_bytes(picture)
     np.savez("some.npz", ids=np.array(list(dates)), embeddings=np.eye(4))
-    given = (
+    arguments = (
         "extract", "some.csv", "--source", "a", "--target", "d", "-k", "3",
         "--embedder", "npz:some.npz", "-o", "some.jsonl",
     )  # fmt: skip
-    refused = cli(*given)
+    refused = cli(*arguments)
     assert refused.code == 2
     assert "--skip-undated" in refused.err
-    done = cli(*given, "--skip-undated")
+    done = cli(*arguments, "--skip-undated")
     assert done.code == 0, done.err
     (story,) = _sequences("some.jsonl")
     assert [f.id for f in story.frames] == ["a", "c", "d"]
     assert "'b' has no date" in done.err
-    both = cli(*given, "--skip-undated", "--spread-dates")
+    both = cli(*arguments, "--skip-undated", "--spread-dates")
     assert both.code == 2
     assert "choose one" in both.err
     Path("some.csv").write_text("id,image,date\nb,b.jpg,\n", "utf-8")
-    none = cli(*given, "--skip-undated")
+    none = cli(*arguments, "--skip-undated")
     assert none.code == 2
     assert "no picture has a date" in none.err
 
@@ -361,7 +361,7 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
     assert done.code == 0, done.err
     study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
     assert len(study["narratives"]) == 10
-    assert [(one["id"], one["rating"]) for one in study["examples"]["shown"]] == [
+    assert [(example["id"], example["rating"]) for example in study["examples"]["shown"]] == [
         ("human-1", 8), ("random-0", 3),
     ]  # fmt: skip
     assert study["voting"]["examples"] == {"human-1": 8, "random-0": 3}
@@ -388,7 +388,7 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("example", "message"),
     [
         ("human-1", "--example 'human-1': expected ID=RATING"),
         ("=8", "expected ID=RATING"),
@@ -401,12 +401,12 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
     ],
 )
 def test_an_example_that_cannot_be_shown_exits_2(
-    cli: Cli, given: str, message: str
+    cli: Cli, example: str, message: str
 ) -> None:
     write_narratives(Path("s.jsonl"), 1)
     done = cli(
         "judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady",
-        "--example", given,
+        "--example", example,
     )  # fmt: skip
     assert done.code == 2
     assert message in done.err
@@ -415,7 +415,7 @@ def test_an_example_that_cannot_be_shown_exits_2(
 
 def test_captions_can_tell_what_connects_pictures(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 0)
-    asked = (
+    arguments = (
         "judge",
         "s.jsonl",
         "--pictures",
@@ -424,9 +424,9 @@ def test_captions_can_tell_what_connects_pictures(cli: Cli) -> None:
         "captions",
     )
     judge = ("--judge", "story(model='steady', log='calls.txt')")
-    assert cli(*asked, *judge, "-o", "plain").code == 0
+    assert cli(*arguments, *judge, "-o", "plain").code == 0
     plain = set(Path("calls.txt").read_text("utf-8").split())
-    assert cli(*asked, *judge, "-o", "told", "--connections").code == 0
+    assert cli(*arguments, *judge, "-o", "told", "--connections").code == 0
     both = set(Path("calls.txt").read_text("utf-8").split())
     study = json.loads(Path("told/study.json").read_text("utf-8"))
     # other questions; the toy captions a picture alike either way, so that ratings are asked alike
@@ -474,7 +474,7 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_narratives(Path("s.jsonl"), 3)
-    asked = (
+    arguments = (
         "judge",
         "s.jsonl",
         "--pictures",
@@ -485,7 +485,9 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
         "2",
     )
     for model in ("steady", "mild"):
-        assert cli(*asked, "--judge", f"story:{model}", "-o", model).code == 0
+        assert (
+            cli(*arguments, "--judge", f"story:{model}", "-o", model).code == 0
+        )
     compare = runner(monkeypatch, capsys, "compare")
     done = compare("steady", "mild", "--tables", "tables")
     assert done.code == 0, done.err
@@ -496,12 +498,12 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
     ):
         assert words in done.out
     assert "share no way" not in done.err
-    beside = json.loads(compare("steady", "mild", "--json").out)
+    comparison = json.loads(compare("steady", "mild", "--json").out)
     with Path("tables/judge-pairs-captions.csv").open(
         newline="", encoding="utf-8"
     ) as file:
         (pair,) = csv.DictReader(file)
-    (expected,) = beside["models"][0]["pairs"]
+    (expected,) = comparison["models"][0]["pairs"]
     assert (pair["a"], pair["b"]) == ("steady", "mild")
     assert [
         float(pair[end]) for end in ("difference_low", "difference_high")
@@ -509,7 +511,7 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
     with Path("tables/costs.csv").open(newline="", encoding="utf-8") as file:
         costs = list(csv.DictReader(file))
     assert [(row["run"], int(row["calls"])) for row in costs] == [
-        (row["run"], row["calls"]) for row in beside["cost"]
+        (row["run"], row["calls"]) for row in comparison["cost"]
     ]
     sight = (
         "judge",

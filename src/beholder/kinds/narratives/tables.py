@@ -98,6 +98,7 @@ def extraction_table(extracted: Sequence[Extracted]) -> Table:
 def study_tables(study: results.NarrativeStudy) -> list[Table]:
     """Return all tables of a study that have rows, in the order to read them."""
     tables = study.tables
+    # Tables without rows are dropped at the end: a run can have rated, measured or both.
     every = [
         Table.from_records(
             "scores",
@@ -138,7 +139,7 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
 def terminal_tables(
     study: results.NarrativeStudy,
 ) -> Iterator[RenderableType | Table]:
-    """What a terminal shows of a study: most tables, and cautions."""
+    """Yield the tables and cautions of a study that a terminal shows."""
     yield from (
         table for table in study_tables(study) if table.name not in _PAGE_ONLY
     )
@@ -148,15 +149,17 @@ def terminal_tables(
         yield Text(study.hybrid_missing)
 
 
-def side_by_side_tables(beside: results.SideBySide) -> list[Table]:
-    """Two runs over the same narratives: judges, agreement and ranks way by way, cost."""
+def side_by_side_tables(comparison: results.SideBySide) -> list[Table]:
+    """Return tables of two runs over the same narratives: agreement and ranks by way, costs."""
     tables: list[Table] = []
-    for agreement in beside.models:
-        judges = zip(beside.runs, beside.judges[agreement.by], strict=True)
+    for agreement in comparison.models:
+        judges = zip(
+            comparison.runs, comparison.judges[agreement.by], strict=True
+        )
         tables += model_tables(
             agreement, [f"{run}: {judge}" for run, judge in judges]
         )
-    cost = replace(_cost(beside.cost), by="run")
+    cost = replace(_cost(comparison.cost), by="run")
     return [*tables, cost] if cost.rows else tables
 
 
@@ -185,7 +188,7 @@ class CoefficientRow:
 def model_tables(
     agreement: compared.ModelAgreement, notes: Sequence[str] = ()
 ) -> list[Table]:
-    """Return how several judges rate the same narratives: agreement, scores and ranks, by pairs.
+    """Return the tables of several judges over the same narratives: agreement, ranks, pairs.
 
     Args:
         agreement: How they agree.
@@ -216,6 +219,7 @@ def model_tables(
         [over, *notes],
         after=[NOTE] if agreement.reason else (),
     )
+    # Without common narratives the reason is the only row.
     if agreement.reason:
         return [judges]
     sources = Table.from_records(
@@ -304,10 +308,10 @@ def _examples(examples: compared.Examples) -> Table:
         Column("icc_without", "ICC(2,1) without", interval=True),
         Column("icc_with", "ICC(2,1) with", interval=True),
     ]
-    shown = ", ".join(
+    example_list = ", ".join(
         f"{example.id} rated {example.rating}" for example in examples.shown
     )
-    note = f"Shown as examples, and left out of all tables: {shown}."
+    note = f"Shown as examples, and left out of all tables: {example_list}."
     return Table(
         "examples",
         "with and without examples",
@@ -433,6 +437,7 @@ def captions_or_sight_table(cost: results.Cost) -> Table:
         " ratings of each. Captions are written once; another study of the same pictures only pays"
         " the ratings."
     )
+    # An empty cell for the break-even would read as unknown.
     never = (
         f"Captions never pay in {unit}."
         for unit, unit_cost in units.items()
@@ -567,6 +572,7 @@ def _weakest(
                     "theta": theta,
                 }
             )
+    # Failed steps have no rating and cannot be the lowest.
     rated = [row for row in rows if row["mean"] is not None]
     rated.sort(key=lambda row: row["mean"])
     return Table(
