@@ -30,7 +30,7 @@ N = 36
 FALSE = 500
 """Numbers from here on are not in the picture."""
 VARIANT = 100
-"""So far from a thing stands the same thing with another detail: near it, not the same."""
+"""A unit plus this number is the same thing with another detail: near it, not the same."""
 CATEGORIES = ("nature", "trade", "learning")
 RATINGS = ("High", "Medium", "Low")
 SYSTEMS = ("careful", "wordy")
@@ -53,7 +53,7 @@ def _says_same(a: int, b: int, *, nearest: bool) -> bool:
 
 @dataclass
 class Plan:
-    """What people say of each picture, and what each system says of it, free and short."""
+    """Units that people and each system mention of each picture, in free and short captions."""
 
     human: dict[int, Units] = field(default_factory=dict)
     model: dict[tuple[str, str, int], Units] = field(default_factory=dict)
@@ -107,11 +107,11 @@ class Plan:
             self.request_counts["language not told"] += 1
         if "statements" in schema:
             self.request_counts["decompose"] += 1
-            whole = text.split("<text>\n")[1].split("\n</text>")[0]
-            self.prompts.append(whole)
+            text_under_test = text.split("<text>\n")[1].split("\n</text>")[0]
+            self.prompts.append(text_under_test)
             sentences = [
                 sentence.strip()
-                for sentence in whole.split(".")
+                for sentence in text_under_test.split(".")
                 if sentence.strip()
             ]
             return {
@@ -148,10 +148,10 @@ class Plan:
         trusted = text.partition("<reference>\n")[2].partition("</reference>")[
             0
         ]
-        there = set(map(int, _NUMBER.findall(trusted)))
+        trusted_units = set(map(int, _NUMBER.findall(trusted)))
         return {
             "rows": [
-                {"id": i, "supported": n < FALSE or n in there}
+                {"id": i, "supported": n < FALSE or n in trusted_units}
                 for i, n in claims
             ]
         }
@@ -203,14 +203,14 @@ def plan(folder: Path) -> Plan:
             worded_units = [
                 n + VARIANT if rng.random() < 0.3 else n for n in shared_units
             ]
-            wrong = [
+            wrong_units = [
                 FALSE + 400 + k
                 for k in range(int(rng.integers(0, 5 if wordy else 2)))
             ]
             extra = [200 + n for n in things[8 : 8 + int(rng.integers(9, 12))]]
             free = [
                 int(n)
-                for n in rng.permutation([*worded_units, *wrong, *extra])
+                for n in rng.permutation([*worded_units, *wrong_units, *extra])
             ]
             planted.model[system, "free", i] = tuple(free)
             # wordy keeps to no length on every third picture
@@ -382,11 +382,13 @@ def outputs(
             "".join(json.dumps(line) + "\n" for line in lines)
         )
         strict = "dcscore(judge='openai:m', direction='both')"
-        near = "dcscore(judge='openai:m', direction='both', match='nearest')"
-        run("score", "both.jsonl", "-m", strict, "-m", near, "-m", "token_f1", "-m", "bleu",
+        near_metric = (
+            "dcscore(judge='openai:m', direction='both', match='nearest')"
+        )
+        run("score", "both.jsonl", "-m", strict, "-m", near_metric, "-m", "token_f1", "-m", "bleu",
             "-o", "run", "--no-report", expected=1)  # fmt: skip
         run("bidirectional", "run", "-m", strict, "-o", "strict")
-        run("bidirectional", "run", "-m", near, "-o", "nearest")
+        run("bidirectional", "run", "-m", near_metric, "-o", "nearest")
         study_rows = [
             json.loads(line)
             for line in Path("study.jsonl").read_text("utf-8").splitlines()
@@ -413,7 +415,7 @@ def test_the_sample_is_what_the_design_says(outputs: CommandOutputs) -> None:
             assert only["rating"] in ("High", "Medium")
 
 
-def test_the_judge_is_told_the_language_and_no_mark_of_speech(
+def test_prompts_name_the_language_and_leave_out_marks_of_speech(
     outputs: CommandOutputs,
 ) -> None:
     counts = outputs.plan.request_counts
@@ -461,7 +463,7 @@ def test_an_english_embedder_refuses_every_row(
 def test_scores_and_rates_of_every_data_set_are_those_planted(
     outputs: CommandOutputs, study: str
 ) -> None:
-    near = study == "nearest"
+    is_near = study == "nearest"
     n_checked = 0
     scores = {
         (row["direction"], row["dataset"], row["system"]): row
@@ -481,7 +483,7 @@ def test_scores_and_rates_of_every_data_set_are_those_planted(
             pair = (model, outputs.plan.human[i])
             values = measured(
                 *(pair if row["direction"] == "har" else pair[::-1]),
-                nearest=near,
+                nearest=is_near,
             )
             for name, value in values.items():
                 cells[name].append(value)
@@ -565,7 +567,7 @@ def test_categories_are_tested_against_the_random_set_as_scipy_does(
 
 
 @pytest.mark.parametrize("study", ["strict", "nearest"])
-def test_short_captions_are_held_against_free_ones_of_the_same_pictures(
+def test_short_captions_are_compared_with_free_ones_of_the_same_pictures(
     outputs: CommandOutputs, study: str
 ) -> None:
     rows = [

@@ -76,10 +76,10 @@ def test_the_planted_rates_are_recovered(
     assert len(rows) == 2 * len(SYSTEMS) * len(LANGUAGES)
     for row in rows:
         for rate in ("hallucination", "omission"):
-            part, whole = world.counts[
+            part, total = world.counts[
                 str(row["system"]), str(row["direction"]), rate
             ]
-            planted = part / len(LANGUAGES) / (whole / len(LANGUAGES))
+            planted = part / len(LANGUAGES) / (total / len(LANGUAGES))
             assert row[rate] == pytest.approx(
                 planted
             )  # texts are of equal length
@@ -125,7 +125,7 @@ def test_equal_texts_in_another_language_change_nothing(
     assert {row["change"] for row in rows} == {0.0}
 
 
-def test_correlations_stand_beside_those_of_the_other_metrics(
+def test_correlations_include_the_other_metrics(
     comparison: Study,
 ) -> None:
     rows = table(comparison, "correlations")
@@ -288,7 +288,7 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
 
 
 @pytest.mark.usefixtures("few_resamples")
-def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lacks(
+def test_without_matplotlib_the_page_names_the_missing_package(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without(monkeypatch, "matplotlib", *PLOTS)
@@ -311,7 +311,7 @@ def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lack
 
 @pytest.mark.usefixtures("few_resamples")
 @pytest.mark.drawn
-def test_json_holds_every_table_and_the_page_is_the_same_each_time(
+def test_json_has_every_table_and_the_page_is_reproducible(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,

@@ -232,9 +232,7 @@ def test_pooled_rates_count_every_unit_once_and_means_every_text() -> None:
     assert (har["n"], har["n_units"], har["n_reference_units"]) == (2, 5, 5)
 
 
-def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> (
-    None
-):
+def test_pooled_rates_compare_a_text_with_the_chosen_reference() -> None:
     human = [
         Fact("x", voice=0, verified=True),
         Fact("y", voice=1, verified=True),
@@ -246,7 +244,7 @@ def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> (
     assert (har["n_reference_units"], har["omission_pooled"]) == (1, 0.0)
 
 
-def test_pooled_rates_hold_a_text_against_each_reference_where_none_was_chosen() -> (
+def test_pooled_rates_compare_a_text_with_each_reference_if_none_was_chosen() -> (
     None
 ):
     human = [
@@ -336,8 +334,10 @@ def test_categories_are_tested_against_the_random_sample_or_the_rest() -> None:
     )  # so trade's p is doubled, and nature's may not be below it
     assert trade["p_holm"] == pytest.approx(2 * trade["p"])
     assert nature["p_holm"] == pytest.approx(max(nature["p"], 2 * trade["p"]))
-    rest = row(category_table(pairs, ["nature"], "rest"), direction="har")
-    assert rest["p"] == pytest.approx(
+    against_rest = row(
+        category_table(pairs, ["nature"], "rest"), direction="har"
+    )
+    assert against_rest["p"] == pytest.approx(
         sps.ttest_ind(A, [*B, *C], equal_var=False).pvalue
     )
     alone = row(category_table(pairs, ["nature"], None), direction="har")
@@ -421,16 +421,20 @@ def test_two_data_sets_of_the_same_pictures_are_compared_picture_by_picture() ->
 def test_data_sets_of_other_pictures_are_not_compared_and_the_study_says_why() -> (
     None
 ):
-    here, there = scored({"a": A}, dataset="x"), scored({"a": B}, dataset="y")
-    moved = [replace(pair, image=f"other {pair.image}") for pair in there]
-    assert not dataset_table([*here, *moved]).rows
+    same_pictures, second_set = (
+        scored({"a": A}, dataset="x"),
+        scored({"a": B}, dataset="y"),
+    )
+    moved = [replace(pair, image=f"other {pair.image}") for pair in second_set]
+    assert not dataset_table([*same_pictures, *moved]).rows
     reasons = {
-        part.title: part.reason for part in study([*here, *moved]).omitted
+        part.title: part.reason
+        for part in study([*same_pictures, *moved]).omitted
     }
     assert (
         "no picture is in two data sets" in reasons["Change between data sets"]
     )
-    assert study([*here, *there]).table("datasets") is not None
+    assert study([*same_pictures, *second_set]).table("datasets") is not None
 
 
 def rated(
@@ -557,7 +561,7 @@ def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_fo
     )
 
 
-def test_measures_without_a_common_text_are_told_and_not_correlated() -> None:
+def test_measures_without_a_common_text_are_noted_and_not_correlated() -> None:
     pairs = [
         rated(0, (5,), (), values={"har_f1": 0.5}),
         rated(1, (6,), (), other_scores={"har": {"bleu": 0.5}}),
@@ -781,7 +785,7 @@ def test_units_of_a_run_become_facts_with_places_over_all_references() -> None:
     )
 
 
-def test_a_study_says_what_it_leaves_out_and_why() -> None:
+def test_a_study_lists_omitted_tables_with_reasons() -> None:
     comparison = study(scored({"a": A}))
     reasons = {part.title: part.reason for part in comparison.omitted}
     assert reasons["Tests against the best system"] == "the run has one system"

@@ -72,8 +72,10 @@ def test_minmax_stretches_over_all_pairs_of_what_is_given() -> None:
     assert story.steps == pytest.approx((1.0, 1.0))
     assert coherence([[1, 0], [0, 1], [1, 1]], scale="minmax").minimum == 0.0
     # S of all pairs is 0.5 (90 degrees) to 1 (0 degrees); that of the first step is 0.75
-    whole = Space.of([[1, 0], [1, 1], [0, 1], [1, 0]], scale="minmax")
-    assert coherence_of(whole, [0, 1]).minimum == pytest.approx(math.sqrt(0.5))
+    collection = Space.of([[1, 0], [1, 1], [0, 1], [1, 0]], scale="minmax")
+    assert coherence_of(collection, [0, 1]).minimum == pytest.approx(
+        math.sqrt(0.5)
+    )
 
 
 def test_the_range_over_blocks_is_the_range_over_all_pairs() -> None:

@@ -132,7 +132,7 @@ def test_single_and_double_precision_find_the_same_path() -> None:
         ({"k": 3, "cover": 1, "topics": range(5, 17)}, "too many to follow"),
     ],
 )
-def test_what_cannot_be_extracted_says_why(
+def test_impossible_extractions_are_refused_with_a_reason(
     arguments: Any, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -199,9 +199,9 @@ def test_trails_in_blocks_find_what_one_block_finds(
 
     space = _space(700, 4)
     monkeypatch.setattr(module, "_ROWS", 1000)
-    whole = trail(space, source=0, target=699)
+    one_block = trail(space, source=0, target=699)
     monkeypatch.setattr(module, "_ROWS", 64)
-    assert trail(space, source=0, target=699) == whole
+    assert trail(space, source=0, target=699) == one_block
 
 
 def test_more_steps_than_fit_into_memory_ask_for_a_window(
@@ -210,16 +210,16 @@ def test_more_steps_than_fit_into_memory_ask_for_a_window(
     import beholder.kinds.narratives.storylines.widest as module
 
     space = _space(300, 4)
-    whole = maxmin(space, 7, source=0, target=299, window=90)
+    one_block = maxmin(space, 7, source=0, target=299, window=90)
     # Tiles of 128 targets: 128 * 128 steps, then 128 * (127 + 90) and 43 * (42 + 90).
     monkeypatch.setattr(module, "MAX_CELLS", 49_836)
-    assert maxmin(space, 7, source=0, target=299, window=90) == whole
+    assert maxmin(space, 7, source=0, target=299, window=90) == one_block
     monkeypatch.setattr(module, "MAX_CELLS", 49_835)
     with pytest.raises(ConfigError, match="49,836 steps, more than 49,835"):
         maxmin(space, 7, source=0, target=299, window=90)
 
 
-def test_the_published_program_sits_at_its_bound_and_says_so() -> None:
+def test_the_published_program_reaches_its_bound_and_warns() -> None:
     space = _space(60, 3)
     storyline = narrative_map(space, 8, source=0, target=59)
     assert storyline.positions[0] == 0

@@ -286,7 +286,7 @@ def test_a_judge_that_cannot_see_is_refused_before_any_work(
         ),
     ],
 )
-def test_settings_that_cannot_be_are_refused(
+def test_settings_out_of_range_are_refused(
     build: Callable[[], object], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -434,7 +434,9 @@ def test_a_frame_whose_caption_failed_fails_its_storylines_with_that_reason(
     assert tools.backend.requests == []
 
 
-def test_an_error_of_ours_is_every_votes_failure(tmp_path: Path) -> None:
+def test_an_internal_error_is_the_failure_of_every_vote(
+    tmp_path: Path,
+) -> None:
     outcome = _ask(
         _by_captions({}), _storyline(tmp_path), Scripts(tmp_path, _score)
     )

@@ -88,16 +88,18 @@ def test_the_nearest_human_storyline_is_found_and_human_ones_have_none(
     # east, north, north against "walk": the last north repeats, so 0 along a path of 3 cells;
     # against "turn" the second step costs at least the way from northeast to a neighbour
     outcome = _measure(asker, _storyline("s", "east", "north", "north"))
-    near = outcome.detail["nearest"]
-    assert near["storyline"] == "walk"
-    assert near["cost"] == near["normalised"] == 0.0
-    assert near["path"] == ((0, 0), (1, 1), (2, 1))
+    nearest = outcome.detail["nearest"]
+    assert nearest["storyline"] == "walk"
+    assert nearest["cost"] == nearest["normalised"] == 0.0
+    assert nearest["path"] == ((0, 0), (1, 1), (2, 1))
     assert isinstance(outcome, ItemScore)
     assert outcome.values["distance"] == 0.0
     # west stands 2 from east and sqrt(2) from north: (2 + sqrt(2)) / 2 cells
-    far = _measure(asker, _storyline("s", "west", "west")).detail["nearest"]
-    assert far["storyline"] == "walk"
-    assert far["normalised"] == pytest.approx((2 + math.sqrt(2)) / 2)
+    distance = _measure(asker, _storyline("s", "west", "west")).detail[
+        "nearest"
+    ]
+    assert distance["storyline"] == "walk"
+    assert distance["normalised"] == pytest.approx((2 + math.sqrt(2)) / 2)
     human = _measure(asker, PEOPLE[0])
     assert isinstance(human, ItemScore)
     assert "distance" not in human.values
@@ -157,7 +159,7 @@ def test_one_picture_has_no_step_but_a_distance(
         ({"human": "people"}, PEOPLE, "abc", True),
     ],
 )
-def test_the_signature_states_what_numbers_hang_on(
+def test_the_signature_changes_with_everything_that_numbers_depend_on(
     asker: MeasureCoherence,
     options: dict[str, Any],
     people: tuple[Storyline, ...],
@@ -189,7 +191,7 @@ def test_under_minmax_the_collection_is_part_of_the_signature(
     assert len(signatures) == 2
 
 
-def test_settings_that_cannot_be_are_refused() -> None:
+def test_settings_out_of_range_are_refused() -> None:
     with pytest.raises(
         ConfigError, match="scale='big': expected one of 'raw', 'minmax'"
     ):

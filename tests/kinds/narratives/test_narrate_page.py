@@ -291,20 +291,48 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     assert weakest == sorted(weakest)
 
 
-PAIRED = {"r": 0.5, "interval": [-0.25, 0.75], "p": 0.03, "rho": 0.25, "difference": -1.5,
-          "difference_interval": [-2.0, -1.0], "difference_p": 0.0004}  # fmt: skip
+PAIRED = {
+    "r": 0.5,
+    "interval": [-0.25, 0.75],
+    "p": 0.03,
+    "rho": 0.25,
+    "difference": -1.5,
+    "difference_interval": [-2.0, -1.0],
+    "difference_p": 0.0004,
+}
 BETWEEN = {
-    "by": "sight", "models": ["a", "b"], "n": 12, "n_left_out": 3,
-    "icc_single": {"value": 0.4, "interval": [0.1, 0.6], "verdict": "poor",
-                   "verdicts": ["poor", "moderate"]},
-    "icc_average": {"value": None, "interval": None, "verdict": None, "verdicts": None},
+    "by": "sight",
+    "models": ["a", "b"],
+    "n": 12,
+    "n_left_out": 3,
+    "icc_single": {
+        "value": 0.4,
+        "interval": [0.1, 0.6],
+        "verdict": "poor",
+        "verdicts": ["poor", "moderate"],
+    },
+    "icc_average": {
+        "value": None,
+        "interval": None,
+        "verdict": None,
+        "verdicts": None,
+    },
     "kendall_w": {"value": 0.875, "interval": None},
     "pairs": [{"a": "a", "b": "b", **PAIRED}],
-    "sources": [{"model": "a", "source": "human", "n": 12, "mean": 7.25, "sd": 1.125, "rank": 1.5}],
-}  # fmt: skip
+    "sources": [
+        {
+            "model": "a",
+            "source": "human",
+            "n": 12,
+            "mean": 7.25,
+            "sd": 1.125,
+            "rank": 1.5,
+        }
+    ],
+}
 
 
-def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -> (
+def test_judges_of_two_runs_are_compared_with_intervals_words_and_cost() -> (
     None
 ):
     comparison = SideBySide(
@@ -332,8 +360,9 @@ def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -
     )
     assert re.search(
         r"^a +b +0\.500 +−0\.250 to 0\.750 +0\.030 +0\.250 +−1\.50 +−2\.00 to −1\.00",
-        as_text([pairs]), re.M,
-    )  # fmt: skip
+        as_text([pairs]),
+        re.M,
+    )
     assert "< 0.001" in as_text([pairs])
     assert re.search(
         r"^one\nrating steps +4 +10\.00 +2\.500 +1,200 +34 +1,234$",
@@ -351,7 +380,7 @@ def test_judges_without_common_narratives_say_why_there_is_no_number() -> None:
     assert "needs two" in Page(str(html(table))).words
 
 
-def test_captions_that_never_pay_are_said_so() -> None:
+def test_captions_that_never_pay_are_noted() -> None:
     never = UnitCost(1.0, 2.0, 3.0, "measured", 12.4, 5.0, 1234.5, None)
     tokens = UnitCost(1.0, 2.0, 3.0, "measured", 12.4, 5.0, 1234.5, 8.0)
     table = captions_or_sight_table(Cost(5, 6, 3, {}, never, tokens))
@@ -465,7 +494,7 @@ def test_figures_are_written_as_files(finished: Path, tmp_path: Path) -> None:
     assert all(file.stat().st_size > 5000 for file in files)
 
 
-def test_without_matplotlib_the_page_says_what_it_leaves_out(
+def test_without_matplotlib_the_page_names_the_missing_figures(
     finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without(monkeypatch, "matplotlib", *PLOTS)
@@ -475,7 +504,9 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
 
 
-def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
+def test_an_unfinished_run_names_the_command_that_finishes_it(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "run").mkdir()
     with pytest.raises(
         RunError, match="run the same command again to finish it"
@@ -485,13 +516,13 @@ def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
 
 def _damaged(run: Path, place: Sequence[str | int], value: object) -> None:
     path = run / "study.json"
-    whole = json.loads(path.read_text("utf-8"))
+    content = json.loads(path.read_text("utf-8"))
     *above, last = place
-    at = whole
+    at = content
     for key in above:
         at = at[key]
     at[last] = value
-    path.write_text(json.dumps(whole), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def test_a_damaged_study_is_named_with_the_place_inside_it(
@@ -505,11 +536,19 @@ def test_a_damaged_study_is_named_with_the_place_inside_it(
     )
     intact = (run / "study.json").read_bytes()
     cases: tuple[tuple[list[str | int], object, str], ...] = (
-        (["narratives", 1, "votes", "sight", 0, "value"], "8", "$.narratives[1].votes[...][0].value"),
+        (
+            ["narratives", 1, "votes", "sight", 0, "value"],
+            "8",
+            "$.narratives[1].votes[...][0].value",
+        ),
         (["frames", 2], {"image": "x.jpg"}, "`id` - at `$.frames[2]`"),
         (["tables", "scores", 0, "mean"], [], "$.tables.scores[0].mean"),
-        (["cost", "stages"], {"sight": {"calls": "4"}}, "$.cost.stages[...].calls"),
-    )  # fmt: skip
+        (
+            ["cost", "stages"],
+            {"sight": {"calls": "4"}},
+            "$.cost.stages[...].calls",
+        ),
+    )
     for place, value, message in cases:
         _damaged(run, place, value)
         with pytest.raises(RunError) as raised:

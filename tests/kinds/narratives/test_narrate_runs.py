@@ -195,11 +195,11 @@ def test_a_study_that_is_lost_is_built_from_the_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # several whole studies
-def test_votes_that_came_later_give_the_run_that_was_never_troubled(
+def test_votes_that_succeed_later_give_the_same_run_as_without_failures(
     tmp_path: Path,
 ) -> None:
     calm, troubled = _config(tmp_path, "calm"), _config(tmp_path, "troubled")
-    whole, _ = run_narratives(calm, Quiet())
+    uninterrupted, _ = run_narratives(calm, Quiet())
     n_calm = len(Moody.requests)
     Moody.requests, Moody.busy = [], True
     lame, _ = run_narratives(troubled, Quiet())
@@ -209,7 +209,7 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(
     # judges that lack a vote disagree about other storylines, so others were looked at
     assert lame.hybrid is None
     assert [bool(row.votes.get("sight")) for row in lame.narratives] != [
-        bool(row.votes.get("sight")) for row in whole.narratives
+        bool(row.votes.get("sight")) for row in uninterrupted.narratives
     ]
     Moody.busy, progress = False, Counting()
     run_narratives(troubled, progress)
@@ -225,7 +225,7 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(
 
 
 @pytest.mark.slow  # several whole studies
-def test_the_ones_to_look_at_follow_the_captions_by_hand(
+def test_storylines_seen_by_hybrid_judging_follow_the_captions_by_hand(
     tmp_path: Path,
 ) -> None:
     study, _ = run_narratives(_config(tmp_path), Quiet())
@@ -259,9 +259,9 @@ def test_more_storylines_ask_only_what_is_new(tmp_path: Path) -> None:
     assert len(Moody.requests) == 10 * 3
     # 4 ratings are kept; coherence is measured anew, as there are more human storylines
     assert (progress.total, progress.reused) == (20, 4)
-    whole = _config(tmp_path, "whole", parts=parts)
-    run_narratives(whole, Quiet())
-    assert _bytes(few.out) == _bytes(whole.out)
+    all_at_once = _config(tmp_path, "whole", parts=parts)
+    run_narratives(all_at_once, Quiet())
+    assert _bytes(few.out) == _bytes(all_at_once.out)
     single, _ = run_narratives(
         replace(few, rows=DataOptions(limit=1)), Quiet()
     )
@@ -437,9 +437,9 @@ def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(
     ):
         run_narratives(config, Quiet())
     rows = DataOptions(skip_bad_rows=True)
-    study, bad = run_narratives(replace(config, rows=rows), Quiet())
+    study, bad_row = run_narratives(replace(config, rows=rows), Quiet())
     assert len(study.narratives) == 10
-    assert [error.line for error in bad] == [11, 12]
+    assert [error.line for error in bad_row] == [11, 12]
     assert manifest.read(config.out).data.n_bad_rows == 2
 
 
@@ -451,10 +451,10 @@ def test_a_wrong_picture_of_the_collection_stops_a_run_too(
         file.write("p000,img/000.jpg,1928-03,Arica,\n")
     with pytest.raises(DataError, match=r"index\.csv:42: id: 'p000' is taken"):
         run_narratives(config, Quiet())
-    study, bad = run_narratives(
+    study, bad_row = run_narratives(
         replace(config, rows=DataOptions(skip_bad_rows=True)), Quiet()
     )
-    assert (len(study.narratives), len(bad)) == (10, 1)
+    assert (len(study.narratives), len(bad_row)) == (10, 1)
 
 
 def test_another_kind_of_run_in_the_folder_is_refused_in_words(
@@ -473,7 +473,7 @@ def test_another_kind_of_run_in_the_folder_is_refused_in_words(
             start()
 
 
-def test_a_judge_that_cannot_is_refused_before_anything_is_paid(
+def test_a_judge_without_the_operation_is_refused_before_any_request(
     tmp_path: Path,
 ) -> None:
     config = _config(tmp_path, parts=("sight",), judge="builtin")
@@ -504,7 +504,7 @@ def test_several_judges_and_captions_of_another_one(tmp_path: Path) -> None:
         run_narratives(replace(config, captions=CaptionOptions()), Quiet())
 
 
-def test_a_notebooks_loop_is_left_alone(tmp_path: Path) -> None:
+def test_a_run_inside_a_running_event_loop_works(tmp_path: Path) -> None:
     async def within() -> NarrativeStudy:
         study, _ = run_narratives(_config(tmp_path, parts=("sight",)), Quiet())
         return study

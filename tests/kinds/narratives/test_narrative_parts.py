@@ -123,7 +123,7 @@ def test_a_single_picture_has_no_weak_link() -> None:
     assert (two.weakest, two.mean) == (0.25, 0.5)
 
 
-def test_how_early_the_picture_before_may_be() -> None:
+def test_windows_limit_the_earliest_previous_picture() -> None:
     dates = np.array([0, 0, 3, 4, 10])
     free = earliest_sources(5, window=None, days=None, dates=None)
     assert free.tolist() == [0, 0, 0, 0, 0]

@@ -257,7 +257,9 @@ def test_pictures_of_one_known_day_keep_the_order_of_the_file_in_every_replicati
         _paths(frames, ExtractionTask("t", 3, "p5", "p2"))
 
 
-def test_dates_that_tell_no_two_apart_leave_the_order_to_the_file() -> None:
+def test_dates_that_distinguish_no_pictures_leave_the_order_to_the_file() -> (
+    None
+):
     frames = [
         Frame(str(i), date=PartialDate(1928, 3 if i == 4 else None))
         for i in range(6)
@@ -270,7 +272,7 @@ def test_dates_that_tell_no_two_apart_leave_the_order_to_the_file() -> None:
     assert set(order.days) == {dt.date(1928, 3, 1).toordinal()}
 
 
-def test_mixed_precision_is_told() -> None:
+def test_mixed_precision_of_dates_is_noted() -> None:
     dates = [
         PartialDate(1928),
         PartialDate(1928, 3),
@@ -301,7 +303,7 @@ def test_mixed_precision_is_told() -> None:
         ("p99", "p11", 3, "'p99' is no usable picture"),
     ],
 )
-def test_an_extraction_that_cannot_be_made_says_why(
+def test_an_impossible_extraction_is_refused_with_a_reason(
     source: str | None, target: str | None, k: int, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):

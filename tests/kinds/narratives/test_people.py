@@ -24,7 +24,9 @@ def write(path: Path, *rows: Any) -> str:
     return str(path)
 
 
-def test_who_did_not_rate_has_a_vote_without_a_value(tmp_path: Path) -> None:
+def test_annotators_without_a_rating_have_a_vote_without_a_value(
+    tmp_path: Path,
+) -> None:
     file = write(
         tmp_path / "r.jsonl",
         {"id": "walk", "ratings": {"ben": 4, "anna": 7}},
@@ -105,7 +107,9 @@ def test_wrong_steps_are_named(tmp_path: Path, steps: Any, words: str) -> None:
         PeopleVotes.from_file(file, "steps", [WALK])
 
 
-def test_a_storyline_stands_once_and_one_must_be_known(tmp_path: Path) -> None:
+def test_a_storyline_has_one_row_and_one_must_belong_to_the_run(
+    tmp_path: Path,
+) -> None:
     row = {"id": "walk", "ratings": {"a": 3}}
     with pytest.raises(DataError, match="twice"):
         PeopleVotes.from_file(

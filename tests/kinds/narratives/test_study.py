@@ -338,7 +338,7 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> (
+def test_hybrid_is_checked_against_sight_separately_for_unseen_narratives() -> (
     None
 ):
     captions = [[1, 1], [3, 3], [6, 6], [7, 7], [4, 4], [2, 2]]
@@ -474,7 +474,9 @@ def test_words_for_reliability_are_those_of_koo_and_li(
     assert reliability_verdict(value) == word
 
 
-def test_a_break_is_what_more_than_half_of_those_who_told_name() -> None:
+def test_a_break_is_a_kind_named_by_more_than_half_of_the_reporting_judges() -> (
+    None
+):
     assert agreed_breaks([("place",), ("time", "place"), ()]) == ["place"]
     assert (
         agreed_breaks([("place",), ("time",)]) == []

@@ -67,9 +67,9 @@ def test_the_number_of_neighbours_has_an_effect() -> None:
 def test_pictures_that_no_label_reaches_belong_to_all_alike_and_are_counted() -> (
     None
 ):
-    far = _arc([0, 1, 2, 3, 180, 181, 182, 183])
+    distant = _arc([0, 1, 2, 3, 180, 181, 182, 183])
     topics = spread_labels(
-        far, ["a", None, None, "b", *[None] * 4], n_neighbors=2
+        distant, ["a", None, None, "b", *[None] * 4], n_neighbors=2
     )
     assert topics.memberships[5] == pytest.approx([0.5, 0.5])
     assert list(topics.assigned[4:]) == [-1] * 4
@@ -85,7 +85,7 @@ def test_pictures_that_no_label_reaches_belong_to_all_alike_and_are_counted() ->
         (["a", None, "a"], "two different labels"),
     ],
 )
-def test_labels_that_cannot_be_spread(
+def test_labels_that_cannot_be_spread_are_refused(
     labels: list[str | None], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):

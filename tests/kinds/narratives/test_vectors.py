@@ -44,7 +44,9 @@ def _expected(case: dict[str, Any], reading: str) -> dict[str, Any]:
 
 @every_case
 @pytest.mark.parametrize("reading", READINGS)
-def test_theta_and_coherence(case: dict[str, Any], reading: str) -> None:
+def test_theta_and_coherence_match_an_outside_implementation(
+    case: dict[str, Any], reading: str
+) -> None:
     jsd, base = READINGS[reading]
     expected, tolerance = _expected(case, reading), case["tolerance"]
     space = Space.of(
@@ -68,7 +70,7 @@ def test_theta_and_coherence(case: dict[str, Any], reading: str) -> None:
 
 
 @every_case
-def test_dtw(case: dict[str, Any]) -> None:
+def test_dtw_matches_an_outside_implementation(case: dict[str, Any]) -> None:
     expected = case["expected"]["dtw"]
     alignment = dtw(case["embeddings"], case["other"])
     assert alignment.cost == pytest.approx(
@@ -82,7 +84,9 @@ def test_dtw(case: dict[str, Any]) -> None:
 
 
 @every_case
-def test_capacity(case: dict[str, Any]) -> None:
+def test_trails_have_the_capacity_of_an_outside_implementation(
+    case: dict[str, Any],
+) -> None:
     expected = case["expected"]["capacity"]["dag"]
     space = Space.of(case["embeddings"], case["distributions"])
     path = trail(space, source=expected["source"], target=expected["target"])
@@ -95,7 +99,9 @@ def test_capacity(case: dict[str, Any]) -> None:
 
 
 @every_case
-def test_the_best_path_of_every_length(case: dict[str, Any]) -> None:
+def test_maxmin_matches_the_best_path_of_every_length(
+    case: dict[str, Any],
+) -> None:
     space = Space.of(case["embeddings"], case["distributions"])
     for expected in case["expected"]["exact_k"]:
         path = maxmin(space, expected["k"], source=0, target=case["n"] - 1)

@@ -45,9 +45,18 @@ def _tables(out: str) -> dict[str, Any]:
 def test_rank_prints_tables_and_leaves_csv_and_page(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"))
     done = cli(
-        "rank", "r.jsonl", "-s", "perplexity(judge='reviewer:m')", "--ablate",
-        "-s", "response(judge='reviewer:m', orders=2)", "-s", "metric(length)", "--threshold", "none",
-    )  # fmt: skip
+        "rank",
+        "r.jsonl",
+        "-s",
+        "perplexity(judge='reviewer:m')",
+        "--ablate",
+        "-s",
+        "response(judge='reviewer:m', orders=2)",
+        "-s",
+        "metric(length)",
+        "--threshold",
+        "none",
+    )
     assert done.code == 0, done.err
     for words in (
         "people",
@@ -111,16 +120,29 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
 def test_a_second_run_asks_nothing_and_gives_the_same_files(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"))
     arguments = (
-        "rank", "r.jsonl", "-s", "perplexity(judge=\"reviewer(model='m', log='p')\")",
-        "-s", "response(judge=\"reviewer(model='m', log='r')\", orders=3)", "-s", "length",
-    )  # fmt: skip
+        "rank",
+        "r.jsonl",
+        "-s",
+        "perplexity(judge=\"reviewer(model='m', log='p')\")",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='r')\", orders=3)",
+        "-s",
+        "length",
+    )
     assert cli(*arguments).code == 0
     calls = [len(Path(name).read_text().split()) for name in "pr"]
     assert calls == [8 * 5, 8 * 3]
     names = (
-        "ranking.json", "run.json", "report.html", "images.csv", "ranks.csv", "thresholds.csv",
-        "tables/scores.csv", "tables/scores.json", "tables/scores.tex",
-    )  # fmt: skip
+        "ranking.json",
+        "run.json",
+        "report.html",
+        "images.csv",
+        "ranks.csv",
+        "thresholds.csv",
+        "tables/scores.csv",
+        "tables/scores.json",
+        "tables/scores.tex",
+    )
     before = [Path("runs/rank-r", name).read_bytes() for name in names]
     assert cli(*arguments).code == 0
     assert [len(Path(name).read_text().split()) for name in "pr"] == calls
@@ -133,7 +155,14 @@ def test_a_run_that_stops_on_the_way_goes_on_where_it_was(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reviews(Path("r.jsonl"))
-    arguments = ("rank", "r.jsonl", "--concurrency", "1", "-s", "response(judge=\"reviewer(model='m', log='r')\")")  # fmt: skip
+    arguments = (
+        "rank",
+        "r.jsonl",
+        "--concurrency",
+        "1",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='r')\")",
+    )
     chat = Reviewer.chat
     n_calls = 0
 
@@ -295,11 +324,19 @@ def test_without_a_scorer_references_are_used_if_there_are_any(
     assert "name a scorer" in done.err
     assert "perplexity(judge='hf:NAME')" in done.err
     with_references = [
-        {**row, "texts": ["A cat sleeps.", "A dog barks loudly.", "A cat sleeps on a mat."],
-         "ranks": {"a": [2, 3, 1], "b": [2, 3, 1]}, "prompt_ranks": None,
-         "references": ["A cat sleeps on a red mat."]}
+        {
+            **row,
+            "texts": [
+                "A cat sleeps.",
+                "A dog barks loudly.",
+                "A cat sleeps on a mat.",
+            ],
+            "ranks": {"a": [2, 3, 1], "b": [2, 3, 1]},
+            "prompt_ranks": None,
+            "references": ["A cat sleeps on a red mat."],
+        }
         for row in rows
-    ]  # fmt: skip
+    ]
     Path("s.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in with_references)
     )
@@ -310,7 +347,7 @@ def test_without_a_scorer_references_are_used_if_there_are_any(
     assert row["mean"] == pytest.approx(1.0)
 
 
-def test_ablation_tells_the_gain_of_the_image(cli: Cli) -> None:
+def test_ablation_prints_the_gain_from_the_image(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"), 60)
     done = cli(
         "rank",
@@ -398,9 +435,14 @@ def test_dry_run_counts_what_would_be_asked_and_asks_nobody(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"), 4)
     Path("img/002.png").unlink()
     done = cli(
-        "rank", "r.jsonl", "-s", "response(judge=\"reviewer(model='m', log='c')\", orders=3)",
-        "-s", "length", "--dry-run",
-    )  # fmt: skip
+        "rank",
+        "r.jsonl",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='c')\", orders=3)",
+        "-s",
+        "length",
+        "--dry-run",
+    )
     assert done.code == 0, done.err
     assert (
         "9 judge calls" in done.out
@@ -415,7 +457,15 @@ def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(
     cli: Cli,
 ) -> None:
     rows = write_reviews(Path("r.jsonl"), 2)
-    arguments = ("rank", "r.jsonl", "--threshold", "none", "--json", "-s", "response(judge=\"reviewer(model='m', log='c')\")")  # fmt: skip
+    arguments = (
+        "rank",
+        "r.jsonl",
+        "--threshold",
+        "none",
+        "--json",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='c')\")",
+    )
     assert cli(*arguments).code == 0
     rows[0]["ranks"] = {
         "anna": [1, 2, 3, 4, 5]

@@ -337,7 +337,7 @@ def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(
     ] == [row.n for row in rows_at]
 
 
-def test_without_matplotlib_the_page_says_what_it_leaves_out(
+def test_without_matplotlib_the_page_names_the_missing_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reviews(tmp_path / "r.jsonl", 2)
@@ -389,7 +389,9 @@ def test_a_damaged_file_is_named_with_the_field(
     assert "run the same command again" in str(raised.value)
 
 
-def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
+def test_an_unfinished_run_names_the_command_that_finishes_it(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "run").mkdir()
     with pytest.raises(
         RunError, match="run the same command again to finish it"
@@ -418,7 +420,7 @@ def test_instructions_name_the_criteria_in_their_order(
         annotation_instructions(5, "xx")
 
 
-def test_scorers_have_names_and_no_numbers_where_one_is_enough() -> None:
+def test_labels_of_scorers_are_numbered_only_if_several_share_a_name() -> None:
     names = (
         "vcs",
         "perplexity(judge='hf:a')",

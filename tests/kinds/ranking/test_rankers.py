@@ -74,7 +74,9 @@ def test_scorers_are_built_from_their_text_form() -> None:
         ("metric(nothing)", "no metric is called 'nothing'"),
     ],
 )
-def test_wrong_scorers_say_what_there_is(text: str, message: str) -> None:
+def test_wrong_scorers_are_refused_with_a_reason(
+    text: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         ranker(text)
 

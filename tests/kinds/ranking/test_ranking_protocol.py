@@ -147,7 +147,7 @@ def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> 
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> (
+def test_main_table_is_over_images_at_the_threshold_and_has_kendalls_w() -> (
     None
 ):
     tables = study_tables(images(), ["m"])

@@ -111,12 +111,12 @@ def bidirectional(
     comparison = study(observe(run, columns, metric_name=metric), settings)
     folder = out or run / "bidirectional"
     page = write_bidirectional(comparison, run, folder)
-    plain: dict[str, object] = {
+    json_content: dict[str, object] = {
         table.name: [*map(dict, table.rows)] for table in comparison.tables
     }
-    plain["omitted"] = [asdict(part) for part in comparison.omitted]
-    plain["cautions"] = cautions = incomplete_runs(run)
-    tell_result(plain, [*_main_tables(comparison)], as_json)
+    json_content["omitted"] = [asdict(part) for part in comparison.omitted]
+    json_content["cautions"] = cautions = incomplete_runs(run)
+    tell_result(json_content, [*_main_tables(comparison)], as_json)
     for caution in cautions:
         say(f"caution: {caution}")
     for part in comparison.omitted:

@@ -38,7 +38,7 @@ def observe(
 
     Raises:
         ConfigError: No metric of the run scores in both directions, or a rating is no number.
-        RunError: The folder holds no run.
+        RunError: The folder is not a run.
     """
     manifest.check_kind(run, manifest.SCORES)
     log = manifest.read(run)
@@ -46,9 +46,11 @@ def observe(
         entry.name: [value.name for value in entry.values]
         for entry in log.metrics
     }
-    chosen = _choose_metric(values, run, metric_name)
+    studied_metric = _choose_metric(values, run, metric_name)
     first_values = {
-        name: names[0] for name, names in values.items() if name != chosen
+        name: names[0]
+        for name, names in values.items()
+        if name != studied_metric
     }
     pairs = []
     with Store.read(run) as store:
@@ -61,7 +63,7 @@ def observe(
             if position >= log.data.n_items:
                 break
             pair = _read_pair(
-                item, store, chosen, position, columns or Columns()
+                item, store, studied_metric, position, columns or Columns()
             )
             # Of each other metric only its first value is compared, the one it is known by.
             if pair is not None:
@@ -111,7 +113,7 @@ def _read_pair(
     outcome = store.score(name, position)
     if outcome is None:
         return None  # the run was interrupted before this item
-    # Texts about one picture must share its key. Items without files are told apart by their
+    # Texts about one picture must share its key. Items without files are distinguished by their
     # references, as items of one picture repeat them.
     group = item.group
     pictures = item.images or ((item.video,) if item.video else ())
@@ -134,10 +136,10 @@ def _read_pair(
     model, human = facts(outcome.units)
     # Values that are means over all references are about each of them: no entry in ``chosen``.
     details = {
-        way: outcome.detail.get("directions", {}).get(way, {})
-        for way in DIRECTIONS
+        direction: outcome.detail.get("directions", {}).get(direction, {})
+        for direction in DIRECTIONS
     }
-    chosen = {
+    reference_by_direction = {
         direction: detail.get("reference", 0)
         for direction, detail in details.items()
         if detail.get("over") != "mean"
@@ -147,7 +149,7 @@ def _read_pair(
         values=outcome.values,
         model_facts=model,
         human_facts=human,
-        chosen=chosen,
+        chosen=reference_by_direction,
     )
 
 
@@ -170,22 +172,27 @@ def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
 
     def build_fact(unit: Unit, places: Mapping[tuple[int, int], int]) -> Fact:
         detail = unit.detail
+        # Matches by reference text; those of the reference that the score is about are apart.
         matched = {
             int(voice): ids
             for voice, ids in detail.get("elsewhere", {}).items()
         }
-        against = detail.get("against", 0) if unit.side == "candidate" else 0
-        matched[against] = detail.get("matched") or ()
+        reference_index = (
+            detail.get("against", 0) if unit.side == "candidate" else 0
+        )
+        matched[reference_index] = detail.get("matched") or ()
+        targets = [
+            (voice, index)
+            for voice, ids in sorted(matched.items())
+            for index in _majority_matches(ids)
+        ]
         return Fact(
             text=unit.text,
             subject=str(detail.get("subject") or ""),
             relevant=bool(detail.get("relevant", True)),
             verified=detail.get("verified"),
             matches=tuple(
-                places[voice, index]
-                for voice, ids in sorted(matched.items())
-                for index in _majority_matches(ids)
-                if (voice, index) in places
+                places[target] for target in targets if target in places
             ),
             voice=unit.reference_index or 0,
         )
@@ -249,7 +256,7 @@ def _add_swapped_scores(
     Only for rated texts of people, and only metrics that cost nothing. With several references,
     the text that the values of DCScore are about, or the mean over all.
     """
-    rated = [
+    rated_pairs = [
         p for p in pairs if p.human_ratings and p.references and p.candidate
     ]
     # Metrics that need a judge or a server would cost money here, without the user's asking.
@@ -260,11 +267,11 @@ def _add_swapped_scores(
             (p.candidate,),
             group={"language": p.language},
         )
-        for p in rated
+        for p in rated_pairs
         for voice in p.voices("mar")
     ]
     scores_by_item: dict[str, dict[str, list[float]]] = {}
-    for name, value in first_values.items() if rated else ():
+    for name, value in first_values.items() if rated_pairs else ():
         local_metric = metric(name)
         if not all(
             _is_local(kind, spec) for kind, spec in local_metric.tool_specs()

@@ -91,7 +91,7 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
         The page.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder is not a run.
     """
     write_tables(study.tables, out / "tables")
     # The tables as files come first: the page names them.
@@ -145,7 +145,7 @@ def _views(table: Table) -> Iterator[tuple[PagePart, Markup]]:
         # A part without rows would be a heading over nothing.
         if rows:
             # A part is about one value of its key, which its title names already.
-            hidden = (() if part.folded else (part.key,)) + (
+            hidden_keys = (() if part.folded else (part.key,)) + (
                 _IN_FILE_ONLY if part.key else ()
             )
             part_table = replace(
@@ -153,7 +153,7 @@ def _views(table: Table) -> Iterator[tuple[PagePart, Markup]]:
                 columns=tuple(
                     column
                     for column in table.columns
-                    if column.key not in hidden
+                    if column.key not in hidden_keys
                 ),
                 rows=tuple(rows),
                 notes=() if part.folded else table.notes,
@@ -170,6 +170,6 @@ def _shorten(table: Table) -> Table:
     n_more = len(table.rows) - len(first_rows)
     notes = table.notes
     if n_more:
-        more = f"{n_more:,} more rows are in tables/{table.name}.csv."
-        notes = (*notes, more)
+        note = f"{n_more:,} more rows are in tables/{table.name}.csv."
+        notes = (*notes, note)
     return replace(table, rows=tuple(first_rows), notes=notes)

@@ -223,6 +223,7 @@ def _draw_boxes(axes: Axes, boxes: Sequence[Box]) -> None:
     ]
     axes.set_xticks(range(len(labels)), labels, fontsize=7.5, parse_math=False)
     axes.set_xlim(-0.6, len(labels) - 0.4)
+    # A place without values keeps its label, so that panels can be compared.
     for place, box in enumerate(boxes):
         if not box.values:
             axes.text(

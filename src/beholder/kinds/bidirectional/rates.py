@@ -107,15 +107,15 @@ def category_rate_table(pairs: Pairs, categories: Sequence[str]) -> Table:
 
 def _all_and_each_system(group: PairGroup) -> Iterator[PairGroup]:
     """Yield the pairs of a category: of all systems, if there are several, then of each."""
-    inside = [
+    in_category = [
         pair
         for pair in group.pairs
         if pair.category == group.place["category"]
     ]
-    parts = list(systems(group.part(inside)))
+    parts = list(systems(group.part(in_category)))
     # With one system "all" would repeat its row.
     if len(parts) > 1:
-        yield group.part(inside, system="all")
+        yield group.part(in_category, system="all")
     yield from parts
 
 
@@ -219,14 +219,14 @@ def _lengths(group: PairGroup) -> Iterator[LengthRow]:
             if p.candidate
         ]
         texts.append((str(part.place["system"]), system_texts))
-    for author, measured in texts:
+    for author, author_texts in texts:
         yield LengthRow(
             who=author,
-            n=len(measured),
+            n=len(author_texts),
             words=mean_of(
-                [(image, n_spoken(text)) for image, text, _ in measured]
+                [(image, n_spoken(text)) for image, text, _ in author_texts]
             ),
-            units=mean_of([(image, n) for image, _, n in measured if n]),
+            units=mean_of([(image, n) for image, _, n in author_texts if n]),
         )
 
 

@@ -146,8 +146,10 @@ def _median_gap(group: PairGroup) -> Iterator[GapRow]:
         interval = cluster_bootstrap(
             lambda rows: float(np.median(values[rows])), codes
         )
-        few = describe_few_sources(n_clusters(codes))
-        median = Estimate(float(np.median(values)), interval, len(gaps), few)
+        reason = describe_few_sources(n_clusters(codes))
+        median = Estimate(
+            float(np.median(values)), interval, len(gaps), reason
+        )
         yield GapRow(n=len(gaps), n_images=count_pictures(gaps), median=median)
 
 
@@ -158,10 +160,12 @@ def _gaps(pair: TextPair) -> list[float]:
         return []
     if pair.model_raters and pair.human_raters:
         by_rater = dict(zip(pair.human_raters, human, strict=True))
-        rated = zip(pair.model_raters, model, strict=True)
+        model_by_rater = zip(pair.model_raters, model, strict=True)
         # Without a rater of both texts only the means can be compared.
         if gaps := [
-            value - by_rater[name] for name, value in rated if name in by_rater
+            value - by_rater[name]
+            for name, value in model_by_rater
+            if name in by_rater
         ]:
             return gaps
     elif len(model) == len(human):
@@ -220,16 +224,22 @@ def _rated_pairs(
     group: PairGroup,
 ) -> tuple[list[TextPair], list[TextPair], list[str]]:
     """Return rated pairs with any value, those with every value, and the measures."""
-    way = group.direction
-    rated = [
+    direction = group.direction
+    rated_pairs = [
         pair
         for pair in group.pairs
-        if _ratings_of(pair, way) and _values(pair, way)
+        if _ratings_of(pair, direction) and _values(pair, direction)
     ]
-    measures = ordered(name for pair in rated for name in _values(pair, way))
+    measures = ordered(
+        name for pair in rated_pairs for name in _values(pair, direction)
+    )
     return (
-        rated,
-        [pair for pair in rated if len(_values(pair, way)) == len(measures)],
+        rated_pairs,
+        [
+            pair
+            for pair in rated_pairs
+            if len(_values(pair, direction)) == len(measures)
+        ],
         measures,
     )
 
@@ -241,10 +251,12 @@ def _measures(group: PairGroup) -> Iterator[PairGroup]:
 
 
 def _rho(group: PairGroup) -> Iterator[CorrelationRow]:
-    way, measure = group.direction, str(group.place["measure"])
+    direction, measure = group.direction, str(group.place["measure"])
     images = [pair.image for pair in group.pairs]
-    values = [_values(pair, way)[measure] for pair in group.pairs]
-    ratings = [float(np.mean(_ratings_of(pair, way))) for pair in group.pairs]
+    values = [_values(pair, direction)[measure] for pair in group.pairs]
+    ratings = [
+        float(np.mean(_ratings_of(pair, direction))) for pair in group.pairs
+    ]
     rho = stats.spearman(values, ratings, clusters=images)
     yield CorrelationRow(
         n=len(images), n_images=len(set(images)), rho=rho, p=rho.p_value
@@ -252,22 +264,26 @@ def _rho(group: PairGroup) -> Iterator[CorrelationRow]:
 
 
 def _note_left_out(group: PairGroup) -> str | None:
-    """Return a note on rated texts that lack a measure, or None if all have every measure."""
-    rated, shared, measures = _rated_pairs(group)
-    if len(shared) == len(rated):
+    """Return a note on rated texts without a measure, or None if all have every measure."""
+    rated_pairs, shared, measures = _rated_pairs(group)
+    if len(shared) == len(rated_pairs):
         return None
     # The reader must see which measure costs the texts: often an encoder of one language.
     counts = {
-        name: sum(name in _values(pair, group.direction) for pair in rated)
+        name: sum(
+            name in _values(pair, group.direction) for pair in rated_pairs
+        )
         for name in measures
     }
-    few = [f"{name} has {n}" for name, n in counts.items() if n < len(rated)]
+    incomplete = [
+        f"{name} has {n}" for name, n in counts.items() if n < len(rated_pairs)
+    ]
     where = "".join(
         f"{group.place[key]}, "
         for key in ("dataset", "language")
         if group.place[key]
     )
     return (
-        f"{where}{group.direction.upper()}: {len(shared)} of {len(rated)} rated texts have every"
-        f" measure ({', '.join(few)})."
+        f"{where}{group.direction.upper()}: {len(shared)} of {len(rated_pairs)} rated texts have"
+        f" every measure ({', '.join(incomplete)})."
     )

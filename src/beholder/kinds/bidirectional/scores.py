@@ -106,10 +106,10 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
     n_failed = sum(pair.failure is not None for pair in group.pairs)
     key = f"{group.direction}_{group.value}"
     # Failed texts as 0 need the scores of the same pictures of other systems, too.
-    every = values + [
+    with_set_aside = values + [
         pair.set_aside[key] for pair in group.pairs if key in pair.set_aside
     ]
-    is_unequal = n_failed or len(every) > len(values)
+    is_unequal = n_failed or len(with_set_aside) > len(values)
     q1, median, q3 = (
         np.quantile(values, [0.25, 0.5, 0.75]).tolist()
         if values
@@ -125,8 +125,8 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
         q1=q1,
         median=median,
         q3=q3,
-        mean_failed_0=sum(every) / (len(every) + n_failed)
-        if every and is_unequal
+        mean_failed_0=sum(with_set_aside) / (len(with_set_aside) + n_failed)
+        if with_set_aside and is_unequal
         else None,
     )
 
@@ -202,15 +202,15 @@ def _against_best(group: PairGroup) -> Iterator[BestRow]:
         [p for p in group.parent.pairs if p.system == best_system]
     )
     best_scores = dict(by_text(best))
-    both = [
+    paired_scores = [
         (x, best_scores[text], text[0])
         for text, x in by_text(group)
         if text in best_scores
     ]
-    paired = _paired_difference(both) if both else None
+    paired = _paired_difference(paired_scores) if paired_scores else None
     yield BestRow(
         **_compare_groups(system_scores, best.scores(group.value)),
-        n_pairs=len(both),
+        n_pairs=len(paired_scores),
         paired=paired,
         p_paired=paired.p_value if paired else None,
     )
@@ -237,10 +237,12 @@ def _compare_groups(a: Scores, b: Scores) -> dict[str, Any]:
 
 
 def _paired_difference(
-    both: Sequence[tuple[float, float, str]],
+    paired_scores: Sequence[tuple[float, float, str]],
 ) -> PairedDifference:
     """Return the mean difference of pairs; pictures are resampled and flipped."""
-    x, y, images = (list(column) for column in zip(*both, strict=True))
+    x, y, images = (
+        list(column) for column in zip(*paired_scores, strict=True)
+    )
     return stats.paired_difference(x, y, clusters=images)
 
 
@@ -277,19 +279,19 @@ def direction_table(pairs: Pairs, note: str) -> Table:
 
 
 def _directions(group: PairGroup) -> Iterator[DirectionRow]:
-    both = []
+    paired_scores = []
     for pair in group.pairs:
         har, mar = pair.value("har", "f1"), pair.value("mar", "f1")
         if har is not None and mar is not None:
-            both.append((har, mar, pair.image))
-    if both:
-        har_scores = [(image, har) for har, _, image in both]
-        difference = _paired_difference(both)
+            paired_scores.append((har, mar, pair.image))
+    if paired_scores:
+        har_scores = [(image, har) for har, _, image in paired_scores]
+        difference = _paired_difference(paired_scores)
         yield DirectionRow(
-            n=len(both),
+            n=len(paired_scores),
             n_images=count_pictures(har_scores),
             har=mean_of(har_scores),
-            mar=mean_of([(image, mar) for _, mar, image in both]),
+            mar=mean_of([(image, mar) for _, mar, image in paired_scores]),
             difference=difference,
             p=difference.p_value,
         )
@@ -339,25 +341,31 @@ def category_table(
             ).scores("f1")
 
         name = str(group.place["category"])
-        inside = scores([name])
+        category_scores = scores([name])
         # Pictures without a category belong to no side.
-        rest = {pair.category for pair in group.pairs} - {name, ""}
-        outside = scores(sorted(rest) if random == REST else [random or name])
-        is_tested = random and inside and outside
+        other_categories = {pair.category for pair in group.pairs} - {name, ""}
+        comparison_scores = scores(
+            sorted(other_categories) if random == REST else [random or name]
+        )
+        is_tested = random and category_scores and comparison_scores
         yield CategoryRow(
-            n=len(inside),
-            n_images=count_pictures(inside),
-            mean=mean_of(inside),
-            **(_compare_groups(inside, outside) if is_tested else {}),
+            n=len(category_scores),
+            n_images=count_pictures(category_scores),
+            mean=mean_of(category_scores),
+            **(
+                _compare_groups(category_scores, comparison_scores)
+                if is_tested
+                else {}
+            ),
         )
 
-    against = (
+    sample_name = (
         "all other pictures"
         if random == REST
         else f"the random sample ({random!r})"
     )
     note = (
-        f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
+        f"Differences are the category minus {sample_name}, of the same system; Welch's unpaired t"
         " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction."
     )
     return pair_table(
@@ -418,6 +426,7 @@ def difficulty_table(
         if not scored:
             return
         low, high = cuts or tertiles([value for _, value in scored])
+        # The same rows once by category and once by system.
         for kind, names in (
             ("category", categories),
             ("system", ordered(pair.system for pair, _ in scored)),

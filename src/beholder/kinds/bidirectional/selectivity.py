@@ -382,6 +382,7 @@ def _images(group: PairGroup) -> list[ImageRow]:
     )
     rows: list[ImageRow] = []
     for image, picture_contents in pictures.items():
+        # Each content is mentioned by people, by models, or by both.
         sides = Counter(
             (bool(c.people), bool(c.systems)) for c in picture_contents
         )
@@ -405,8 +406,8 @@ def _images(group: PairGroup) -> list[ImageRow]:
     return sorted(rows, key=lambda row: -(row.people_alone or 0.0))
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: int, total: int) -> float | None:
+    return part / total if total else None
 
 
 class ContentRow(Struct, frozen=True):
@@ -436,15 +437,19 @@ def content_table(pairs: Pairs) -> Table:
         ContentRow,
         pairs,
         (sets,),
-        _alone,
+        _one_sided,
         [note],
     )
 
 
-def _alone(group: PairGroup) -> Iterator[ContentRow]:
+def _one_sided(group: PairGroup) -> Iterator[ContentRow]:
     # Of contents with equal weights those that a judge verified come first.
-    alone = [c for c in contents(group.pairs) if not (c.people and c.systems)]
-    for content in sorted(alone, key=lambda c: (-c.weight, not c.supported)):
+    one_sided = [
+        c for c in contents(group.pairs) if not (c.people and c.systems)
+    ]
+    for content in sorted(
+        one_sided, key=lambda c: (-c.weight, not c.supported)
+    ):
         yield ContentRow(
             side="people" if content.people else "models",
             text=content.text,

@@ -83,7 +83,7 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
         return None if met else reason
 
     # Main tables, tables by category over all pairs, tables of people's ratings: in the order of
-    # the page. A reason stands in for a table that the data do not allow.
+    # the page. A reason takes the place of a table that the data do not allow.
     note = "Over all pictures of the run."
     if main[0].category == how.random:
         note = f"Over the random sample (category {how.random!r})."
@@ -149,12 +149,16 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
         bool(named_categories),
         "no item has a category; beholder classify gives them one",
     )
-    against = (
+    comparison_category = (
         how.random
         if how.random == scores.REST or how.random in categories
         else None
     )
-    title = "Categories" if against else "Categories (without a random sample)"
+    title = (
+        "Categories"
+        if comparison_category
+        else "Categories (without a random sample)"
+    )
     one_speaker = unless(
         _has_several_speakers(pairs),
         "no picture is described by several people",
@@ -168,7 +172,9 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
         (
             title,
             no_category,
-            lambda: scores.category_table(pairs, named_categories, against),
+            lambda: scores.category_table(
+                pairs, named_categories, comparison_category
+            ),
         ),
         (
             "Rates by category",
@@ -186,7 +192,7 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
             lambda: selectivity.selectivity_table(pairs, categories),
         ),
     )
-    if named_categories and against is None:
+    if named_categories and comparison_category is None:
         reason = (
             f"no category is called {how.random!r}; name it with --random, or take all other"
             f" pictures with --random {scores.REST}"

@@ -1,4 +1,4 @@
-"""What a run over narratives leaves for its report: ``study.json``, theta matrix, thumbnails."""
+"""Writes the results of a run over narratives: ``study.json``, theta matrix, thumbnails."""
 
 from __future__ import annotations
 
@@ -236,9 +236,13 @@ def _examples(
     findings: StageFindings, study: compared.ComparisonTables
 ) -> compared.Examples:
     ways = findings.config.ways
-    plain = {(way.by, way.judge): way.name for way in ways if not way.examples}
+    plain_names = {
+        (way.by, way.judge): way.name for way in ways if not way.examples
+    }
     pairs = [
-        (plain[way.by, way.judge], way.name) for way in ways if way.examples
+        (plain_names[way.by, way.judge], way.name)
+        for way in ways
+        if way.examples
     ]
     examples = (
         compared.RatedNarrative(
@@ -274,9 +278,9 @@ def _narratives(
         frame.id: at for at, frame in enumerate(findings.inputs.shown_frames)
     }
     votes, steps = findings.votes(), findings.steps()
-    measured = findings.outcomes_of("coherence")
+    coherence_outcomes = findings.outcomes_of("coherence")
     for at, storyline in enumerate(storylines):
-        outcome = measured.get(at)
+        outcome = coherence_outcomes.get(at)
         coherence = failure = nearest = None
         if isinstance(outcome, ItemScore):
             fields = {**outcome.values, **outcome.detail}
@@ -441,16 +445,12 @@ def _drawn(
     frames, at = pictures.frames, pictures.rows
     # Pictures of storylines come first, then an even sample of the others up to the size that can
     # be drawn. Without a date for each the order of time is not known.
-    used = {
-        at[f.id]
-        for storyline in storylines
-        for f in storyline.frames
-        if f.id in at
-    }
-    rest = [row for row in range(len(frames)) if row not in used]
+    ids = {frame.id for storyline in storylines for frame in storyline.frames}
+    used = {at[frame_id] for frame_id in ids if frame_id in at}
+    unused = [row for row in range(len(frames)) if row not in used]
     room = max(0, MATRIX_SIDE - len(used))
-    step = max(1, -(-len(rest) // room)) if room else len(rest) + 1
-    rows = sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
+    step = max(1, -(-len(unused) // room)) if room else len(unused) + 1
+    rows = sorted(sorted(used)[:MATRIX_SIDE] + unused[::step][:room])
     days = {}
     for row in rows:
         date = frames[row].date

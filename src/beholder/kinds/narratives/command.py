@@ -247,18 +247,20 @@ def extract(
         say_left_out(
             [f"{len(extractions.unusable) - _MAX_LISTED} more pictures"]
         )
-    write_storylines(out, (each.storyline for each in extractions.found))
+    write_storylines(
+        out, (extracted.storyline for extracted in extractions.found)
+    )
     tell_tables(extraction_table(extractions.found))
     say(f"beholder: time: {extractions.found[0].time}")
     # All storylines of a method tend to carry the same warning: it is printed once.
     for warning in dict.fromkeys(
-        w for each in extractions.found for w in each.path.warnings
+        w for extracted in extractions.found for w in extracted.path.warnings
     ):
         say(f"beholder: warning: {warning}")
     distinct = len(
         {
-            tuple(f.id for f in each.storyline.frames)
-            for each in extractions.found
+            tuple(f.id for f in extracted.storyline.frames)
+            for extracted in extractions.found
         }
     )
     if distinct < len(extractions.found):
@@ -268,7 +270,7 @@ def extract(
             " pictures open;"
             " equal ones are solved once"
         )
-    # Storylines from colours and edges look plausible and mean little: users must be told.
+    # Storylines from colours and edges look plausible and mean little: users must know.
     if not extractions.learned:
         say(
             f"beholder: {extractions.embedder} vectors represent appearance, not meaning; use"
@@ -372,11 +374,11 @@ def compare(
         sequences: A .jsonl, .csv or .parquet file with one sequence per row.
         out: Run directory; by default runs/NAME.
     """
-    judged: tuple[Part, ...] = compared.by or (
+    judged_parts: tuple[Part, ...] = compared.by or (
         ("captions", "sight") if source.judge else ()
     )
     config = replace(
-        _config(sequences, out, judged, source, run, coherence),
+        _config(sequences, out, judged_parts, source, run, coherence),
         voting=votes.voting,
         hybrid=hybrid,
         human=compared.human,
@@ -388,7 +390,7 @@ def compare(
 def _config(
     sequences: str,
     out: Path | None,
-    judged: tuple[Part, ...],
+    judged_parts: tuple[Part, ...],
     source: SourceGroup,
     run: StorylineRunGroup,
     coherence: CoherenceOptions = CoherenceOptions(),
@@ -398,7 +400,7 @@ def _config(
     Args:
         sequences: The file.
         out: The run directory, if one was named.
-        judged: Parts that need a judge; coherence is measured if an embedder was named.
+        judged_parts: Parts that need a judge; coherence is measured if an embedder was named.
         source: The judge, and what it sees.
         run: How the run is carried out.
         coherence: How coherence is measured.
@@ -408,7 +410,7 @@ def _config(
     return NarrateConfig(
         sequences,
         out or default_out(sequences),
-        (*judged, "coherence") if coherence.embedder else judged,
+        (*judged_parts, "coherence") if coherence.embedder else judged_parts,
         source.judge or None,
         max_side=source.max_side,
         collection=source.columns.collection(source.pictures),
@@ -442,11 +444,11 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     say_left_out(bad_rows)
     say_each(inputs.notes)
     report = write_study(config.out)
-    plain = msgspec.to_builtins(
+    json_content = msgspec.to_builtins(
         {name: getattr(study, name) for name in _JSON_FIELDS}
     )
-    tell_result(plain, terminal_tables(study), run.finish.as_json)
-    # A wrong folder of pictures fails every request: the first reason tells it.
+    tell_result(json_content, terminal_tables(study), run.finish.as_json)
+    # A wrong folder of pictures fails every request: the first reason shows it.
     if study.unreadable:
         n, first = len(study.unreadable), study.unreadable[0]
         say(

@@ -19,7 +19,7 @@ ExtractionMethod: TypeAlias = Literal["maxmin", "maps", "trails", "random"]
 METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
 
 PEOPLE = "people:"
-"""What a judge is called that is people: ``people:FILE``."""
+"""Prefix of judges that are people: ``people:FILE``."""
 
 LEAST_SIDE = 16
 """Pixels of the longer side from which a picture shows anything."""
@@ -27,7 +27,7 @@ LEAST_SIDE = 16
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How storylines are extracted.
+    """Options of the extraction of storylines.
 
     Attributes:
         method: Search method.
@@ -68,14 +68,17 @@ class Extraction:
             raise ConfigError(
                 f"replications={self.replications}: expected at least 1"
             )
+        # An option that a method ignores would look as if it had been used.
         only_maxmin = {
             "days": self.days is not None,
             "cover": self.cover > 0,
         }
-        wrong = [name for name, is_set in only_maxmin.items() if is_set]
-        if self.method != "maxmin" and wrong:
+        wrong_options = [
+            name for name, is_set in only_maxmin.items() if is_set
+        ]
+        if self.method != "maxmin" and wrong_options:
             raise ConfigError(
-                f"{wrong[0]} is an option of maxmin, got method {self.method!r}"
+                f"{wrong_options[0]} is an option of maxmin, got method {self.method!r}"
             )
         if self.method in ("trails", "random") and self.window is not None:
             raise ConfigError(
@@ -85,7 +88,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Voting:
-    """How storylines are rated.
+    """Options of rating storylines.
 
     Attributes:
         judges: Independent ratings per judge, each with its own seed.
@@ -174,7 +177,7 @@ class CollectionOptions:
 
 @dataclass(frozen=True)
 class StorylineEnds:
-    """What to extract from a collection.
+    """Ends and length of the storylines to extract from a collection.
 
     Attributes:
         k: Pictures of a storyline; leave it out where ``like`` is given.
@@ -191,7 +194,7 @@ class StorylineEnds:
 
 @dataclass(frozen=True)
 class CaptionOptions:
-    """How captions are written for pictures without one.
+    """Options of captions for pictures without one.
 
     Attributes:
         judge: Spec of the judge that writes; None takes the one that rates, of several the first.
@@ -210,7 +213,7 @@ class CaptionOptions:
 
 @dataclass(frozen=True)
 class HybridOptions:
-    """How ratings by captions and by sight are combined.
+    """Options of combining ratings by captions and by sight.
 
     Attributes:
         share: Share of the storylines whose pictures judges see, 0 to 1.
@@ -239,7 +242,7 @@ class HybridOptions:
 
 @dataclass(frozen=True)
 class CoherenceOptions:
-    """How coherence is measured.
+    """Options of measuring coherence.
 
     Attributes:
         embedder: Embedder of pictures, which coherence needs: npz:FILE, clip:NAME or handcrafted.
@@ -258,7 +261,7 @@ class CoherenceOptions:
 
 @dataclass(frozen=True)
 class NarrateConfig:
-    """What to judge and measure, how, and where to keep it.
+    """Configuration of a run over narratives: storylines, parts, run directory and options.
 
     Attributes:
         sequences: File of storylines, or a word for storylines given in Python.
@@ -338,13 +341,13 @@ class NarrateConfig:
                 f"{self.people[0]} judged by sight; add --by sight"
             )
         # Both have tables of one judge only; several are compared as separate runs.
-        alone = [
+        single_judge_parts = [
             part for part in self.parts if part in ("hybrid", "transitions")
         ]
-        if len(self.judges) > 1 and alone:
+        if len(self.judges) > 1 and single_judge_parts:
             raise ConfigError(
-                f"{alone[0]} takes one judge, got {len(self.judges)}; give each judge a run of its"
-                " own and put the runs side by side with 'beholder compare RUN RUN'"
+                f"{single_judge_parts[0]} takes one judge, got {len(self.judges)}; give each"
+                " judge a run of its own and compare the runs by 'beholder compare RUN RUN'"
             )
 
     @property
@@ -386,7 +389,7 @@ class NarrateConfig:
                 # People rate pictures, without examples.
                 models_only = by == "captions" or examples
                 for judge in self.models if models_only else self.judges:
-                    # The judge is named only where there are several.
+                    # The judge is named only if there are several.
                     name = f"{by} with examples" if examples else by
                     name = (
                         f"{name} [{judge}]" if len(self.judges) > 1 else name

@@ -153,13 +153,13 @@ def compare(
         for entry in judge_list
     )
     # Without ``by`` a run does whatever its tools allow.
-    usual: tuple[Part, ...] = ("captions", "sight") if judges else ()
-    usual += ("coherence",) if coherence_options is not None else ()
+    default_parts: tuple[Part, ...] = ("captions", "sight") if judges else ()
+    default_parts += ("coherence",) if coherence_options is not None else ()
     rows, judging, work = grouped(options)
     config = NarrateConfig(
         sequences=file or "storylines",
         out=Path(out) if out is not None else default_out(file),
-        parts=tuple(by) if by is not None else usual,
+        parts=tuple(by) if by is not None else default_parts,
         judge=judges or None,
         collection=CollectionOptions()
         if pictures is None

@@ -139,7 +139,7 @@ def plan_narratives(
     n = len(inputs.storylines)
     # Hybrid judging chooses its storylines from caption ratings, which do not exist yet: only
     # their number is known.
-    few = (
+    limits = (
         {askers["sight"].name: n_seen(config, n)} if "sight" in askers else {}
     )
     by_storyline = list(askers.values())
@@ -149,7 +149,7 @@ def plan_narratives(
         inputs.storylines,
         config.out,
         config.means,
-        at_most=few,
+        at_most=limits,
     ).askers
     cost = build.cost_table(config, inputs)
     return NarrativesPlan(

@@ -200,19 +200,19 @@ def combine(
     ]
     # Only a study that rated everything by sight can check what it predicted.
     if withheld is not None:
-        hidden = np.where(
+        withheld_sight = np.where(
             unseen[:, None], np.asarray(withheld, dtype=np.float64), np.nan
         )
-        is_complete = ~np.isnan(hidden + caption_ratings).any(axis=1)
+        is_complete = ~np.isnan(withheld_sight + caption_ratings).any(axis=1)
         if is_complete.any():
-            truth = hidden[is_complete].mean(axis=1)
-            flat = np.full(len(truth), y.mean())
+            truth = withheld_sight[is_complete].mean(axis=1)
+            baseline = np.full(len(truth), y.mean())
             checks.append(
                 _check(
                     "not looked at",
                     on_scale[is_complete].mean(axis=1),
                     truth,
-                    flat,
+                    baseline,
                 )
             )
     trusted = (
@@ -234,25 +234,32 @@ def combine(
 
 def _held_out(x: Floats, y: Floats) -> HybridCheck:
     """Predict each narrative from the others, by the scale and by the mean, and check both."""
-    predicted, flat = np.empty(len(x)), np.empty(len(x))
+    predicted, baseline = np.empty(len(x)), np.empty(len(x))
     for position in range(len(x)):
         training = np.arange(len(x)) != position
         slope, intercept, _ = _calibration(x[training], y[training])
         predicted[position] = intercept + slope * x[position]
-        flat[position] = y[training].mean()
-    return _check("held out", predicted, y, flat)
+        baseline[position] = y[training].mean()
+    return _check("held out", predicted, y, baseline)
 
 
 def _check(
-    narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | None
+    narratives: Checked,
+    ratings: Floats,
+    sight: Floats,
+    baseline: Floats | None,
 ) -> HybridCheck:
     has_sd = len(sight) > 1
-    gain = (None, None, None) if flat is None else _gain(ratings, sight, flat)
+    gain = (
+        (None, None, None)
+        if baseline is None
+        else _gain(ratings, sight, baseline)
+    )
     return HybridCheck(
         narratives=narratives,
         n=len(sight),
         error=_rmse(ratings, sight),
-        error_of_mean=None if flat is None else _rmse(flat, sight),
+        error_of_mean=None if baseline is None else _rmse(baseline, sight),
         r=stats.pearson(ratings, sight).value if len(sight) > 2 else None,
         sd=float(ratings.std(ddof=1)) if has_sd else None,
         sd_sight=float(sight.std(ddof=1)) if has_sd else None,
@@ -263,10 +270,10 @@ def _check(
 
 
 def _gain(
-    ratings: Floats, sight: Floats, flat: Floats
+    ratings: Floats, sight: Floats, baseline: Floats
 ) -> tuple[float, Number, Number]:
     comparison = stats.paired_difference(
-        (flat - sight) ** 2, (ratings - sight) ** 2
+        (baseline - sight) ** 2, (ratings - sight) ** 2
     )
     low, high = ends_of(comparison.interval) or (None, None)
     return comparison.mean, low, high

@@ -50,12 +50,16 @@ class Inputs:
     @property
     def shown_frames(self) -> list[Frame]:
         """Return the pictures of storylines and examples, each once, in order of appearance."""
-        every = (
+        all_storylines = (
             *self.storylines,
             *(storyline for storyline, _ in self.examples),
         )
         return list(
-            {f.id: f for storyline in every for f in storyline.frames}.values()
+            {
+                f.id: f
+                for storyline in all_storylines
+                for f in storyline.frames
+            }.values()
         )
 
 
@@ -79,9 +83,9 @@ def read_inputs(
     collection: list[Frame] = []
     if config.collection.source is not None:
         # A limit is one of storylines; theta may depend on the whole collection.
-        every = replace(config.rows, limit=None)
+        all_rows = replace(config.rows, limit=None)
         collection = _frames(
-            config.collection, config.folder, every, bad_rows, notes
+            config.collection, config.folder, all_rows, bad_rows, notes
         )
     rows = storylines
     if rows is None:
@@ -111,19 +115,19 @@ def read_inputs(
             f"example {unknown[0]!r}: {config.sequences} has no sequence of that id"
         )
     # Judges have seen the ratings of examples: these cannot be rated by them.
-    rated = tuple(
+    rated_storylines = tuple(
         storyline
         for storyline in all_storylines
         if storyline.id not in ratings
     )
-    if not rated:
+    if not rated_storylines:
         raise ConfigError(
             "all sequences are examples; none is left to be rated"
         )
     examples = tuple((by_id[name], rating) for name, rating in ratings.items())
     sentences = tuple(notes.sentences())
     return Inputs(
-        rated,
+        rated_storylines,
         tuple(frames.values()),
         (*bad_rows, *wrong_rows),
         examples,
@@ -212,12 +216,12 @@ def extract_storylines(
     ]
     if ends.like is not None:
         wrong_rows: list[DataError] = []
-        like_rows, every = (
+        like_rows, all_rows = (
             read_storylines(ends.like, frames),
             replace(rows, limit=None),
         )
         human_storylines = good_rows(
-            like_rows, every, wrong_rows, name=str(ends.like)
+            like_rows, all_rows, wrong_rows, name=str(ends.like)
         )
         tasks = [
             ExtractionTask.like(storyline) for storyline in human_storylines

@@ -271,18 +271,14 @@ class Rater(JudgeAsker[Storyline]):
             self._votes(frames, tools) for frames in self.parts(subject)
         )
         parts = list(await asyncio.gather(*ballots))
-        failures = [
-            vote.failure
-            for votes in parts
-            for vote in votes
-            if vote.failure is not None
-        ]
+        outcomes = [vote.failure for votes in parts for vote in votes]
+        failures = [failure for failure in outcomes if failure is not None]
         means = _part_means(parts)
         is_transient = any(failure.transient for failure in failures)
         detail = {
             "votes": [[asdict(vote) for vote in votes] for votes in parts]
         }
-        # Votes are kept with the failure: tables count failed votes, and tell their reasons.
+        # Votes are kept with the failure: tables count failed votes, and show their reasons.
         if not means:
             reason = (
                 failures[0].message
@@ -514,7 +510,7 @@ def known_data(frame: Frame) -> str:
 
 
 What: TypeAlias = Literal["ratings", "steps"]
-"""What people rated: storylines as wholes, or their steps."""
+"""Subject of people's ratings: whole storylines, or their steps."""
 
 
 class PartRating(Struct, frozen=True):

@@ -82,12 +82,10 @@ class Strip:
 
 def strips(study: NarrativeStudy) -> list[Strip]:
     """Return all narratives of a study as strips, in order of the run."""
-    steps = [
-        step
-        for narrative in study.narratives
-        if narrative.coherence
-        for step in narrative.coherence.steps
-    ]
+    steps: list[float] = []
+    for narrative in study.narratives:
+        if narrative.coherence:
+            steps += narrative.coherence.steps
     # Colours span the whole study, so that strips can be compared.
     limits = colour_range(steps)
 
@@ -120,8 +118,8 @@ def _steps(
     says = [
         tuple(v.reason for v in step if v.reason) for step in narrative.steps
     ] or [()] * n_steps
-    rated = [vote for vote in votes if vote is not None]
-    least = min(rated, default=None)
+    rated_votes = [vote for vote in votes if vote is not None]
+    least = min(rated_votes, default=None)
     thetas = coherence.steps if coherence else [None] * n_steps
     # Where all steps show the same number, none is called the weakest: what cannot be seen on the
     # page is noise.
@@ -138,7 +136,7 @@ def _steps(
             vote=votes[at],
             lowest=votes[at] is not None
             and votes[at] == least
-            and len(rated) > 1,
+            and len(rated_votes) > 1,
             says=says[at],
         )
         for at, theta in enumerate(thetas)
@@ -162,6 +160,7 @@ def _breaks(
         )
 
     sentences = []
+    # Equal steps are all listed: the first of them is no worse than the others.
     weakest = [i for i, step in enumerate(steps) if step.weakest]
     lowest = [i for i, step in enumerate(steps) if step.lowest]
     theta = steps[weakest[0]].theta if weakest else None
@@ -227,7 +226,7 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no finished run over narratives.
+        RunError: The folder is not a finished run over narratives.
     """
     target = output or run_folder / "report.html"
     study, log = results.read_study(run_folder), manifest.read(run_folder)
@@ -241,7 +240,7 @@ def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     """Write the figures of a run over narratives as PNG and SVG; return the files.
 
     Raises:
-        RunError: The folder holds no finished run over narratives.
+        RunError: The folder is not a finished run over narratives.
     """
     files.make_folder(figures_dir)
     written: list[Path] = []
@@ -269,8 +268,8 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
             for narrative in study.narratives
         ]
         figures_by_name["panels"] = eight_panels(study.tables, means)
-    # A few narratives of each source: more lines cannot be told apart.
-    chosen = _examples(study)
+    # A few narratives of each source: more lines cannot be distinguished.
+    shown_narratives = _examples(study)
     if study.theta is not None:
         with np.load(run_folder / results.MATRIX) as archive:
             places = {
@@ -283,7 +282,9 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
             narrative.id: [
                 places[ids[f]] for f in narrative.frames if ids[f] in places
             ]
-            for narrative in chosen[: min(_N_DRAWN, len(study.tables.sources))]
+            for narrative in shown_narratives[
+                : min(_N_DRAWN, len(study.tables.sources))
+            ]
         }
         title = f"{study.theta.embedder}\n{study.theta.signature}"
         figures_by_name["theta"] = theta_figure(
@@ -295,7 +296,7 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
             narrative.source,
             [_span(study.frames[f]) for f in narrative.frames],
         )
-        for narrative in chosen
+        for narrative in shown_narratives
     ]
     # Narratives without any date would be empty lines.
     dated = [row for row in rows if any(row[2])]
@@ -378,12 +379,8 @@ def _examples(study: NarrativeStudy) -> list[Narrative]:
         for s in study.tables.sources
     ]
     turns = zip_longest(*by_source)
-    return [
-        narrative
-        for turn in turns
-        for narrative in turn
-        if narrative is not None
-    ][: 3 * _N_DRAWN]
+    in_turn = [narrative for turn in turns for narrative in turn if narrative]
+    return in_turn[: 3 * _N_DRAWN]
 
 
 def _span(frame: ShownFrame) -> tuple[date, date] | None:

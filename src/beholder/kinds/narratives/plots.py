@@ -294,6 +294,7 @@ def _scatter(axes: Axes, tables: ComparisonTables, means: Means) -> None:
         )
         axes.set_axis_off()
         return
+    # The first two methods; the tables have all pairs.
     x_name, y_name = tables.methods[:2]
     for number, source in enumerate(tables.sources):
         points = [

@@ -24,7 +24,7 @@ from beholder.tables import heading
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one stage of a study took, over its distinct answers.
+    """Calls, seconds and tokens of one stage of a study, over its distinct answers.
 
     Attributes:
         calls: Answers.
@@ -92,7 +92,7 @@ class Rates(Struct, frozen=True):
             n_narratives: Narratives.
             judges: Ratings that each narrative gets by each way.
         """
-        captions, again = (
+        captions, rating_cost = (
             n_pictures * self.caption,
             n_narratives * judges * self.by_captions,
         )
@@ -100,8 +100,8 @@ class Rates(Struct, frozen=True):
         saved = judges * (self.by_sight - self.by_captions)
         return UnitCost(
             **structs.asdict(self),
-            captions_total=captions + again,
-            captions_again=again,
+            captions_total=captions + rating_cost,
+            captions_again=rating_cost,
             sight_total=n_narratives * judges * self.by_sight,
             break_even=captions / saved if saved > 0 else None,
         )
@@ -126,13 +126,13 @@ def estimated_tokens(mean_length: float, words: int = 175) -> Rates:
 
 def pool_stages(stages: Iterable[Stage]) -> Stage:
     """Return the sum of several stages."""
-    every = list(stages)
+    stage_list = list(stages)
     return Stage(
-        calls=sum(stage.calls for stage in every),
+        calls=sum(stage.calls for stage in stage_list),
         # An exact sum does not depend on the order in which answers are read.
-        seconds=math.fsum(stage.seconds for stage in every),
-        prompt_tokens=sum(stage.prompt_tokens for stage in every),
-        completion_tokens=sum(stage.completion_tokens for stage in every),
+        seconds=math.fsum(stage.seconds for stage in stage_list),
+        prompt_tokens=sum(stage.prompt_tokens for stage in stage_list),
+        completion_tokens=sum(stage.completion_tokens for stage in stage_list),
     )
 
 
@@ -421,7 +421,7 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
         steps: How steps were rated.
         cost: What judging costs.
         hybrid: How hybrid ratings were made.
-        hybrid_missing: Why there are none.
+        hybrid_missing: Reason why hybrid ratings are missing.
         theta: Description of ``theta.npz``.
         judges: Identity of the judge of each stage.
         voting: How judges voted.

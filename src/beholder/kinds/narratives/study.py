@@ -158,16 +158,16 @@ def _scores(
     source: str,
     means: Sequence[float],
 ) -> compared.SourceScore:
-    judged = [
+    judged_narratives = [
         s for s in subjects if s.source == source and method in s.ratings
     ]
-    votes = [vote for s in judged for vote in s.ratings[method]]
+    votes = [vote for s in judged_narratives for vote in s.ratings[method]]
     estimate = stats.mean_interval(means) if means else None
     return compared.SourceScore(
         method=method,
         source=source,
         n=len(means),
-        n_failed=len(judged) - len(means),
+        n_failed=len(judged_narratives) - len(means),
         n_votes=sum(vote is not None for vote in votes),
         n_votes_failed=sum(vote is None for vote in votes),
         mean=None if estimate is None else estimate.mean,
@@ -175,7 +175,7 @@ def _scores(
         sd_population=float(np.std(means)) if means else None,
         interval=ends_of(estimate.interval if estimate else None),
         reason=estimate.reason if estimate else None,
-        **structs.asdict(_spread(judged, method)),
+        **structs.asdict(_spread(judged_narratives, method)),
     )
 
 
@@ -225,9 +225,9 @@ def _correlated(a: Iterable[Number], b: Iterable[Number]) -> dict[str, Any]:
 def _reliability(
     subjects: Narratives, method: str, sources: Sequence[str]
 ) -> compared.MethodReliability:
-    judged = [s for s in subjects if method in s.ratings]
+    judged_narratives = [s for s in subjects if method in s.ratings]
     table = _table(subjects, method)
-    n_left_out = len(judged) - len(table)
+    n_left_out = len(judged_narratives) - len(table)
     if table.ndim < 2 or len(table) < 2 or table.shape[1] < 2:
         reason = "needs at least two narratives with the votes of at least two judges"
         return compared.MethodReliability(
@@ -237,7 +237,7 @@ def _reliability(
     # ICC(2,1) is about one judge, ICC(2,k) and alpha about the mean of all judges.
     single, average = agreement(table)
     within = {
-        s: _spread([j for j in judged if j.source == s], method)
+        s: _spread([j for j in judged_narratives if j.source == s], method)
         for s in sources
     }
     return compared.MethodReliability(
@@ -257,7 +257,7 @@ def _reliability(
             for i, j in combinations(range(table.shape[1]), 2)
         },
         mean_pairwise_r=stats.mean_pairwise_correlation(table).value,
-        within={"all": _spread(judged, method)} | within,
+        within={"all": _spread(judged_narratives, method)} | within,
     )
 
 
@@ -495,12 +495,12 @@ def _source(
 
 
 def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
-    rated_steps = [
-        (vote, step, number)
-        for number, (_, votes, theta) in enumerate(rows)
-        for vote, step in zip(votes, theta or [], strict=False)
-        if vote is not None
-    ]
+    # Steps of one narrative are not independent: the number of the narrative is resampled.
+    rated_steps = []
+    for number, (_, votes, theta) in enumerate(rows):
+        for vote, step in zip(votes, theta or [], strict=False):
+            if vote is not None:
+                rated_steps.append((vote, step, number))
     x, y, narrative = ([step[at] for step in rated_steps] for at in range(3))
     if len(set(narrative)) < 3:
         return compared.StepCorrelation(len(rated_steps), None, None)
@@ -514,17 +514,21 @@ def _weakest(
     rows: Sequence[StepRow],
 ) -> tuple[int, Number, Number]:
     """Return narratives compared, the share with lowest rating at lowest theta, and by chance."""
-    same, chance = [], []
+    at_lowest, chance = [], []
     for _, votes, theta in rows:
         if theta is None or None in votes or len(theta) < 2:
             continue
-        rated = np.array(votes, dtype=np.float64)
+        ratings = np.array(votes, dtype=np.float64)
         # Ratings tie often: the step of lowest theta may be any of the lowest rated ones, and the
         # chance of that grows with their number.
-        lowest = rated == rated.min()
-        same.append(float(lowest[int(np.argmin(theta))]))
+        lowest = ratings == ratings.min()
+        at_lowest.append(float(lowest[int(np.argmin(theta))]))
         chance.append(float(lowest.mean()))
-    return len(same), mean_and_sd(same).mean, mean_and_sd(chance).mean
+    return (
+        len(at_lowest),
+        mean_and_sd(at_lowest).mean,
+        mean_and_sd(chance).mean,
+    )
 
 
 def between_models(
@@ -543,7 +547,7 @@ def between_models(
     """
     models = tuple(ratings)
     # Judges that failed on different narratives are compared on what all of them rated.
-    n_rated = Counter(name for rated in ratings.values() for name in rated)
+    n_rated = Counter(name for means in ratings.values() for name in means)
     common = [name for name, n in n_rated.items() if n == len(ratings)]
     n, n_left_out = len(common), len(n_rated) - len(common)
     if n < 2:
@@ -636,7 +640,7 @@ def with_and_without(
     reliability = {row.method: row.icc_single for row in tables.reliability}
     for without, examples in pairs:
         for source in tables.sources:
-            plain, with_examples = (
+            without_examples, with_examples = (
                 msgspec.convert(
                     scores[way, source],
                     compared.RatingSpread,
@@ -647,11 +651,11 @@ def with_and_without(
             yield compared.ExampleEffect(
                 way=without,
                 source=source,
-                without=plain,
+                without=without_examples,
                 shown=with_examples,
                 sd_difference=None
-                if plain.sd is None or with_examples.sd is None
-                else with_examples.sd - plain.sd,
+                if without_examples.sd is None or with_examples.sd is None
+                else with_examples.sd - without_examples.sd,
                 icc_single=compared.AgreementChange(
                     reliability[without], reliability[examples]
                 ),
@@ -671,7 +675,7 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
 
     Raises:
         ConfigError: An id means different pictures in the two runs.
-        RunError: A folder holds no finished run over narratives.
+        RunError: A folder is not a finished run over narratives.
     """
     names = (run_a.name, run_b.name)
     # Folders of one name at different places would give two columns of one heading.
@@ -679,15 +683,19 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
         names = (f"first ({run_a})", f"second ({run_b})")
     first, second = studies = [read_study(run) for run in (run_a, run_b)]
     _check_same(names, studies)
-    rated = [_rated(study) for study in studies]
+    ratings_by_run = [_ratings_by_way(study) for study in studies]
     sources = {n.id: n.source for study in studies for n in study.narratives}
     judges: dict[str, tuple[str, ...]] = {}
     models = []
     # Only ways that both runs have can be compared; steps count as one more way.
-    for way in rated[0]:
-        if way in rated[1]:
+    for way in ratings_by_run[0]:
+        if way in ratings_by_run[1]:
             means = dict(
-                zip(names, (ratings[way] for ratings in rated), strict=True)
+                zip(
+                    names,
+                    (ratings[way] for ratings in ratings_by_run),
+                    strict=True,
+                )
             )
             models.append(between_models(way, means, sources, first.human))
             stage = "transitions" if way == STEPS else way
@@ -702,9 +710,9 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
     return SideBySide(names, judges, tuple(models), tuple(cost))
 
 
-def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
+def _ratings_by_way(study: NarrativeStudy) -> dict[str, dict[str, float]]:
     """Return per way of rating the mean vote of each narrative that has one."""
-    rated: dict[str, dict[str, float]] = {}
+    ratings: dict[str, dict[str, float]] = {}
     for narrative in study.narratives:
         votes = {
             way: v for way, v in narrative.ratings.items() if way != HYBRID
@@ -713,8 +721,8 @@ def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
         for way, values in votes.items():
             mean = mean_vote(values)
             if mean is not None:
-                rated.setdefault(way, {})[narrative.id] = mean
-    return rated
+                ratings.setdefault(way, {})[narrative.id] = mean
+    return ratings
 
 
 def _check_same(

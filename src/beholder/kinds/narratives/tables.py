@@ -80,12 +80,15 @@ def extraction_table(extracted: Sequence[Extracted]) -> Table:
         Column("step", "weakest step", "text"),
     )
     rows = []
-    for each in extracted:
-        path, shots = each.path, each.storyline.frames
+    for extracted_storyline in extracted:
+        path, shots = (
+            extracted_storyline.path,
+            extracted_storyline.storyline.frames,
+        )
         at = path.steps.index(path.weakest)
         rows.append(
             {
-                "id": each.storyline.id,
+                "id": extracted_storyline.storyline.id,
                 "pictures": len(shots),
                 "weakest": path.weakest,
                 "mean": path.mean,
@@ -99,7 +102,7 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
     """Return all tables of a study that have rows, in the order to read them."""
     tables = study.tables
     # Tables without rows are dropped at the end: a run can have rated, measured or both.
-    every = [
+    all_tables = [
         Table.from_records(
             "scores",
             "scores by source",
@@ -109,31 +112,31 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
         )
     ]
     if study.theta is not None:
-        every.append(_coherence(tables.coherence, study.theta))
-    every.append(_reliability(tables.reliability))
-    every += [
+        all_tables.append(_coherence(tables.coherence, study.theta))
+    all_tables.append(_reliability(tables.reliability))
+    all_tables += [
         table
         for agreement in study.models
         for table in model_tables(agreement)
     ]
     if study.examples is not None:
-        every.append(_examples(study.examples))
-    every += [_correlations(tables), _differences(tables.comparisons)]
+        all_tables.append(_examples(study.examples))
+    all_tables += [_correlations(tables), _differences(tables.comparisons)]
     if tables.methods:
         stages = study.cost.stages.items()
-        every.append(
+        all_tables.append(
             _cost(
                 results.StageOfRun("", name, **asdict(stage))
                 for name, stage in stages
             )
         )
-        every.append(captions_or_sight_table(study.cost))
+        all_tables.append(captions_or_sight_table(study.cost))
     if study.hybrid is not None:
-        every.append(_hybrid(study.hybrid, study.cost.n_narratives))
+        all_tables.append(_hybrid(study.hybrid, study.cost.n_narratives))
     if study.steps is not None:
-        every += _steps(study.steps)
-        every.append(_weakest(study, study.steps))
-    return [table for table in every if table.rows]
+        all_tables += _steps(study.steps)
+        all_tables.append(_weakest(study, study.steps))
+    return [table for table in all_tables if table.rows]
 
 
 def terminal_tables(
@@ -282,7 +285,7 @@ def _icc(
 def _coefficient(
     name: str, coefficient: compared.AgreementValue | None
 ) -> CoefficientRow:
-    # If there is no reason why there are none, all coefficients are set.
+    # All coefficients are set unless the row has a reason why they are missing.
     assert coefficient is not None
     return CoefficientRow(
         name,
@@ -416,13 +419,13 @@ def _cost(stages: Iterable[results.StageOfRun]) -> Table:
     rows = []
     for stage in stages:
         name = _STAGES.get(stage.stage, f"rating by {stage.stage}")
-        each = stage.seconds / stage.calls if stage.calls else None
+        seconds_each = stage.seconds / stage.calls if stage.calls else None
         rows.append(
             record_cells(stage)
             | {
                 "run": stage.run or None,
                 "stage": name,
-                "seconds_each": each,
+                "seconds_each": seconds_each,
                 "tokens": stage.prompt_tokens + stage.completion_tokens,
             }
         )
@@ -463,6 +466,7 @@ def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
         show_fixed(number, 2)
         for number in (hybrid.weight, hybrid.slope, hybrid.intercept)
     )
+    # The weight and the scale are part of what the ratings mean, so they stand with them.
     origin = "learned" if hybrid.learned else "given"
     notes = (
         f"{hybrid.n_seen:,} of {n:,} narratives ({_CHOSEN[hybrid.rule]}) were judged by sight as"
@@ -488,12 +492,14 @@ def _trust(hybrid: results.HybridRatings) -> str:
     """Return the note on whether captions predict sight, with the figures that it rests on."""
     held_out = held_out_check(hybrid.checks)
     gain = "not defined"
-    few = describe_few_sources(held_out.n)
+    interval_text = describe_few_sources(held_out.n)
     if held_out.gain is not None and held_out.gain_low is not None:
         ends = (held_out.gain_low, held_out.gain_high or 0.0)
-        few = " to ".join(show_fixed(end, 2) for end in ends)
-    if held_out.gain is not None and few:
-        gain = f"{show_fixed(held_out.gain, 2)} squared points, {few}"
+        interval_text = " to ".join(show_fixed(end, 2) for end in ends)
+    if held_out.gain is not None and interval_text:
+        gain = (
+            f"{show_fixed(held_out.gain, 2)} squared points, {interval_text}"
+        )
     if hybrid.trusted:
         return (
             f"Captions predict sight on the {held_out.n} narratives that were held out (gain over"
@@ -509,6 +515,7 @@ def _trust(hybrid: results.HybridRatings) -> str:
 
 def _steps(steps: compared.StepTables) -> list[Table]:
     """Return the tables of rated steps by source, and of what breaks in them."""
+    # Four tables: ratings by source, tests between sources, kinds of break, tests on these.
     kinds: list[Column] = []
     for kind in BREAK_KINDS:
         kinds += [
@@ -573,8 +580,8 @@ def _weakest(
                 }
             )
     # Failed steps have no rating and cannot be the lowest.
-    rated = [row for row in rows if row["mean"] is not None]
-    rated.sort(key=lambda row: row["mean"])
+    rated_rows = [row for row in rows if row["mean"] is not None]
+    rated_rows.sort(key=lambda row: row["mean"])
     return Table(
         "weakest-links",
         "weakest links",
@@ -584,7 +591,7 @@ def _weakest(
             Column("mean", "judges", "hundredths"),
             Column("theta", "theta"),
         ),
-        tuple(rated[:_N_BREAKS]),
+        tuple(rated_rows[:_N_BREAKS]),
         tuple(_with_theta(steps)),
     )
 

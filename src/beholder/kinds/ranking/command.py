@@ -90,14 +90,15 @@ def rank(
     )
     if run.finish.dry_run:
         return tell_plan(kind.plan(KIND, config), config.out)
+    # Results go to standard output; all that workers print goes to standard error.
     engine = run.where.named()
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         ranking, bad_rows = kind.run(KIND, config, progress, engine=engine)
     say_left_out(bad_rows)
     say_each(manifest.read(config.out).data.notes)
     report = write_ranking(config.out)
-    plain = msgspec.to_builtins(ranking.tables)
-    tell_result(plain, ranking_tables(ranking), run.finish.as_json)
+    json_tables = msgspec.to_builtins(ranking.tables)
+    tell_result(json_tables, ranking_tables(ranking), run.finish.as_json)
     failures = [
         f"{image.id}, {scorer}: {reason}"
         for image in ranking.images

@@ -241,6 +241,7 @@ def _image(image: RankedImage, failures: dict[str, str]) -> ImageRanking:
         )
         for name, scored in image.scored.items()
     }
+    # The record repeats the set of texts, so that the file can be read without the data.
     return ImageRanking(
         **{
             field.name: getattr(image.reviews, field.name)

@@ -88,7 +88,7 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no finished ranking run.
+        RunError: The folder is not a finished ranking run.
     """
     manifest.check_kind(run_folder, KIND.name)
     target = output or run_folder / "report.html"
@@ -105,7 +105,7 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     """Write the curves over the threshold as PNG and SVG, and return the files.
 
     Raises:
-        RunError: The folder holds no finished ranking run.
+        RunError: The folder is not a finished ranking run.
     """
     from beholder.kinds.ranking.plots import threshold_figure
 
@@ -193,6 +193,7 @@ def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
 def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     all_matrices = matrices(ranking, folder)
     first_matrices = all_matrices[:MAX_IMAGES]
+    # Without matplotlib the page has its tables and says how to install it.
     missing, curves = no_figures(), None
     if not missing:
         from beholder.kinds.ranking.plots import threshold_figure

@@ -382,7 +382,7 @@ def blinded(ranker: Ranker) -> Ranker:
 
 @dataclass(frozen=True)
 class RankConfig:
-    """What to rank, with which rankers, and where to store it.
+    """Configuration of a ranking run: data, rankers, run directory and options.
 
     Attributes:
         data: File of ranked texts, or folder of Parquet files.

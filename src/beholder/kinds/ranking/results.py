@@ -295,9 +295,9 @@ def write(out: Path, ranking: Ranking) -> None:
     files.write_csv(out / "ranks.csv", _rank_rows(ranking))
     files.write_csv(out / "thresholds.csv", _threshold_rows(ranking))
     # NaN is not JSON: a value that is not defined must be None by now.
-    plain = msgspec.to_builtins(ranking)
+    content = msgspec.to_builtins(ranking)
     files.write_text(
-        out / RANKING, json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        out / RANKING, json.dumps(content, ensure_ascii=False, allow_nan=False)
     )
 
 
@@ -369,5 +369,5 @@ def _threshold_rows(ranking: Ranking) -> Iterator[list[Cell]]:
         limit = "none" if row.threshold is None else row.threshold
         place = [row.language, limit, row.n, row.human.mean, row.prompt.mean]
         for scorer in row.scorers:
-            joined = [scorer.with_model, scorer.share_in_pair]
-            yield [*place, scorer.scorer, scorer.mean, *joined]
+            pair_columns = [scorer.with_model, scorer.share_in_pair]
+            yield [*place, scorer.scorer, scorer.mean, *pair_columns]

@@ -133,15 +133,15 @@ def study_tables(
     # Main tables are over the images at the threshold; tables of thresholds, lengths and position
     # bias over all.
     mean = partial(_mean, n_resamples=n_resamples)
-    judged = [image for image in images if image.pairs]
-    chosen = _images_at_threshold(judged, threshold)
+    judged_images = [image for image in images if image.pairs]
+    kept_images = _images_at_threshold(judged_images, threshold)
     reasons = filter(None, (image.reason() for image in images))
     biases = (position_bias(images, name, n_resamples) for name in scorers)
     return results.RankingTables(
         threshold=threshold,
         n_images=len(images),
-        n_judged=len(judged),
-        n_kept=len(chosen),
+        n_judged=len(judged_images),
+        n_kept=len(kept_images),
         reasons=dict(Counter(reasons)),
         n_incomplete=sum(
             len(image.reviews.ranks) - len(image.people) for image in images
@@ -152,29 +152,35 @@ def study_tables(
         n_texts=dict(
             Counter(str(len(image.reviews.texts)) for image in images)
         ),
-        human=mean(chosen, RankedImage.agreement),
-        kendall_w=mean(chosen, _concordance),
-        scorers=tuple(_scorer(name, images, chosen, mean) for name in scorers),
-        thresholds=tuple(_at_thresholds(judged, scorers, mean)),
+        human=mean(kept_images, RankedImage.agreement),
+        kendall_w=mean(kept_images, _concordance),
+        scorers=tuple(
+            _scorer(name, images, kept_images, mean) for name in scorers
+        ),
+        thresholds=tuple(_at_thresholds(judged_images, scorers, mean)),
         groups=results.RankingGroups(
-            _groups(chosen, "language", scorers, mean),
-            _groups(chosen, "category", scorers, mean),
+            _groups(kept_images, "language", scorers, mean),
+            _groups(kept_images, "category", scorers, mean),
         ),
         lengths=tuple(_lengths(images, scorers)),
-        differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
+        differences=tuple(
+            _differences(kept_images, scorers, twins, n_resamples)
+        ),
         bias=tuple(bias for bias in biases if bias is not None),
-        thresholds_by_language=tuple(_at_by_language(judged, scorers, mean)),
+        thresholds_by_language=tuple(
+            _at_by_language(judged_images, scorers, mean)
+        ),
     )
 
 
 def _at_thresholds(
-    judged: Images,
+    judged_images: Images,
     scorers: Sequence[str],
     mean: _Mean,
     language: str = "",
 ) -> Iterator[results.AtThreshold]:
     for threshold in THRESHOLDS:
-        kept_images = _images_at_threshold(judged, threshold)
+        kept_images = _images_at_threshold(judged_images, threshold)
         yield results.AtThreshold(
             threshold,
             len(kept_images),
@@ -186,10 +192,12 @@ def _at_thresholds(
 
 
 def _at_by_language(
-    judged: Images, scorers: Sequence[str], mean: _Mean
+    judged_images: Images, scorers: Sequence[str], mean: _Mean
 ) -> Iterator[results.AtThreshold]:
     """Yield the rows of each language, if there are several: publications show them apart."""
-    by_language = by_key((image.reviews.language, image) for image in judged)
+    by_language = by_key(
+        (image.reviews.language, image) for image in judged_images
+    )
     if len(by_language) > 1:
         for language, images in by_language.items():
             yield from _at_thresholds(
@@ -274,12 +282,12 @@ def measured(
 def _scorer(
     name: str,
     images: Images,
-    chosen: Images,
+    kept_images: Images,
     mean: _Mean,
 ) -> results.ScorerMean:
     def correlation(value: str | None = None) -> dict[str, Any]:
         by = partial(RankedImage.correlation, scorer=name, value=value)
-        return structs.asdict(mean(chosen, by))
+        return structs.asdict(mean(kept_images, by))
 
     scored = [image.scored[name] for image in images if name in image.scored]
     # The first value is the one that ranks; it is in ``correlation()``.
@@ -289,7 +297,8 @@ def _scorer(
         **correlation(),
         n_failed=len(images) - len(scored),
         n_level=sum(
-            name in i.scored and i.correlation(name) is None for i in chosen
+            name in i.scored and i.correlation(name) is None
+            for i in kept_images
         ),
         values=tuple(
             results.ValueMean(value, **correlation(value))
@@ -302,12 +311,12 @@ def _joined_mean(
     kept_images: Images, name: str, mean: _Mean
 ) -> results.JoinedMean:
     """Return the mean correlation of a scorer, and its agreement as one more annotator."""
-    joined = (
+    joined_pairs = (
         joined_pair(image.scored[name].ranks(), image.people)
         for image in kept_images
         if name in image.scored
     )
-    pairs = [pair for pair in joined if pair]
+    pairs = [pair for pair in joined_pairs if pair]
     agreement = share = None
     if pairs:
         agreement = float(np.mean([pair.agreement for pair in pairs]))
@@ -363,16 +372,14 @@ def _lengths(
         lengths = [
             len(text) for image in members for text in image.reviews.texts
         ]
-        counts = {
-            name: [
-                count
-                for image in members
-                if name in image.scored
-                for count in image.scored[name].values.get(TOKENS, ())
-            ]
-            for name in scorers
-        }
         # Only perplexity counts tokens.
+        counts: dict[str, list[int | float]] = {}
+        for name in scorers:
+            counts[name] = []
+            for image in members:
+                if name in image.scored:
+                    values = image.scored[name].values
+                    counts[name] += values.get(TOKENS, ())
         tokens = {
             name: results.TokenCount(float(np.mean(n)), len(n))
             for name, n in counts.items()
@@ -441,11 +448,11 @@ def _mean(
 
 
 def _images_at_threshold(
-    judged: Images, threshold: float | None
+    judged_images: Images, threshold: float | None
 ) -> list[RankedImage]:
     return [
         image
-        for image in judged
+        for image in judged_images
         if image.pair and kept(image.pair.agreement, threshold)
     ]
 

@@ -31,6 +31,8 @@ _NONE = "\N{EN DASH}"
 
 def ranking_tables(ranking: results.Ranking) -> list[Table]:
     """Return all tables of a run that have rows, in the order to read them."""
+    # First how scorers agree with people, then by threshold and group, then what may mislead:
+    # lengths, differences within chance, position bias.
     tables, labels = ranking.tables, ranking.labels
     study = [
         _scores(ranking),
@@ -47,7 +49,7 @@ def ranking_tables(ranking: results.Ranking) -> list[Table]:
             tables.thresholds_by_language,
             labels,
         ),
-        _joined(tables.thresholds, labels),
+        _one_more_annotator(tables.thresholds, labels),
         _groups("language", tables.groups.language, labels),
         _groups("category", tables.groups.category, labels),
         _lengths(tables.lengths, labels),
@@ -193,7 +195,7 @@ def _thresholds(
     return Table(name, title, tuple(columns), tuple(cells), notes)
 
 
-def _joined(
+def _one_more_annotator(
     thresholds: Sequence[results.AtThreshold], labels: Labels
 ) -> Table:
     """Return the agreement of the best pair when a scorer may be in it, and how often it is."""

@@ -169,12 +169,12 @@ def order_of(
     days, n = day_spans.spans, len(frames)
     if days is None or days[:, 0].max() <= days[:, 1].min():
         _check_ends(frames, first, last, np.arange(n), day_spans.note)
-        same = (
+        shared_day = (
             None
             if days is None
             else np.full(n, days[:, 0].max(), dtype=np.int64)
         )
-        return Chronology(np.arange(n), same, day_spans.note)
+        return Chronology(np.arange(n), shared_day, day_spans.note)
     # Each picture gets a place within its days (the middle, or a drawn one); the days of others are
     # cut at the day of an end, so that as many as possible lie between the ends.
     low, high = days.T.copy()

@@ -63,7 +63,7 @@ def narrative_map(
     """
     first, last = ends(space, source, target, k)
     n = last - first + 1
-    inside = space.subset(np.arange(first, last + 1))
+    span = space.subset(np.arange(first, last + 1))
     earliest = earliest_sources(n, window=window, days=None, dates=None)
     n_steps = int((np.arange(n) - earliest).sum())
     if n_steps > MAX_EDGES:
@@ -78,7 +78,7 @@ def narrative_map(
     )
     by_tail = np.lexsort((head, tail))
     tail, head = tail[by_tail], head[by_tail]
-    coherence = np.minimum(inside.theta_of_pairs(tail, head), 1.0)
+    coherence = np.minimum(span.theta_of_pairs(tail, head), 1.0)
     objective, flow = _solve(n, k, tail, head, coherence)
     path = _likeliest_route(n, k, tail, head, flow)
     warnings = []
@@ -208,14 +208,14 @@ def trail(space: Space, *, source: int, target: int) -> StorylinePath:
         ConfigError: A position is outside the collection, or the order forbids the ends.
     """
     first, last = ends(space, source, target)
-    inside = space.subset(np.arange(first, last + 1))
+    span = space.subset(np.arange(first, last + 1))
     # Two passes: the capacity of the widest path, then the shortest path of that capacity.
-    capacity = np.full(len(inside), -np.inf)
+    capacity = np.full(len(span), -np.inf)
     capacity[0] = np.inf
-    for i, theta in _steps(inside):
-        rest = capacity[i + 1 :]
-        np.maximum(rest, np.minimum(theta, capacity[i]), out=rest)
-    path = _fewest(inside, float(capacity[-1]))
+    for i, theta in _steps(span):
+        later = capacity[i + 1 :]
+        np.maximum(later, np.minimum(theta, capacity[i]), out=later)
+    path = _fewest(span, float(capacity[-1]))
     return path_through(space, [first + p for p in path])
 
 
@@ -239,13 +239,13 @@ def _fewest(space: Space, least: float) -> list[int]:
     for i, theta in _steps(space):
         if hops[i] == np.inf:
             continue
-        rest = slice(i + 1, n)
-        fewer = hops[i] + 1 < hops[rest]
-        stronger = (hops[i] + 1 == hops[rest]) & (theta > strongest[rest])
+        later = slice(i + 1, n)
+        fewer = hops[i] + 1 < hops[later]
+        stronger = (hops[i] + 1 == hops[later]) & (theta > strongest[later])
         better = (theta >= least) & (fewer | stronger)
-        hops[rest][better] = hops[i] + 1
-        strongest[rest][better] = theta[better]
-        came_from[rest][better] = i
+        hops[later][better] = hops[i] + 1
+        strongest[later][better] = theta[better]
+        came_from[later][better] = i
     return _traced(came_from)
 
 

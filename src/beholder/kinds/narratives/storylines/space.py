@@ -1,4 +1,4 @@
-"""How close pictures of a collection are: theta = sqrt(S * T), in blocks or pair by pair.
+"""Closeness of pictures of a collection: theta = sqrt(S * T), in blocks or pair by pair.
 
 S is the angular similarity of two vectors, T the topic similarity of two cluster distributions
 (Keith et al. 2025, equation 1). Three readings of T and two scales of S are in use in the
@@ -196,12 +196,12 @@ class Space:
 
     def subset(self, positions: ArrayLike) -> Space:
         """Return the space of some pictures, on the scale of the whole collection."""
-        chosen = np.asarray(positions, dtype=np.intp)
+        rows = np.asarray(positions, dtype=np.intp)
         return Space(
-            vectors=self.vectors[chosen],
+            vectors=self.vectors[rows],
             distributions=None
             if self.distributions is None
-            else self.distributions[chosen],
+            else self.distributions[rows],
             jsd=self.jsd,
             base=self.base,
             scale=self.scale,
@@ -280,10 +280,12 @@ def _distributions(values: ArrayLike, n: int) -> Floats:
             f"distributions: expected {n} rows, got {len(memberships)}"
         )
     total = memberships.sum(axis=1, keepdims=True)
-    wrong = np.flatnonzero((memberships < 0).any(axis=1) | (total[:, 0] <= 0))
-    if wrong.size:
+    wrong_rows = np.flatnonzero(
+        (memberships < 0).any(axis=1) | (total[:, 0] <= 0)
+    )
+    if wrong_rows.size:
         raise ConfigError(
-            f"distributions: row {int(wrong[0])} is negative somewhere or all zero; give every"
+            f"distributions: row {int(wrong_rows[0])} is negative somewhere or all zero; give every"
             " picture a membership (uniform if nothing is known)"
         )
     return np.asarray(memberships / total)

@@ -145,10 +145,10 @@ def _accumulated(cost: Floats) -> Floats:
     for diagonal in range(n + m - 1):
         i = np.arange(max(0, diagonal - m + 1), min(n, diagonal + 1))
         j = diagonal - i
-        before = np.minimum(
+        least_before = np.minimum(
             np.minimum(total[i, j], total[i, j + 1]), total[i + 1, j]
         )
-        total[i + 1, j + 1] = cost[i, j] + before
+        total[i + 1, j + 1] = cost[i, j] + least_before
     return total[1:, 1:]
 
 
@@ -161,8 +161,12 @@ def _traced(total: Floats) -> tuple[tuple[int, int], ...]:
         elif not j:
             i -= 1
         else:
-            before = (total[i - 1, j - 1], total[i - 1, j], total[i, j - 1])
-            move = before.index(min(before))
+            costs_before = (
+                total[i - 1, j - 1],
+                total[i - 1, j],
+                total[i, j - 1],
+            )
+            move = costs_before.index(min(costs_before))
             # 0 goes diagonally, 1 along the first sequence, 2 along the second.
             if move != 2:
                 i -= 1

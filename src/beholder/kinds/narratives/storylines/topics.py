@@ -99,11 +99,13 @@ def spread_labels(
     )
     total = memberships.sum(axis=1, keepdims=True)
     # Rows without any share: no label reached these pictures.
-    lost = total[:, 0] <= 0
+    is_unreached = total[:, 0] <= 0
     memberships = np.where(total > 0, memberships, 1.0)
     memberships /= memberships.sum(axis=1, keepdims=True)
-    assigned = np.where(lost, -1, memberships.argmax(axis=1)).astype(np.intp)
-    n_lost = int(lost.sum())
+    assigned = np.where(is_unreached, -1, memberships.argmax(axis=1)).astype(
+        np.intp
+    )
+    n_lost = int(is_unreached.sum())
     notes = (
         f"no label reached {n_lost} pictures; they belong to all topics alike",
     )

@@ -263,7 +263,7 @@ class _Programme:
             The values, and the cell (state * n + position) that each came from.
         """
         # Block by block of targets; only states that some path has reached are grown.
-        after = np.full_like(best, -np.inf)
+        grown = np.full_like(best, -np.inf)
         came_from = np.zeros(best.shape, dtype=np.int64)
         for tile in tiles:
             rows = np.arange(len(tile.theta))
@@ -274,10 +274,10 @@ class _Programme:
                 sources = values.argmax(axis=1)
                 value = values[rows, sources]
                 into = self.memory.moves[state, tile.targets]
-                better = value > after[into, at]
-                after[into[better], at[better]] = value[better]
+                better = value > grown[into, at]
+                grown[into[better], at[better]] = value[better]
                 origin = sources[better] + tile.sources.start
                 came_from[into[better], at[better]] = (
                     state * best.shape[1] + origin
                 )
-        return after, came_from
+        return grown, came_from
