@@ -30,7 +30,7 @@ N = 36
 FALSE = 500
 """Numbers from here on are not in the picture."""
 VARIANT = 100
-"""So far from a thing stands the same thing with another detail: near it, not the same."""
+"""A unit plus this number is the same thing with another detail: near it, not the same."""
 CATEGORIES = ("nature", "trade", "learning")
 RATINGS = ("High", "Medium", "Low")
 SYSTEMS = ("careful", "wordy")
@@ -53,27 +53,27 @@ def _says_same(a: int, b: int, *, nearest: bool) -> bool:
 
 @dataclass
 class Plan:
-    """What people say of each picture, and what each system says of it, free and short."""
+    """Units that people and each system mention of each picture, in free and short captions."""
 
     human: dict[int, Units] = field(default_factory=dict)
     model: dict[tuple[str, str, int], Units] = field(default_factory=dict)
     pictures: dict[str, int] = field(default_factory=dict)
-    asked: Counter[str] = field(default_factory=Counter)
+    request_counts: Counter[str] = field(default_factory=Counter)
     prompts: list[str] = field(default_factory=list)
 
     def category(self, i: int) -> list[dict[str, str]]:
-        found = [{"name": CATEGORIES[i % 3], "rating": RATINGS[i // 3 % 3]}]
+        answers = [{"name": CATEGORIES[i % 3], "rating": RATINGS[i // 3 % 3]}]
         second = {"name": CATEGORIES[(i + 1) % 3], "rating": "Low"}
-        return [*found, second] if i % 8 == 0 else found
+        return [*answers, second] if i % 8 == 0 else answers
 
     def reply(self, body: dict[str, Any]) -> dict[str, Any]:
         if probed := probe_answer(body):
             return probed
-        said = self._says(body)
+        answer = self._says(body)
         text = (
-            said
-            if isinstance(said, str)
-            else json.dumps(said, ensure_ascii=False)
+            answer
+            if isinstance(answer, str)
+            else json.dumps(answer, ensure_ascii=False)
         )
         return completion(text, model=body["model"])
 
@@ -85,7 +85,7 @@ class Plan:
             else parts
         )
         text = "".join(part.get("text", "") for part in parts)
-        shown = [
+        images = [
             part["image_url"]["url"]
             for part in parts
             if part["type"] == "image_url"
@@ -93,41 +93,44 @@ class Plan:
         schema = json.dumps(body.get("response_format", {}))
         if "word: ready" in text or "Which colour" in text:  # what it can do
             return "ready"
-        picture = self.pictures[shown[0].partition(",")[2]] if shown else None
+        picture = (
+            self.pictures[images[0].partition(",")[2]] if images else None
+        )
         if "categories" in schema:
-            self.asked["classify"] += 1
+            self.request_counts["classify"] += 1
             assert picture is not None
             return {"categories": self.category(picture)}
         if not schema.strip("{}"):
             assert picture is not None
             return self._caption(body["model"], picture, text)
         if "in Hindi" not in text:
-            self.asked["language not told"] += 1
+            self.request_counts["language not told"] += 1
         if "statements" in schema:
-            self.asked["decompose"] += 1
-            whole = text.split("<text>\n")[1].split("\n</text>")[0]
-            self.prompts.append(whole)
-            told = [
+            self.request_counts["decompose"] += 1
+            text_under_test = text.split("<text>\n")[1].split("\n</text>")[0]
+            self.prompts.append(text_under_test)
+            sentences = [
                 sentence.strip()
-                for sentence in whole.split(".")
+                for sentence in text_under_test.split(".")
                 if sentence.strip()
             ]
             return {
                 "statements": [
-                    {"text": s, "subject": "x", "relevant": True} for s in told
+                    {"text": s, "subject": "x", "relevant": True}
+                    for s in sentences
                 ]
             }
         rows = [
-            (kind, int(i), int(_NUMBER.findall(said)[0]))
-            for kind, i, said in _ROW.findall(text)
+            (kind, int(i), int(_NUMBER.findall(row_text)[0]))
+            for kind, i, row_text in _ROW.findall(text)
         ]
         claims = [
             (i, number) for kind, i, number in rows if kind == "statement"
         ]
         if "matches" in schema:
             nearest = "comes nearest" in text
-            self.asked["nearest" if nearest else "match"] += 1
-            known = [
+            self.request_counts["nearest" if nearest else "match"] += 1
+            references = [
                 (i, number) for kind, i, number in rows if kind == "reference"
             ]
             return {
@@ -135,83 +138,90 @@ class Plan:
                     {
                         "id": i,
                         "reference": matched(
-                            number, [n for _, n in known], nearest=nearest
+                            number, [n for _, n in references], nearest=nearest
                         ),
                     }
                     for i, number in claims
                 ]
             }
-        self.asked["verify"] += 1
+        self.request_counts["verify"] += 1
         trusted = text.partition("<reference>\n")[2].partition("</reference>")[
             0
         ]
-        there = set(map(int, _NUMBER.findall(trusted)))
+        trusted_units = set(map(int, _NUMBER.findall(trusted)))
         return {
             "rows": [
-                {"id": i, "supported": n < FALSE or n in there}
+                {"id": i, "supported": n < FALSE or n in trusted_units}
                 for i, n in claims
             ]
         }
 
     def _caption(self, system: str, picture: int, text: str) -> str:
         if "Write it once more" in text:
-            self.asked["again"] += 1
+            self.request_counts["again"] += 1
             return _text(self.model[system, "short", picture])
-        self.asked["caption"] += 1
+        self.request_counts["caption"] += 1
         return _text(self.model[system, "free", picture])
 
 
 def matched(
-    number: int, others: Sequence[int], *, nearest: bool
+    number: int, candidates: Sequence[int], *, nearest: bool
 ) -> int | None:
-    """The first of the others that says the same; where the nearest will do, that is near."""
-    exact = [i for i, other in enumerate(others) if other == number]
-    near = [
-        i
-        for i, other in enumerate(others)
-        if _says_same(number, other, nearest=nearest)
+    """Return the index of the first candidate that says the same, or of a near one if allowed."""
+    exact = [
+        i for i, candidate in enumerate(candidates) if candidate == number
     ]
-    return next(iter(exact or near), None)
+    near_candidates = [
+        i
+        for i, candidate in enumerate(candidates)
+        if _says_same(number, candidate, nearest=nearest)
+    ]
+    return next(iter(exact or near_candidates), None)
 
 
 def plan(folder: Path) -> Plan:
     rng = np.random.default_rng(20)
-    made = Plan()
+    planted = Plan()
     (folder / "img").mkdir()
     for i in range(N):
         path = folder / "img" / f"{i:02d}.png"
         Pixels.fromarray(rng.integers(0, 256, (8, 8, 3), np.uint8)).save(path)
-        made.pictures[base64.b64encode(path.read_bytes()).decode()] = i
+        planted.pictures[base64.b64encode(path.read_bytes()).decode()] = i
         things = [int(n) for n in rng.permutation(VARIANT)]
         n_false = int(rng.integers(0, 3))
         human = [
             n + (FALSE if k < n_false else 0) for k, n in enumerate(things[:8])
         ]
-        made.human[i] = tuple(human)
+        planted.human[i] = tuple(human)
         for system in SYSTEMS:
             wordy = system == "wordy"
-            kept = [
+            shared_units = [
                 n
                 for n in human
                 if n < FALSE and rng.random() > (0.5 if wordy else 0.3)
             ]
-            told = [n + VARIANT if rng.random() < 0.3 else n for n in kept]
-            wrong = [
+            worded_units = [
+                n + VARIANT if rng.random() < 0.3 else n for n in shared_units
+            ]
+            wrong_units = [
                 FALSE + 400 + k
                 for k in range(int(rng.integers(0, 5 if wordy else 2)))
             ]
             extra = [200 + n for n in things[8 : 8 + int(rng.integers(9, 12))]]
-            free = [int(n) for n in rng.permutation([*told, *wrong, *extra])]
-            made.model[system, "free", i] = tuple(free)
+            free = [
+                int(n)
+                for n in rng.permutation([*worded_units, *wrong_units, *extra])
+            ]
+            planted.model[system, "free", i] = tuple(free)
             # wordy keeps to no length on every third picture
             length = 11 if wordy and i % 3 == 0 else 7
-            made.model[system, "short", i] = tuple(free[:length])
-    return made
+            planted.model[system, "short", i] = tuple(free[:length])
+    return planted
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the commands left."""
+class CommandOutputs:
+    """The plan, and the folder with all files that the commands wrote."""
 
     plan: Plan
     folder: Path
@@ -231,18 +241,18 @@ class Found:
         Short captions are compared on the pictures for which every system kept to the length; those
         of another length are all of one system.
         """
-        drawn = [
+        pictures = [
             i for i, name in self.sample.items() if category in (None, name)
         ]
         if dataset == "free":
-            return drawn
+            return pictures
         if dataset == "short":
             return [
                 i
-                for i in drawn
-                if all(self.fits(other, i) for other in SYSTEMS)
+                for i in pictures
+                if all(self.fits(author, i) for author in SYSTEMS)
             ]
-        return [i for i in drawn if not self.fits(system, i)]
+        return [i for i in pictures if not self.fits(system, i)]
 
     def fits(self, system: str, i: int) -> bool:
         return 16 <= 3 * len(self.plan.model[system, "short", i]) <= 24
@@ -259,14 +269,18 @@ class Found:
     ) -> float:
         length = "free" if dataset == "free" else "short"
         human, model = self.plan.human[i], self.plan.model[system, length, i]
-        ours, theirs = (model, human) if direction == "har" else (human, model)
-        return measured(ours, theirs, nearest=nearest)[name]
+        units, targets = (
+            (model, human) if direction == "har" else (human, model)
+        )
+        return measured(units, targets, nearest=nearest)[name]
 
 
-def measured(ours: Units, theirs: Units, *, nearest: bool) -> dict[str, float]:
+def measured(
+    units: Units, targets: Units, *, nearest: bool
+) -> dict[str, float]:
     """Values of one direction by the default rule, from the numbers themselves."""
-    right = [n < FALSE or n in theirs for n in ours]
-    match = [matched(n, theirs, nearest=nearest) for n in ours]
+    right = [n < FALSE or n in targets for n in units]
+    match = [matched(n, targets, nearest=nearest) for n in units]
     shared = Counter(m for m in match if m is not None)
     covered = sum(
         1 / shared[m]
@@ -275,30 +289,32 @@ def measured(ours: Units, theirs: Units, *, nearest: bool) -> dict[str, float]:
     )
     added = sum(r and m is None for r, m in zip(right, match, strict=True))
     precision, recall = (
-        sum(right) / len(ours),
-        (covered + added) / (len(theirs) + added),
+        sum(right) / len(units),
+        (covered + added) / (len(targets) + added),
     )
     both = precision + recall
     return {
         "f1": 2 * precision * recall / both if both else 0.0,
         "hallucination_rate": 1 - precision,
-        "omission_rate": (len(theirs) - len(shared)) / len(theirs),
-        "n_wrong": len(ours) - sum(right),
-        "n_units": len(ours),
-        "n_left_out": len(theirs) - len(shared),
-        "n_targets": len(theirs),
+        "omission_rate": (len(targets) - len(shared)) / len(targets),
+        "n_wrong": len(units) - sum(right),
+        "n_units": len(units),
+        "n_left_out": len(targets) - len(shared),
+        "n_targets": len(targets),
     }
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
+def outputs(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[CommandOutputs]:
     folder = tmp_path_factory.mktemp("planted")
-    made = plan(folder)
+    planted = plan(folder)
     rows = [
         {
             "id": str(i),
             "images": [f"img/{i:02d}.png"],
-            "references": [f"<noise> {_text(made.human[i])} </noise>"],
+            "references": [f"<noise> {_text(planted.human[i])} </noise>"],
             "group": {"language": "Hindi"},
         }
         for i in range(N)
@@ -311,7 +327,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     )
     with (
         pytest.MonkeyPatch.context() as patch,
-        serving(FaultServer(made.reply)) as server,
+        serving(FaultServer(planted.reply)) as server,
     ):
         patch.chdir(folder)
         without(patch, "matplotlib", *PLOTS)  # no test here looks at a figure
@@ -366,17 +382,21 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
             "".join(json.dumps(line) + "\n" for line in lines)
         )
         strict = "dcscore(judge='openai:m', direction='both')"
-        near = "dcscore(judge='openai:m', direction='both', match='nearest')"
-        run("score", "both.jsonl", "-m", strict, "-m", near, "-m", "token_f1", "-m", "bleu",
+        near_metric = (
+            "dcscore(judge='openai:m', direction='both', match='nearest')"
+        )
+        run("score", "both.jsonl", "-m", strict, "-m", near_metric, "-m", "token_f1", "-m", "bleu",
             "-o", "run", "--no-report", expected=1)  # fmt: skip
         run("bidirectional", "run", "-m", strict, "-o", "strict")
-        run("bidirectional", "run", "-m", near, "-o", "nearest")
-        drawn = [
+        run("bidirectional", "run", "-m", near_metric, "-o", "nearest")
+        study_rows = [
             json.loads(line)
             for line in Path("study.jsonl").read_text("utf-8").splitlines()
         ]
-        yield Found(
-            made, folder, {int(r["id"]): r["group"]["category"] for r in drawn}
+        yield CommandOutputs(
+            planted,
+            folder,
+            {int(r["id"]): r["group"]["category"] for r in study_rows},
         )
 
 
@@ -384,54 +404,56 @@ def numbers(row: Mapping[str, str], *names: str) -> list[float]:
     return [float(row[name]) for name in names]
 
 
-def test_the_sample_is_what_the_design_says(found: Found) -> None:
-    assert Counter(found.sample.values()) == {"random": 10} | dict.fromkeys(
+def test_the_sample_is_what_the_design_says(outputs: CommandOutputs) -> None:
+    assert Counter(outputs.sample.values()) == {"random": 10} | dict.fromkeys(
         CATEGORIES, 3
     )
-    for i, name in found.sample.items():
+    for i, name in outputs.sample.items():
         if name != "random":
-            (only,) = found.plan.category(i)
+            (only,) = outputs.plan.category(i)
             assert only["name"] == name
             assert only["rating"] in ("High", "Medium")
 
 
-def test_the_judge_is_told_the_language_and_no_mark_of_speech(
-    found: Found,
+def test_prompts_name_the_language_and_leave_out_marks_of_speech(
+    outputs: CommandOutputs,
 ) -> None:
-    asked = found.plan.asked
-    assert asked["language not told"] == 0
-    assert not [text for text in found.plan.prompts if "noise" in text]
-    n = len(found.sample)
-    assert (asked["classify"], asked["caption"], asked["again"]) == (
+    counts = outputs.plan.request_counts
+    assert counts["language not told"] == 0
+    assert not [text for text in outputs.plan.prompts if "noise" in text]
+    n = len(outputs.sample)
+    assert (counts["classify"], counts["caption"], counts["again"]) == (
         N,
         4 * n,
         2 * n,
     )
     # a person's text once; M captions, in both data sets; equal texts are asked for once
-    texts = {found.plan.human[i] for i in found.sample} | {
-        found.plan.model[system, length, i]
+    texts = {outputs.plan.human[i] for i in outputs.sample} | {
+        outputs.plan.model[system, length, i]
         for system in SYSTEMS
         for length in ("free", "short")
-        for i in found.sample
+        for i in outputs.sample
     }
-    assert asked["decompose"] == len(texts)
+    assert counts["decompose"] == len(texts)
     pairs = {
-        (found.plan.human[i], found.plan.model[system, length, i])
+        (outputs.plan.human[i], outputs.plan.model[system, length, i])
         for system in SYSTEMS
         for length in ("free", "short")
-        for i in found.sample
+        for i in outputs.sample
     }
-    assert asked["match"] == asked["nearest"] == 2 * len(pairs)
+    assert counts["match"] == counts["nearest"] == 2 * len(pairs)
 
 
-def test_an_english_embedder_refuses_every_row(found: Found) -> None:
-    log = json.loads((found.folder / "run" / "run.json").read_text("utf-8"))
+def test_an_english_embedder_refuses_every_row(
+    outputs: CommandOutputs,
+) -> None:
+    log = json.loads((outputs.folder / "run" / "run.json").read_text("utf-8"))
     (token_f1,) = [
         entry for entry in log["summary"] if entry["metric"] == "token_f1"
     ]
     assert (token_f1["n_scored"], token_f1["n_failed"]) == (
         0,
-        4 * len(found.sample),
+        4 * len(outputs.sample),
     )
     (reason,) = token_f1["failures"]
     assert reason.startswith("embedder static reads English, but the row says")
@@ -439,29 +461,29 @@ def test_an_english_embedder_refuses_every_row(found: Found) -> None:
 
 @pytest.mark.parametrize("study", ["strict", "nearest"])
 def test_scores_and_rates_of_every_data_set_are_those_planted(
-    found: Found, study: str
+    outputs: CommandOutputs, study: str
 ) -> None:
-    near = study == "nearest"
+    is_near = study == "nearest"
     n_checked = 0
     scores = {
         (row["direction"], row["dataset"], row["system"]): row
-        for row in found.table(study, "scores")
+        for row in outputs.table(study, "scores")
         if row["value"] == "f1"
     }
-    for row in found.table(study, "rates"):
+    for row in outputs.table(study, "rates"):
         place = (row["direction"], row["dataset"], row["system"])
-        pictures = found.texts(row["system"], row["dataset"])
+        pictures = outputs.texts(row["system"], row["dataset"])
         cells: dict[str, list[float]] = defaultdict(list)
         for i in pictures:
-            model = found.plan.model[
+            model = outputs.plan.model[
                 row["system"],
                 "free" if row["dataset"] == "free" else "short",
                 i,
             ]
-            pair = (model, found.plan.human[i])
+            pair = (model, outputs.plan.human[i])
             values = measured(
                 *(pair if row["direction"] == "har" else pair[::-1]),
-                nearest=near,
+                nearest=is_near,
             )
             for name, value in values.items():
                 cells[name].append(value)
@@ -490,19 +512,21 @@ def test_scores_and_rates_of_every_data_set_are_those_planted(
 
 
 @pytest.mark.parametrize("study", ["strict", "nearest"])
-def test_rates_by_category_are_those_planted(found: Found, study: str) -> None:
+def test_rates_by_category_are_those_planted(
+    outputs: CommandOutputs, study: str
+) -> None:
     rows = [
         r
-        for r in found.table(study, "category_rates")
+        for r in outputs.table(study, "category_rates")
         if r["system"] != "all" and r["n"] != "0"
     ]
     assert {r["category"] for r in rows} == {"random", *CATEGORIES}
     for row in rows:
         where = (row["system"], row["dataset"])
-        pictures = found.texts(*where, category=row["category"])
+        pictures = outputs.texts(*where, category=row["category"])
         for column in ("hallucination", "omission"):
             values = [
-                found.value(
+                outputs.value(
                     *where,
                     i,
                     row["direction"],
@@ -516,26 +540,26 @@ def test_rates_by_category_are_those_planted(found: Found, study: str) -> None:
 
 
 def test_categories_are_tested_against_the_random_set_as_scipy_does(
-    found: Found,
+    outputs: CommandOutputs,
 ) -> None:
-    rows = [row for row in found.table("strict", "categories") if row["t"]]
+    rows = [row for row in outputs.table("strict", "categories") if row["t"]]
     assert (
         len(rows) >= 2 * 3 * 2
     )  # both directions, three categories, both systems (free)
     for row in rows:
         where = (row["system"], row["dataset"])
-        own, random = (
+        values, random = (
             [
-                found.value(*where, i, row["direction"], "f1", nearest=False)
-                for i in found.texts(*where, category=name)
+                outputs.value(*where, i, row["direction"], "f1", nearest=False)
+                for i in outputs.texts(*where, category=name)
             ]
             for name in (row["category"], "random")
         )
-        welch = sps.ttest_ind(own, random, equal_var=False)
+        welch = sps.ttest_ind(values, random, equal_var=False)
         assert numbers(row, "mean", "difference", "t", "p") == pytest.approx(
             [
-                np.mean(own),
-                np.mean(own) - np.mean(random),
+                np.mean(values),
+                np.mean(values) - np.mean(random),
                 welch.statistic,
                 welch.pvalue,
             ]
@@ -543,21 +567,21 @@ def test_categories_are_tested_against_the_random_set_as_scipy_does(
 
 
 @pytest.mark.parametrize("study", ["strict", "nearest"])
-def test_short_captions_are_held_against_free_ones_of_the_same_pictures(
-    found: Found, study: str
+def test_short_captions_are_compared_with_free_ones_of_the_same_pictures(
+    outputs: CommandOutputs, study: str
 ) -> None:
     rows = [
         r
-        for r in found.table(study, "datasets")
+        for r in outputs.table(study, "datasets")
         if (r["from"], r["to"]) == ("free", "short")
     ]
     assert len(rows) == 2 * 3 * len(SYSTEMS)
     for row in rows:
-        pictures = found.texts(row["system"], "short")
+        pictures = outputs.texts(row["system"], "short")
         before, after = (
             np.array(
                 [
-                    found.value(
+                    outputs.value(
                         row["system"], name, i, row["direction"], row["value"],
                         nearest=study == "nearest",
                     )
@@ -573,21 +597,26 @@ def test_short_captions_are_held_against_free_ones_of_the_same_pictures(
 
 
 def test_the_nearest_match_finds_more_than_the_strict_one(
-    found: Found,
+    outputs: CommandOutputs,
 ) -> None:
     def omission(study: str) -> float:
         return float(
             np.mean(
-                [float(row["omission"]) for row in found.table(study, "rates")]
+                [
+                    float(row["omission"])
+                    for row in outputs.table(study, "rates")
+                ]
             )
         )
 
     assert omission("nearest") < omission("strict") - 0.05
 
 
-def test_lengths_count_words_without_marks_per_data_set(found: Found) -> None:
+def test_lengths_count_words_without_marks_per_data_set(
+    outputs: CommandOutputs,
+) -> None:
     rows = {
-        (r["dataset"], r["who"]): r for r in found.table("strict", "lengths")
+        (r["dataset"], r["who"]): r for r in outputs.table("strict", "lengths")
     }
     for (dataset, who), row in rows.items():
         if who == "people":
@@ -595,8 +624,8 @@ def test_lengths_count_words_without_marks_per_data_set(found: Found) -> None:
             continue
         length = "free" if dataset == "free" else "short"
         words = [
-            3 * len(found.plan.model[who, length, i])
-            for i in found.texts(who, dataset)
+            3 * len(outputs.plan.model[who, length, i])
+            for i in outputs.texts(who, dataset)
         ]
         assert float(row["words"]) == pytest.approx(np.mean(words))
         if dataset == "short":

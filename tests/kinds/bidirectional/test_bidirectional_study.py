@@ -37,24 +37,24 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u2
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """30 pictures, 4 systems, 2 languages, scored once."""
     folder = tmp_path_factory.mktemp("world")
-    made = make_world(folder, n_images=N_IMAGES)
+    planted = make_world(folder, n_images=N_IMAGES)
     log = folder / "calls.txt"
     judge = f"reader(model='m', log='{log}')"
-    beholder.score(made.data, METRICS, judge=judge, out=folder / "run")
-    return made
+    beholder.score(planted.data, METRICS, judge=judge, out=folder / "run")
+    return planted
 
 
 @pytest.fixture(scope="module")
-def found(world: World) -> Study:
+def comparison(world: World) -> Study:
     return study(
         observe(world.data.parent / "run"), StudySettings(random="rest")
     )
 
 
-def table(found: Study, name: str) -> tuple[Mapping[str, object], ...]:
-    made = found.table(name)
-    assert made is not None
-    return made.rows
+def table(comparison: Study, name: str) -> tuple[Mapping[str, object], ...]:
+    named_table = comparison.table(name)
+    assert named_table is not None
+    return named_table.rows
 
 
 def _percent(share: str) -> str:
@@ -69,15 +69,17 @@ def test_a_picture_costs_one_and_five_calls_per_system(world: World) -> None:
     assert len(set(calls)) == len(calls)
 
 
-def test_the_planted_rates_are_recovered(world: World, found: Study) -> None:
-    rows = table(found, "rates")
+def test_the_planted_rates_are_recovered(
+    world: World, comparison: Study
+) -> None:
+    rows = table(comparison, "rates")
     assert len(rows) == 2 * len(SYSTEMS) * len(LANGUAGES)
     for row in rows:
         for rate in ("hallucination", "omission"):
-            part, whole = world.counts[
+            part, total = world.counts[
                 str(row["system"]), str(row["direction"]), rate
             ]
-            planted = part / len(LANGUAGES) / (whole / len(LANGUAGES))
+            planted = part / len(LANGUAGES) / (total / len(LANGUAGES))
             assert row[rate] == pytest.approx(
                 planted
             )  # texts are of equal length
@@ -95,16 +97,16 @@ def test_the_planted_rates_are_recovered(world: World, found: Study) -> None:
         assert row["n"] == N_IMAGES
 
 
-def test_the_best_system_is_the_one_that_errs_least(found: Study) -> None:
+def test_the_best_system_is_the_one_that_errs_least(comparison: Study) -> None:
     best = {
         row["system"]
-        for row in table(found, "scores")
+        for row in table(comparison, "scores")
         if row["best"] and row["value"] == "f1"
     }
     assert best == {"careful"}
     different = {
         row["system"]
-        for row in table(found, "tests")
+        for row in table(comparison, "tests")
         if row["value"] == "f1"
         and row["direction"] == "har"
         and row["significant"]
@@ -112,8 +114,10 @@ def test_the_best_system_is_the_one_that_errs_least(found: Study) -> None:
     assert different == {"wordy", "brief", "wild"}
 
 
-def test_equal_texts_in_another_language_change_nothing(found: Study) -> None:
-    rows = table(found, "languages")
+def test_equal_texts_in_another_language_change_nothing(
+    comparison: Study,
+) -> None:
+    rows = table(comparison, "languages")
     assert len(rows) == 2 * len(SYSTEMS)
     assert {(row["from"], row["to"], row["n"]) for row in rows} == {
         ("hi", "en", N_IMAGES)
@@ -121,32 +125,37 @@ def test_equal_texts_in_another_language_change_nothing(found: Study) -> None:
     assert {row["change"] for row in rows} == {0.0}
 
 
-def test_correlations_stand_beside_those_of_the_other_metrics(
-    found: Study,
+def test_correlations_include_the_other_metrics(
+    comparison: Study,
 ) -> None:
-    rows = table(found, "correlations")
+    rows = table(comparison, "correlations")
     measures = {
         (row["language"], row["direction"], row["measure"]) for row in rows
     }
     for direction in ("har", "mar"):
-        named = {(direction, name) for name in ("f1", "bleu", "rouge")}
-        assert {("hi", *pair) for pair in named} <= measures
+        common_measures = {
+            (direction, name) for name in ("f1", "bleu", "rouge")
+        }
+        assert {("hi", *pair) for pair in common_measures} <= measures
         assert {
-            ("en", *pair) for pair in named | {(direction, "token_f1")}
+            ("en", *pair)
+            for pair in common_measures | {(direction, "token_f1")}
         } <= measures
         assert (
             "hi",
             direction,
             "token_f1",
         ) not in measures  # its embedder reads English
-    assert {row["n"] for row in table(found, "correlations")} == {22}
+    assert {row["n"] for row in table(comparison, "correlations")} == {22}
 
 
-def test_every_table_states_n_and_every_mean_an_interval(found: Study) -> None:
-    for made in found.tables:
-        keys = {column.key for column in made.columns}
-        assert keys & {"n", "n_a", "n_people"}, made.name
-        for column in made.columns:
+def test_every_table_states_n_and_every_mean_an_interval(
+    comparison: Study,
+) -> None:
+    for study_table in comparison.tables:
+        keys = {column.key for column in study_table.columns}
+        assert keys & {"n", "n_a", "n_people"}, study_table.name
+        for column in study_table.columns:
             if column.key in (
                 "mean",
                 "hallucination",
@@ -155,15 +164,15 @@ def test_every_table_states_n_and_every_mean_an_interval(found: Study) -> None:
                 "har",
                 "mar",
             ):
-                assert column.interval, (made.name, column.key)
+                assert column.interval, (study_table.name, column.key)
 
 
-def test_pooled_means_and_runs_agree(world: World, found: Study) -> None:
+def test_pooled_means_and_runs_agree(world: World, comparison: Study) -> None:
     run = beholder.Run(world.data.parent / "run")
     stored = next(iter(run.summary.values())).values["har_f1"]
     rows = [
         r
-        for r in table(found, "scores")
+        for r in table(comparison, "scores")
         if r["value"] == "f1" and r["direction"] == "har"
     ]
     assert stored.mean == pytest.approx(
@@ -190,9 +199,12 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run over 6 pictures."""
-    made = make_world(tmp_path_factory.mktemp("small"), n_images=6)
+    planted = make_world(tmp_path_factory.mktemp("small"), n_images=6)
     return beholder.score(
-        made.data, METRICS[:1], judge="reader:m", out=made.data.parent / "run"
+        planted.data,
+        METRICS[:1],
+        judge="reader:m",
+        out=planted.data.parent / "run",
     ).path
 
 
@@ -204,8 +216,8 @@ def command(
     monkeypatch.setattr(sys, "argv", ["beholder", "bidirectional", *arguments])
     with pytest.raises(SystemExit) as exit_:
         main()
-    said = capsys.readouterr()
-    return int(str(exit_.value.code or 0)), said.out, said.err
+    output = capsys.readouterr()
+    return int(str(exit_.value.code or 0)), output.out, output.err
 
 
 @pytest.mark.usefixtures("few_resamples")
@@ -276,57 +288,60 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
 
 
 @pytest.mark.usefixtures("few_resamples")
-def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lacks(
+def test_without_matplotlib_the_page_names_the_missing_package(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without(monkeypatch, "matplotlib", *PLOTS)
-    found = study(observe(small))
-    page = Page(write_bidirectional(found, small, tmp_path).read_text("utf-8"))
+    comparison = study(observe(small))
+    page = Page(
+        write_bidirectional(comparison, small, tmp_path).read_text("utf-8")
+    )
     tables = {
         f"tables/{table.name}.{kind}"
-        for table in found.tables
+        for table in comparison.tables
         for kind in ("csv", "json", "tex")
     }
-    made = {
+    files = {
         path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")
     }
-    assert made == {"report.html", *tables}
+    assert files == {"report.html", *tables}
     assert not [tag for tag, _ in page.tags if tag == "img"]
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
 
 
 @pytest.mark.usefixtures("few_resamples")
 @pytest.mark.drawn
-def test_json_holds_every_table_and_the_page_is_the_same_each_time(
+def test_json_has_every_table_and_the_page_is_reproducible(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    made = make_world(tmp_path, n_images=3)
+    planted = make_world(tmp_path, n_images=3)
     rows = [
-        json.loads(line) for line in made.data.read_text("utf-8").splitlines()
+        json.loads(line)
+        for line in planted.data.read_text("utf-8").splitlines()
     ]
-    kept = [
+    first_rows = [
         row | {"group": {"system": row["group"]["system"]}}
         for row in rows[::4]
     ]
-    made.data.write_text(
-        "".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8"
+    planted.data.write_text(
+        "".join(json.dumps(row) + "\n" for row in first_rows), encoding="utf-8"
     )
     run = beholder.score(
-        made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
+        planted.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
     ).path
     pages = []
     for name in ("one", "two"):
         out = tmp_path / name
-        _, said, _ = command(
+        _, printed, _ = command(
             monkeypatch, capsys, str(run), "--json", "-o", str(out)
         )
-        found = json.loads(said)
-        assert [(row["direction"], row["n"]) for row in found["rates"]] == [
+        content = json.loads(printed)
+        assert [(row["direction"], row["n"]) for row in content["rates"]] == [
             ("har", 3), ("har", 3), ("mar", 3), ("mar", 3),
         ]  # fmt: skip
-        assert {part["title"] for part in found["omitted"]} == {
+        assert {part["title"] for part in content["omitted"]} == {
             "Categories (without a random sample)", "Rates by category", "Consensus of speakers",
             "Change between languages", "Change between data sets",
         }  # fmt: skip
@@ -350,10 +365,10 @@ def test_wrong_usage_exits_2_with_one_line(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     arguments: list[str], message: str,
 ) -> None:  # fmt: skip
-    given = [
+    words = [
         str(small) if argument == "RUN" else argument for argument in arguments
     ]
-    code, _, err = command(monkeypatch, capsys, *given)
+    code, _, err = command(monkeypatch, capsys, *words)
     assert code == 2
     assert message in err
     assert "Traceback" not in err
@@ -362,9 +377,10 @@ def test_wrong_usage_exits_2_with_one_line(
 @pytest.mark.usefixtures("few_resamples")
 @pytest.mark.drawn
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
-    made = make_world(tmp_path, n_images=3)
+    planted = make_world(tmp_path, n_images=3)
     rows = [
-        json.loads(line) for line in made.data.read_text("utf-8").splitlines()
+        json.loads(line)
+        for line in planted.data.read_text("utf-8").splitlines()
     ]
     rows = [row for row in rows if row["group"]["language"] == "Hindi"]
     for row in rows:
@@ -372,11 +388,11 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
             key: EVIL + value for key, value in row["group"].items()
         }
         row["candidate"] += f" thing_600 {EVIL.replace('.', '')}."
-    made.data.write_text(
+    planted.data.write_text(
         "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
     )
     run = beholder.score(
-        made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
+        planted.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
     )
     page = write_bidirectional(
         study(observe(run.path)), run.path, tmp_path / "out"
@@ -400,25 +416,31 @@ def test_speakers_are_merged_be_they_references_of_one_item_or_items(
         "A thing_1 is there. A thing_3 is there.",
         "A thing_1 is there. A thing_2 is there.",
     ]
-    said = "A thing_2 is there. A thing_1 is there. A thing_4 is there."
+    candidate = "A thing_2 is there. A thing_1 is there. A thing_4 is there."
     references = (
         [(text,) for text in speakers] if as_items else [tuple(speakers)]
     )
     items = [
         beholder.Item(
-            str(i), said, texts, images=(), group={"system": "a"}, video="v"
+            str(i),
+            candidate,
+            texts,
+            images=(),
+            group={"system": "a"},
+            video="v",
         )
         for i, texts in enumerate(references)
     ]
     run = beholder.score(
         items, METRICS[:1], judge="reader:m", out=tmp_path / "run"
     )
-    found = study(observe(run.path))
-    (row,) = table(found, "consensus")
+    comparison = study(observe(run.path))
+    (row,) = table(comparison, "consensus")
     assert (row["n"], row["speakers"]) == (3, 2.0)
     assert row["consensus"] == pytest.approx(4 / 3)
     alone = {
-        str(r["text"]): r["side"] for r in table(found, "selectivity_contents")
+        str(r["text"]): r["side"]
+        for r in table(comparison, "selectivity_contents")
     }
     assert alone == {
         "A thing_3 is there": "people",
@@ -429,8 +451,8 @@ def test_speakers_are_merged_be_they_references_of_one_item_or_items(
 def test_a_run_without_both_directions_says_how_to_score_it(
     tmp_path: Path,
 ) -> None:
-    made = make_world(tmp_path, n_images=1)
-    beholder.score(made.data, ["length"], out=tmp_path / "run")
+    planted = make_world(tmp_path, n_images=1)
+    beholder.score(planted.data, ["length"], out=tmp_path / "run")
     with pytest.raises(ConfigError, match=r"dcscore\(direction='both'\)"):
         observe(tmp_path / "run")
 
@@ -438,9 +460,10 @@ def test_a_run_without_both_directions_says_how_to_score_it(
 def test_columns_may_have_other_names_and_ratings_must_be_numbers(
     tmp_path: Path,
 ) -> None:
-    made = make_world(tmp_path, n_images=2)
+    planted = make_world(tmp_path, n_images=2)
     rows = [
-        json.loads(line) for line in made.data.read_text("utf-8").splitlines()
+        json.loads(line)
+        for line in planted.data.read_text("utf-8").splitlines()
     ]
     for row in rows:
         row["group"] = {"who": row["group"]["system"], "theme": "x"}
@@ -448,11 +471,11 @@ def test_columns_may_have_other_names_and_ratings_must_be_numbers(
             "stars": {"rater b": 2, "rater a": 1},
             "odd": "good",
         }
-    made.data.write_text(
+    planted.data.write_text(
         "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
     )
     run = beholder.score(
-        made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
+        planted.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
     )
     pairs = observe(
         run.path, Columns(system="who", category="theme", rating="stars")

@@ -70,17 +70,17 @@ def scored(
     ]
 
 
-def rows(table: Table, **wanted: Any) -> list[Mapping[str, Any]]:
+def rows(table: Table, **cells: Any) -> list[Mapping[str, Any]]:
     return [
         row
         for row in table.rows
-        if all(row[key] == value for key, value in wanted.items())
+        if all(row[key] == value for key, value in cells.items())
     ]
 
 
-def row(table: Table, **wanted: Any) -> Mapping[str, Any]:
-    (found,) = rows(table, **wanted)
-    return found
+def row(table: Table, **cells: Any) -> Mapping[str, Any]:
+    (only_row,) = rows(table, **cells)
+    return only_row
 
 
 def test_scores_state_distribution_failures_and_the_best_system() -> None:
@@ -118,28 +118,28 @@ def test_scores_without_failures_say_nothing_of_them() -> None:
 def test_each_system_is_tested_against_the_best_as_scipy_does() -> None:
     table = best_table(scored({"a": A, "b": B, "c": C}), "")
     assert {r["best"] for r in table.rows} == {"a"}
-    found = {r["system"]: r for r in rows(table, direction="har", value="f1")}
-    assert set(found) == {"b", "c"}
+    tests = {r["system"]: r for r in rows(table, direction="har", value="f1")}
+    assert set(tests) == {"b", "c"}
     for system, values in (("b", B), ("c", C)):
         oracle = sps.ttest_ind(values, A, equal_var=False)
-        assert found[system]["t"] == pytest.approx(oracle.statistic)
-        assert found[system]["df"] == pytest.approx(oracle.df)
-        assert found[system]["p"] == pytest.approx(oracle.pvalue)
+        assert tests[system]["t"] == pytest.approx(oracle.statistic)
+        assert tests[system]["df"] == pytest.approx(oracle.df)
+        assert tests[system]["p"] == pytest.approx(oracle.pvalue)
         interval = oracle.confidence_interval()
-        assert found[system]["difference_low"] == pytest.approx(interval.low)
-    assert found["b"]["difference"] == pytest.approx(-0.24)
+        assert tests[system]["difference_low"] == pytest.approx(interval.low)
+    assert tests["b"]["difference"] == pytest.approx(-0.24)
     # Holm by hand: the smaller of two p is doubled, the other must not come below it
-    small, large = found["b"]["p"], found["c"]["p"]
+    small, large = tests["b"]["p"], tests["c"]["p"]
     assert small < large
-    assert found["b"]["p_holm"] == pytest.approx(2 * small)
-    assert found["c"]["p_holm"] == pytest.approx(max(2 * small, large))
-    assert (found["b"]["significant"], found["c"]["significant"]) == (
+    assert tests["b"]["p_holm"] == pytest.approx(2 * small)
+    assert tests["c"]["p_holm"] == pytest.approx(max(2 * small, large))
+    assert (tests["b"]["significant"], tests["c"]["significant"]) == (
         True,
         False,
     )
     # all five differences of b have one sign: 2 of 2^5 sign patterns are as extreme
-    assert found["b"]["p_paired"] == pytest.approx(2 / 32)
-    assert (found["b"]["n_pairs"], found["b"]["paired"]) == (
+    assert tests["b"]["p_paired"] == pytest.approx(2 / 32)
+    assert (tests["b"]["n_pairs"], tests["b"]["paired"]) == (
         5,
         pytest.approx(-0.24),
     )
@@ -148,7 +148,7 @@ def test_each_system_is_tested_against_the_best_as_scipy_does() -> None:
 def test_g_is_the_difference_in_pooled_deviations_with_its_small_sample_factor() -> (
     None
 ):
-    found = row(
+    test_row = row(
         best_table(scored({"a": A, "b": B}), ""),
         direction="har",
         value="f1",
@@ -158,14 +158,16 @@ def test_g_is_the_difference_in_pooled_deviations_with_its_small_sample_factor()
         (0.037 + 0.065) / 8
     ) ** 0.5  # sums of squares of a and b over 4 + 4
     exact = 0.9027033336764101  # gamma(4) / (sqrt(4) gamma(3.5)), Hedges 1981
-    assert found["g"] == pytest.approx(-0.24 / pooled * exact)
+    assert test_row["g"] == pytest.approx(-0.24 / pooled * exact)
 
 
 def test_texts_without_a_partner_are_in_the_unpaired_test_only() -> None:
     pairs = scored({"a": A, "b": B[:3]})
-    found = row(best_table(pairs, ""), direction="har", value="f1", system="b")
-    assert (found["n_a"], found["n_b"], found["n_pairs"]) == (3, 5, 3)
-    assert found["paired"] == pytest.approx(
+    test_row = row(
+        best_table(pairs, ""), direction="har", value="f1", system="b"
+    )
+    assert (test_row["n_a"], test_row["n_b"], test_row["n_pairs"]) == (3, 5, 3)
+    assert test_row["paired"] == pytest.approx(
         (0.6 + 0.7 + 0.5 - 0.9 - 0.8 - 0.7) / 3
     )
 
@@ -185,16 +187,16 @@ def test_directions_are_paired_by_text() -> None:
         TextPair(str(i), f"i{i}", "a", values={"har_f1": har, "mar_f1": mar})
         for i, (har, mar) in enumerate(zip(A, B, strict=True))
     ]
-    found = row(direction_table(pairs, ""), system="a")
-    assert (found["har"], found["mar"]) == (
+    direction_row = row(direction_table(pairs, ""), system="a")
+    assert (direction_row["har"], direction_row["mar"]) == (
         pytest.approx(0.84),
         pytest.approx(0.6),
     )
-    assert found["difference"] == pytest.approx(0.24)
-    assert found["p"] == pytest.approx(2 / 32)
+    assert direction_row["difference"] == pytest.approx(0.24)
+    assert direction_row["p"] == pytest.approx(2 / 32)
 
 
-def told(
+def build_pair(
     image: str,
     system: str,
     human: Sequence[Fact],
@@ -216,10 +218,10 @@ def test_pooled_rates_count_every_unit_once_and_means_every_text() -> None:
     right, wrong = Fact("x", verified=True), Fact("x", verified=False)
     pairs = [
         # 4 model units, 1 wrong; two of them match the first of 2 human units
-        told("i0", "a", [right, wrong], [Fact("x", verified=True, matches=(0,))] * 2 + [right, wrong],
+        build_pair("i0", "a", [right, wrong], [Fact("x", verified=True, matches=(0,))] * 2 + [right, wrong],
              values={"har_hallucination_rate": 0.25, "har_omission_rate": 0.5}),
         # 1 model unit, wrong; 3 human units, none matched
-        told("i1", "a", [right, right, right], [wrong],
+        build_pair("i1", "a", [right, right, right], [wrong],
              values={"har_hallucination_rate": 1.0, "har_omission_rate": 1.0}),
     ]  # fmt: skip
     har = row(rate_table(pairs, ""), direction="har", system="a")
@@ -230,28 +232,26 @@ def test_pooled_rates_count_every_unit_once_and_means_every_text() -> None:
     assert (har["n"], har["n_units"], har["n_reference_units"]) == (2, 5, 5)
 
 
-def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> (
-    None
-):
+def test_pooled_rates_compare_a_text_with_the_chosen_reference() -> None:
     human = [
         Fact("x", voice=0, verified=True),
         Fact("y", voice=1, verified=True),
     ]
-    pair = told("i0", "a", human, [Fact("y", verified=True, matches=(1,))],
+    pair = build_pair("i0", "a", human, [Fact("y", verified=True, matches=(1,))],
                 references=("one", "two"), chosen={"har": 1, "mar": 1},
                 values={"har_hallucination_rate": 0.0, "har_omission_rate": 0.0})  # fmt: skip
     har = row(rate_table([pair], ""), direction="har")
     assert (har["n_reference_units"], har["omission_pooled"]) == (1, 0.0)
 
 
-def test_pooled_rates_hold_a_text_against_each_reference_where_none_was_chosen() -> (
+def test_pooled_rates_compare_a_text_with_each_reference_if_none_was_chosen() -> (
     None
 ):
     human = [
         Fact("x", voice=0, verified=True, matches=(0,)),
         Fact("y", voice=1, verified=False),
     ]
-    pair = told("i0", "a", human, [Fact("x", verified=True, matches=(0,))],
+    pair = build_pair("i0", "a", human, [Fact("x", verified=True, matches=(0,))],
                 references=("one", "two"),
                 values={f"{d}_{v}_rate": 0.5 for d in ("har", "mar") for v in ("hallucination", "omission")})  # fmt: skip
     har, mar = (
@@ -270,7 +270,7 @@ def test_pooled_rates_hold_a_text_against_each_reference_where_none_was_chosen()
 
 def test_lengths_count_a_persons_text_once() -> None:
     unit = Fact("x")
-    pairs = [told("i0", s, [unit, unit], [unit] * 3, references=("<noise> two </noise> words",), candidate="one two three")
+    pairs = [build_pair("i0", s, [unit, unit], [unit] * 3, references=("<noise> two </noise> words",), candidate="one two three")
              for s in ("a", "b")]  # fmt: skip
     table = length_table(pairs, "")
     people, a = row(table, who="people"), row(table, who="a")
@@ -306,10 +306,14 @@ def test_difficulty_parts_at_tertiles_or_given_cuts() -> None:
         0.0,
         1.0,
     )  # 4 is easy: from the cut on
-    given = row(
+    row_at_cuts = row(
         difficulty_table(pairs, (0.1, 0.35), ["x"]), kind="category", by="f1"
     )
-    assert (given["hard"], given["medium"], given["easy"]) == (0.25, 0.75, 0.0)
+    assert (
+        row_at_cuts["hard"],
+        row_at_cuts["medium"],
+        row_at_cuts["easy"],
+    ) == (0.25, 0.75, 0.0)
 
 
 def test_categories_are_tested_against_the_random_sample_or_the_rest() -> None:
@@ -330,8 +334,10 @@ def test_categories_are_tested_against_the_random_sample_or_the_rest() -> None:
     )  # so trade's p is doubled, and nature's may not be below it
     assert trade["p_holm"] == pytest.approx(2 * trade["p"])
     assert nature["p_holm"] == pytest.approx(max(nature["p"], 2 * trade["p"]))
-    rest = row(category_table(pairs, ["nature"], "rest"), direction="har")
-    assert rest["p"] == pytest.approx(
+    against_rest = row(
+        category_table(pairs, ["nature"], "rest"), direction="har"
+    )
+    assert against_rest["p"] == pytest.approx(
         sps.ttest_ind(A, [*B, *C], equal_var=False).pvalue
     )
     alone = row(category_table(pairs, ["nature"], None), direction="har")
@@ -375,8 +381,8 @@ def test_changes_between_languages_are_those_of_the_means_not_of_the_printed_tab
 
 def test_languages_compare_only_pictures_that_have_both() -> None:
     pairs = scored({"a": A}, language="x") + scored({"a": B[:3]}, language="y")
-    found = row(language_table(pairs, ""), direction="har")
-    assert (found["n"], found["before"], found["after"]) == (
+    change_row = row(language_table(pairs, ""), direction="har")
+    assert (change_row["n"], change_row["before"], change_row["after"]) == (
         3,
         pytest.approx(0.8),
         pytest.approx(0.6),
@@ -389,19 +395,23 @@ def test_two_data_sets_of_the_same_pictures_are_compared_picture_by_picture() ->
     free = scored({"a": A, "b": B}, "mar_omission_rate", dataset="free")
     short = scored({"a": B[:3], "b": A}, "mar_omission_rate", dataset="short")
     table = dataset_table([*free, *short])
-    found = row(table, direction="mar", value="omission_rate", system="a")
+    change_row = row(table, direction="mar", value="omission_rate", system="a")
     # a: 0.9 0.8 0.7 before, 0.6 0.7 0.5 after, so -0.3 -0.1 -0.2
-    assert (found["from"], found["to"], found["n"]) == ("free", "short", 3)
-    assert (found["before"], found["after"]) == (
+    assert (change_row["from"], change_row["to"], change_row["n"]) == (
+        "free",
+        "short",
+        3,
+    )
+    assert (change_row["before"], change_row["after"]) == (
         pytest.approx(0.8),
         pytest.approx(0.6),
     )
-    assert found["change"] == pytest.approx(-0.2)
-    assert found["p"] == pytest.approx(2 / 2**3)  # all three of one sign
+    assert change_row["change"] == pytest.approx(-0.2)
+    assert change_row["p"] == pytest.approx(2 / 2**3)  # all three of one sign
     # b: all five of one sign, doubled by Holm
-    other = row(table, direction="mar", value="omission_rate", system="b")
-    assert (other["n"], other["change"]) == (5, pytest.approx(0.24))
-    assert (other["p"], other["p_holm"]) == (
+    second_row = row(table, direction="mar", value="omission_rate", system="b")
+    assert (second_row["n"], second_row["change"]) == (5, pytest.approx(0.24))
+    assert (second_row["p"], second_row["p_holm"]) == (
         pytest.approx(2 / 2**5),
         pytest.approx(4 / 2**5),
     )
@@ -411,12 +421,20 @@ def test_two_data_sets_of_the_same_pictures_are_compared_picture_by_picture() ->
 def test_data_sets_of_other_pictures_are_not_compared_and_the_study_says_why() -> (
     None
 ):
-    here, there = scored({"a": A}, dataset="x"), scored({"a": B}, dataset="y")
-    moved = [replace(pair, image=f"other {pair.image}") for pair in there]
-    assert not dataset_table([*here, *moved]).rows
-    told = {part.title: part.reason for part in study([*here, *moved]).omitted}
-    assert "no picture is in two data sets" in told["Change between data sets"]
-    assert study([*here, *there]).table("datasets") is not None
+    same_pictures, second_set = (
+        scored({"a": A}, dataset="x"),
+        scored({"a": B}, dataset="y"),
+    )
+    moved = [replace(pair, image=f"other {pair.image}") for pair in second_set]
+    assert not dataset_table([*same_pictures, *moved]).rows
+    reasons = {
+        part.title: part.reason
+        for part in study([*same_pictures, *moved]).omitted
+    }
+    assert (
+        "no picture is in two data sets" in reasons["Change between data sets"]
+    )
+    assert study([*same_pictures, *second_set]).table("datasets") is not None
 
 
 def rated(
@@ -471,8 +489,11 @@ def test_ratings_with_names_differ_by_rater(
     model: tuple[str, ...], human: tuple[str, ...], gaps: tuple[int, float]
 ) -> None:
     pair = rated(0, (7, 4, 9), (8, 10), model_raters=model, human_raters=human)
-    found = row(gap_table([pair], []), system="a")
-    assert (found["n"], found["median"]) == (gaps[0], pytest.approx(gaps[1]))
+    gap_row = row(gap_table([pair], []), system="a")
+    assert (gap_row["n"], gap_row["median"]) == (
+        gaps[0],
+        pytest.approx(gaps[1]),
+    )
 
 
 def test_raters_are_named_in_the_judgments_or_as_annotate_export_names_them() -> (
@@ -486,8 +507,8 @@ def test_raters_are_named_in_the_judgments_or_as_annotate_export_names_them() ->
 
 
 def test_unequal_numbers_of_ratings_differ_by_their_means() -> None:
-    found = row(gap_table([rated(0, (8, 9, 10), (5, 7))], []), system="a")
-    assert (found["n"], found["median"]) == (1, 3.0)
+    gap_row = row(gap_table([rated(0, (8, 9, 10), (5, 7))], []), system="a")
+    assert (gap_row["n"], gap_row["median"]) == (1, 3.0)
 
 
 def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -> (
@@ -497,7 +518,7 @@ def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -
     model = [9.0, 5.0, 7.0, 8.0, 6.0]
     pairs = [
         rated(i, (model[i],), (human[i],), values={"har_f1": A[i], "mar_f1": B[i]},
-              others={"har": {"bleu": C[i]}, "mar": {"bleu": A[i]}})
+              other_scores={"har": {"bleu": C[i]}, "mar": {"bleu": A[i]}})
         for i in range(5)
     ]  # fmt: skip
     table = correlation_table(pairs)
@@ -508,10 +529,10 @@ def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -
         ("mar", "bleu", A, human),
     ):
         oracle = sps.spearmanr(x, y)
-        found = row(table, direction=direction, measure=measure)
-        assert found["rho"] == pytest.approx(oracle.statistic)
-        assert found["p"] == pytest.approx(oracle.pvalue)
-        assert found["n"] == 5
+        correlation_row = row(table, direction=direction, measure=measure)
+        assert correlation_row["rho"] == pytest.approx(oracle.statistic)
+        assert correlation_row["p"] == pytest.approx(oracle.pvalue)
+        assert correlation_row["n"] == 5
 
 
 def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_for() -> (
@@ -520,17 +541,17 @@ def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_fo
     model = [9.0, 5.0, 7.0, 8.0, 6.0]
     pairs = [
         rated(i, (model[i],), (model[i],), values={"har_f1": A[i], "mar_f1": B[i]},
-              others={"har": {"bleu": C[i]} if i else {}, "mar": {"bleu": A[i]}})
+              other_scores={"har": {"bleu": C[i]} if i else {}, "mar": {"bleu": A[i]}})
         for i in range(5)
     ]  # fmt: skip
     table = correlation_table(pairs)
     for measure, x in (("f1", A[1:]), ("bleu", C[1:])):
-        found = row(table, direction="har", measure=measure)
-        assert (found["n"], found["rho"]) == (
+        har_row = row(table, direction="har", measure=measure)
+        assert (har_row["n"], har_row["rho"]) == (
             4,
             pytest.approx(sps.spearmanr(x, model[1:])[0]),
         )
-    assert {found["n"] for found in rows(table, direction="mar")} == {5}
+    assert {mar_row["n"] for mar_row in rows(table, direction="mar")} == {5}
     assert (
         "HAR: 4 of 5 rated texts have every measure (bleu has 4)."
         in table.notes
@@ -540,15 +561,15 @@ def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_fo
     )
 
 
-def test_measures_without_a_common_text_are_told_and_not_correlated() -> None:
+def test_measures_without_a_common_text_are_noted_and_not_correlated() -> None:
     pairs = [
         rated(0, (5,), (), values={"har_f1": 0.5}),
-        rated(1, (6,), (), others={"har": {"bleu": 0.5}}),
+        rated(1, (6,), (), other_scores={"har": {"bleu": 0.5}}),
     ]
     table = correlation_table(pairs)
     assert not table.rows
-    told = "HAR: 0 of 2 rated texts have every measure (f1 has 1, bleu has 1)."
-    assert told in table.notes
+    note = "HAR: 0 of 2 rated texts have every measure (f1 has 1, bleu has 1)."
+    assert note in table.notes
 
 
 def two_speakers() -> list[TextPair]:
@@ -557,7 +578,7 @@ def two_speakers() -> list[TextPair]:
     People: 1 says [dog, tree], 2 says [dog, sky]. System a says [dog, car], b says [dog, tree].
     Dogs are matched both ways; b's tree matches 1's tree, but not the reverse.
     """
-    one = [
+    first = [
         Fact("a dog", "dog_0", verified=True),
         Fact("a tree", "tree_0", verified=True),
     ]
@@ -565,15 +586,15 @@ def two_speakers() -> list[TextPair]:
         Fact("the dog", "dog_0", verified=True),
         Fact("a sky", "sky_0", verified=True),
     ]
-    found = []
-    for voice, human in (("one", one), ("two", two)):
-        dog, other = human
+    pairs = []
+    for voice, human in (("one", first), ("two", two)):
+        dog, second_fact = human
         for system, second in (("a", Fact("a car", "car_1", verified=False)), ("b", Fact("tall tree", "tree_3", verified=True))):  # fmt: skip
             tree = system == "b" and voice == "one"
-            found.append(
-                told(
+            pairs.append(
+                build_pair(
                     "i0", system,
-                    [Fact(dog.text, dog.subject, verified=True, matches=(0,)), other],
+                    [Fact(dog.text, dog.subject, verified=True, matches=(0,)), second_fact],
                     [
                         Fact("dog!", "dog_0", verified=True, matches=(0,)),
                         Fact(second.text, second.subject, verified=second.verified, matches=(1,) if tree else ()),
@@ -581,40 +602,48 @@ def two_speakers() -> list[TextPair]:
                     references=(voice,), candidate=system,
                 )
             )  # fmt: skip
-    return found
+    return pairs
 
 
 def test_contents_merge_units_that_were_matched_both_ways_across_speakers() -> (
     None
 ):
-    found = {content.text: content for content in contents(two_speakers())}
+    contents_by_text = {
+        content.text: content for content in contents(two_speakers())
+    }
     # the dogs of both people and both systems are one; everything else stands alone
-    assert set(found) == {"a dog", "a tree", "a sky", "a car", "tall tree"}
-    dog = found["a dog"]
+    assert set(contents_by_text) == {
+        "a dog",
+        "a tree",
+        "a sky",
+        "a car",
+        "tall tree",
+    }
+    dog = contents_by_text["a dog"]
     assert (set(dog.people), set(dog.systems)) == ({"one", "two"}, {"a", "b"})
     assert (dog.n_people, dog.n_systems, dog.by_people) == (2, 2, True)
     # a match in one direction is a mention, no merger
     who = {
-        text: (sorted(one.people), sorted(one.systems))
-        for text, one in found.items()
+        text: (sorted(content.people), sorted(content.systems))
+        for text, content in contents_by_text.items()
     }
     assert who["a tree"] == who["tall tree"] == (["one"], ["b"])
-    assert not found["tall tree"].by_people
+    assert not contents_by_text["tall tree"].by_people
     assert who["a sky"] == (["two"], [])
     assert who["a car"] == ([], ["a"])
-    assert found["a car"].supported is False
+    assert contents_by_text["a car"].supported is False
 
 
 def test_units_in_the_same_words_are_one_content_without_any_match() -> None:
     pairs = [
-        told(
+        build_pair(
             "i0",
             system,
-            [Fact(said)],
+            [Fact(reference)],
             [Fact("Blue  sky.")],
-            references=(said,),
+            references=(reference,),
         )
-        for system, said in (("a", "A red  kite!"), ("b", "a red kite"))
+        for system, reference in (("a", "A red  kite!"), ("b", "a red kite"))
     ]
     kite, sky = contents(pairs)
     assert (len(kite.people), kite.systems) == (2, frozenset())
@@ -637,20 +666,24 @@ def test_few_texts_rank_below_many() -> None:
 def test_consensus_is_the_mean_number_of_speakers_per_content_of_people() -> (
     None
 ):
-    found = row(consensus_table(two_speakers(), []), category="all")
+    consensus_row = row(consensus_table(two_speakers(), []), category="all")
     # dog: 2, tree: 1, sky: 1
-    assert found["consensus"] == pytest.approx(4 / 3)
-    assert (found["n"], found["n_images"], found["speakers"]) == (3, 1, 2.0)
-    assert found["once"] == pytest.approx(2 / 3)
+    assert consensus_row["consensus"] == pytest.approx(4 / 3)
+    assert (
+        consensus_row["n"],
+        consensus_row["n_images"],
+        consensus_row["speakers"],
+    ) == (3, 1, 2.0)
+    assert consensus_row["once"] == pytest.approx(2 / 3)
 
 
 def test_selectivity_counts_what_one_side_alone_mentions() -> None:
     pairs = two_speakers()
-    found = row(selectivity_table(pairs, []), category="all")
+    shares = row(selectivity_table(pairs, []), category="all")
     # people mention dog, tree, tall tree, sky: no model mentions sky
-    assert found["people_alone"] == pytest.approx(1 / 4)
+    assert shares["people_alone"] == pytest.approx(1 / 4)
     # models mention dog, car, tall tree, tree: no person mentions car
-    assert found["models_alone"] == pytest.approx(1 / 4)
+    assert shares["models_alone"] == pytest.approx(1 / 4)
     image = row(image_table(pairs), image="i0")
     assert (
         image["people_contents"],
@@ -677,7 +710,7 @@ def test_selectivity_counts_what_one_side_alone_mentions() -> None:
 def test_subjects_are_shares_of_texts_averaged_over_pictures() -> None:
     pairs = [
         *two_speakers(),
-        told("i1", "a", [Fact("x", "dog_7")], [Fact("y", "cat")]),
+        build_pair("i1", "a", [Fact("x", "dog_7")], [Fact("y", "cat")]),
     ]
     table = {r["subject"]: r for r in subject_table(pairs).rows}
     # dog: all people on both pictures; models: both on the first, none on the second
@@ -752,24 +785,24 @@ def test_units_of_a_run_become_facts_with_places_over_all_references() -> None:
     )
 
 
-def test_a_study_says_what_it_leaves_out_and_why() -> None:
-    found = study(scored({"a": A}))
-    reasons = {part.title: part.reason for part in found.omitted}
+def test_a_study_lists_omitted_tables_with_reasons() -> None:
+    comparison = study(scored({"a": A}))
+    reasons = {part.title: part.reason for part in comparison.omitted}
     assert reasons["Tests against the best system"] == "the run has one system"
     assert (
         "beholder classify" in reasons["Categories (without a random sample)"]
     )
     assert "beholder translate" in reasons["Change between languages"]
     assert "judgments" in reasons["People's ratings"]
-    assert {table.name for table in found.tables} >= {
+    assert {table.name for table in comparison.tables} >= {
         "scores",
         "rates",
         "difficulty",
     }
-    named = study(
+    categorized = study(
         scored({"a": A}, category="x") + scored({"a": B}, category="y")
     )
-    assert any("--random rest" in part.reason for part in named.omitted)
+    assert any("--random rest" in part.reason for part in categorized.omitted)
     with pytest.raises(ConfigError, match="no item"):
         study([])
     with pytest.raises(ConfigError, match="the lower first"):
@@ -780,12 +813,12 @@ def test_main_tables_are_of_the_random_sample_where_there_is_one() -> None:
     pairs = scored({"a": A}, category="random") + scored(
         {"a": B}, category="nature"
     )
-    found = study(pairs).table("scores")
-    assert found is not None
-    assert row(found, direction="har", value="f1")["mean"] == pytest.approx(
+    scores = study(pairs).table("scores")
+    assert scores is not None
+    assert row(scores, direction="har", value="f1")["mean"] == pytest.approx(
         0.84
     )
-    assert "random sample" in found.notes[0]
+    assert "random sample" in scores.notes[0]
 
 
 def test_csv_has_full_precision_intervals_and_no_formulas(

@@ -44,8 +44,8 @@ def test_the_best_system_is_the_best_on_the_common_pictures() -> None:
     # Over its own pictures a is better (1, 0 against 0.4, 0.4, 0.1), over both common ones b is.
     pairs = [pair("1", "a", 0.2), pair("2", "a", 0.0), pair("3", "a", 1.0)]
     pairs += [pair("1", "b", 0.4), pair("2", "b", 0.4)]
-    found = study(pairs)
-    scores = found.table("scores")
+    comparison = study(pairs)
+    scores = comparison.table("scores")
     assert scores is not None
     rows = [
         row
@@ -61,21 +61,21 @@ def test_the_best_system_is_the_best_on_the_common_pictures() -> None:
         "only the 2 of 3 pictures that all systems describe; texts left out: a 1."
         in scores.notes
     )
-    tests = found.table("tests")
+    tests = comparison.table("tests")
     assert tests is not None
     assert {(row["n_a"], row["n_b"]) for row in tests.rows} == {(2, 2)}
 
 
 def test_systems_without_a_common_picture_have_no_best_and_no_test() -> None:
-    found = study([pair("1", "a", 0.2), pair("2", "b", 0.4)])
-    scores = found.table("scores")
+    comparison = study([pair("1", "a", 0.2), pair("2", "b", 0.4)])
+    scores = comparison.table("scores")
     assert scores is not None
     assert {row["best"] for row in scores.rows} == {False}
     assert any(
         "no picture is described by all systems" in note
         for note in scores.notes
     )
-    assert found.table("tests") is None
+    assert comparison.table("tests") is None
 
 
 def test_a_system_without_any_score_sets_nothing_aside() -> None:
@@ -90,8 +90,8 @@ def test_a_picture_whose_text_failed_for_one_system_is_compared_for_none() -> (
     # / 3 = .3667), over the two that both have scores of b is not worse: .5 and .5.
     pairs = [pair("1", "a", 0.5), pair("2", "a", 0.5), pair("3", "a", None)]
     pairs += [pair("1", "b", 0.4), pair("2", "b", 0.6), pair("3", "b", 0.1)]
-    found = study(pairs)
-    scores = found.table("scores")
+    comparison = study(pairs)
+    scores = comparison.table("scores")
     assert scores is not None
     rows = [
         row
@@ -113,7 +113,7 @@ def test_a_picture_whose_text_failed_for_one_system_is_compared_for_none() -> (
         "only the 2 of 3 pictures that have scores of all systems; texts that failed: a 1; scores"
         " set aside because another system's text failed: b 1."
     ) in scores.notes
-    tests = found.table("tests")
+    tests = comparison.table("tests")
     assert tests is not None
     assert {
         (row["n_a"], row["n_b"], row["n_pairs"]) for row in tests.rows
@@ -129,14 +129,14 @@ def test_systems_whose_scores_share_no_picture_have_no_best_and_no_test() -> (
         pair("1", "b", None),
         pair("2", "b", 0.4),
     ]
-    found = study(pairs)
-    scores = found.table("scores")
+    comparison = study(pairs)
+    scores = comparison.table("scores")
     assert scores is not None
     assert {row["best"] for row in scores.rows} == {False}
     assert any(
         "no picture has scores of all systems" in note for note in scores.notes
     )
-    assert found.table("tests") is None
+    assert comparison.table("tests") is None
 
 
 def test_each_data_set_is_restricted_apart() -> None:
@@ -172,12 +172,12 @@ class Captioner:
         if probed := probe_answer(body):
             return probed
         parts = body["messages"][-1]["content"]
-        shown = [
+        urls = [
             p["image_url"]["url"]
             for p in parts
             if not isinstance(p, str) and p["type"] == "image_url"
         ]
-        i = self.picture.get(shown[0].partition(",")[2]) if shown else None
+        i = self.picture.get(urls[0].partition(",")[2]) if urls else None
         if i is None:
             return completion("ready", model=body["model"])
         self.n_asked += 1
@@ -240,11 +240,11 @@ def test_the_published_commands_compare_all_pictures_and_with_a_length_the_commo
         word for system in SHORT for word in ("--judge", f"openai:{system}")
     ]
     options = ["--base-url", url, "--cache", "off", "-o", "captions.jsonl"]
-    made = cli("caption", "people.jsonl", *judges, *words, *options)
-    assert made.code == 0, made.err
+    captioned = cli("caption", "people.jsonl", *judges, *words, *options)
+    assert captioned.code == 0, captioned.err
     assert planted.n_asked == n_asked
     length = "20 to 200 words" if n < N else "any length"
-    assert f"captions of {length} in English" in made.err
+    assert f"captions of {length} in English" in captioned.err
     scored = cli(
         "score",
         "captions.jsonl",
@@ -268,5 +268,5 @@ def test_the_published_commands_compare_all_pictures_and_with_a_length_the_commo
     ]
     assert {row["n"] for row in lengths} == {n}
     page = Path("run/bidirectional").rglob("*.html")
-    said = f"only the {N_COMMON} of {N} pictures that all systems describe"
-    assert any(said in one.read_text("utf-8") for one in page) == (n < N)
+    note = f"only the {N_COMMON} of {N} pictures that all systems describe"
+    assert any(note in file.read_text("utf-8") for file in page) == (n < N)

@@ -21,11 +21,11 @@ TURN = [
 
 
 def test_theta_is_the_root_of_the_angular_similarity() -> None:
-    found = coherence(TURN)
-    assert found.steps == pytest.approx((math.sqrt(0.5), 0.0, 1.0))
-    assert (found.minimum, found.weakest) == (0.0, 1)
-    assert found.mean == pytest.approx((math.sqrt(0.5) + 1.0) / 3)
-    assert found.geometric_mean == 0.0
+    story = coherence(TURN)
+    assert story.steps == pytest.approx((math.sqrt(0.5), 0.0, 1.0))
+    assert (story.minimum, story.weakest) == (0.0, 1)
+    assert story.mean == pytest.approx((math.sqrt(0.5) + 1.0) / 3)
+    assert story.geometric_mean == 0.0
 
 
 @pytest.mark.parametrize(
@@ -45,16 +45,16 @@ def test_theta_is_the_root_of_the_angular_similarity() -> None:
 def test_disjoint_topics_in_each_reading(
     jsd: Any, base: Any, topic: float
 ) -> None:
-    found = coherence(
+    story = coherence(
         [[1.0, 0.0]] * 2, [[1.0, 0.0], [0.0, 3.0]], jsd=jsd, base=base
     )
-    assert found.minimum == pytest.approx(math.sqrt(topic), abs=1e-7)
+    assert story.minimum == pytest.approx(math.sqrt(topic), abs=1e-7)
 
 
 def test_equal_vectors_are_exactly_coherent_even_in_long_sums() -> None:
     row = np.random.default_rng(0).normal(size=512).astype(np.float32)
-    found = coherence([row, row * 3])
-    assert found.minimum == pytest.approx(1.0, abs=1e-8)
+    story = coherence([row, row * 3])
+    assert story.minimum == pytest.approx(1.0, abs=1e-8)
     assert Space.of([row, row]).theta()[0, 1] == pytest.approx(1.0, abs=1e-8)
 
 
@@ -68,12 +68,14 @@ def test_a_tiny_angle_keeps_its_digits() -> None:
 
 def test_minmax_stretches_over_all_pairs_of_what_is_given() -> None:
     # S of the three pairs: 0.5 (90 degrees), 0.75 (45), 0.75 (45)
-    found = coherence([[1, 0], [1, 1], [0, 1]], scale="minmax")
-    assert found.steps == pytest.approx((1.0, 1.0))
+    story = coherence([[1, 0], [1, 1], [0, 1]], scale="minmax")
+    assert story.steps == pytest.approx((1.0, 1.0))
     assert coherence([[1, 0], [0, 1], [1, 1]], scale="minmax").minimum == 0.0
     # S of all pairs is 0.5 (90 degrees) to 1 (0 degrees); that of the first step is 0.75
-    whole = Space.of([[1, 0], [1, 1], [0, 1], [1, 0]], scale="minmax")
-    assert coherence_of(whole, [0, 1]).minimum == pytest.approx(math.sqrt(0.5))
+    collection = Space.of([[1, 0], [1, 1], [0, 1], [1, 0]], scale="minmax")
+    assert coherence_of(collection, [0, 1]).minimum == pytest.approx(
+        math.sqrt(0.5)
+    )
 
 
 def test_the_range_over_blocks_is_the_range_over_all_pairs() -> None:
@@ -151,10 +153,13 @@ def test_unusable_numbers_are_refused_by_name(
 
 def test_dtw_by_hand() -> None:
     # costs |a - b|: rows 0, 2; columns 0, 1, 2 -> path (0,0) (0,1) (1,2), cost 0 + 1 + 0
-    found = dtw([[0.0], [2.0]], [[0.0], [1.0], [2.0]])
-    assert found.path in (((0, 0), (0, 1), (1, 2)), ((0, 0), (1, 1), (1, 2)))
-    assert found.cost == pytest.approx(1.0)
-    assert found.normalised == pytest.approx(1 / 3)
+    alignment = dtw([[0.0], [2.0]], [[0.0], [1.0], [2.0]])
+    assert alignment.path in (
+        ((0, 0), (0, 1), (1, 2)),
+        ((0, 0), (1, 1), (1, 2)),
+    )
+    assert alignment.cost == pytest.approx(1.0)
+    assert alignment.normalised == pytest.approx(1 / 3)
 
 
 def test_dtw_of_a_sequence_with_itself_is_0_and_symmetric_otherwise() -> None:

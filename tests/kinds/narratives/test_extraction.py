@@ -50,10 +50,10 @@ def test_maxmin_is_the_best_of_all_paths_by_weakest_link_then_mean(
     space = _space(9, seed)
     theta = space.theta()
     weakest, mean = max(_value(theta, path) for path in _paths(9, k))
-    found = maxmin(space, k, source=0, target=8)
-    assert found.weakest == pytest.approx(weakest, abs=1e-12)
-    assert found.mean == pytest.approx(mean, abs=1e-9)
-    assert list(found.positions) == sorted(set(found.positions))
+    storyline = maxmin(space, k, source=0, target=8)
+    assert storyline.weakest == pytest.approx(weakest, abs=1e-12)
+    assert storyline.mean == pytest.approx(mean, abs=1e-9)
+    assert list(storyline.positions) == sorted(set(storyline.positions))
 
 
 @settings(max_examples=30, deadline=None)
@@ -64,9 +64,11 @@ def test_topic_coverage_is_exact(seed: int, cover: int) -> None:
     allowed = [
         p for p in _paths(9, 4) if len({topics[i] for i in p} - {-1}) >= cover
     ]
-    found = maxmin(space, 4, source=0, target=8, topics=topics, cover=cover)
-    assert len({int(topics[i]) for i in found.positions} - {-1}) >= cover
-    assert (found.weakest, found.mean) == pytest.approx(
+    storyline = maxmin(
+        space, 4, source=0, target=8, topics=topics, cover=cover
+    )
+    assert len({int(topics[i]) for i in storyline.positions} - {-1}) >= cover
+    assert (storyline.weakest, storyline.mean) == pytest.approx(
         max(_value(theta, p) for p in allowed)
     )
 
@@ -77,16 +79,16 @@ def test_free_ends_and_windows_are_exact(seed: int) -> None:
     space = _space(8, seed)
     theta = space.theta()
     allowed = [p for p in combinations(range(8), 4) if max(np.diff(p)) <= 3]
-    found = maxmin(space, 4, window=3)
-    assert (found.weakest, found.mean) == pytest.approx(
+    storyline = maxmin(space, 4, window=3)
+    assert (storyline.weakest, storyline.mean) == pytest.approx(
         max(_value(theta, p) for p in allowed)
     )
 
 
 def test_a_window_in_days_keeps_steps_short() -> None:
     dates = [0, 0, 10, 10, 11, 30]
-    found = maxmin(_space(6, 2), 3, days=10, dates=dates)
-    gaps = np.diff([dates[i] for i in found.positions])
+    storyline = maxmin(_space(6, 2), 3, days=10, dates=dates)
+    gaps = np.diff([dates[i] for i in storyline.positions])
     assert gaps.max() <= 10
 
 
@@ -130,7 +132,7 @@ def test_single_and_double_precision_find_the_same_path() -> None:
         ({"k": 3, "cover": 1, "topics": range(5, 17)}, "too many to follow"),
     ],
 )
-def test_what_cannot_be_extracted_says_why(
+def test_impossible_extractions_are_refused_with_a_reason(
     arguments: Any, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -185,9 +187,9 @@ def test_an_ordered_trail_is_the_widest_and_then_the_shortest(
         for k in range(2, 9)
         if any(_value(theta, p)[0] == widest for p in _paths(8, k))
     )
-    found = trail(space, source=0, target=7)
-    assert found.weakest == pytest.approx(widest, abs=1e-12)
-    assert len(found.positions) == fewest
+    storyline = trail(space, source=0, target=7)
+    assert storyline.weakest == pytest.approx(widest, abs=1e-12)
+    assert len(storyline.positions) == fewest
 
 
 def test_trails_in_blocks_find_what_one_block_finds(
@@ -197,9 +199,9 @@ def test_trails_in_blocks_find_what_one_block_finds(
 
     space = _space(700, 4)
     monkeypatch.setattr(module, "_ROWS", 1000)
-    whole = trail(space, source=0, target=699)
+    one_block = trail(space, source=0, target=699)
     monkeypatch.setattr(module, "_ROWS", 64)
-    assert trail(space, source=0, target=699) == whole
+    assert trail(space, source=0, target=699) == one_block
 
 
 def test_more_steps_than_fit_into_memory_ask_for_a_window(
@@ -208,34 +210,34 @@ def test_more_steps_than_fit_into_memory_ask_for_a_window(
     import beholder.kinds.narratives.storylines.widest as module
 
     space = _space(300, 4)
-    whole = maxmin(space, 7, source=0, target=299, window=90)
+    one_block = maxmin(space, 7, source=0, target=299, window=90)
     # Tiles of 128 targets: 128 * 128 steps, then 128 * (127 + 90) and 43 * (42 + 90).
     monkeypatch.setattr(module, "MAX_CELLS", 49_836)
-    assert maxmin(space, 7, source=0, target=299, window=90) == whole
+    assert maxmin(space, 7, source=0, target=299, window=90) == one_block
     monkeypatch.setattr(module, "MAX_CELLS", 49_835)
     with pytest.raises(ConfigError, match="49,836 steps, more than 49,835"):
         maxmin(space, 7, source=0, target=299, window=90)
 
 
-def test_the_published_program_sits_at_its_bound_and_says_so() -> None:
+def test_the_published_program_reaches_its_bound_and_warns() -> None:
     space = _space(60, 3)
-    found = narrative_map(space, 8, source=0, target=59)
-    assert found.positions[0] == 0
-    assert found.positions[-1] == 59
-    assert list(found.positions) == sorted(set(found.positions))
-    assert "reached its bound (minedge = 1.000000)" in found.warnings[0]
+    storyline = narrative_map(space, 8, source=0, target=59)
+    assert storyline.positions[0] == 0
+    assert storyline.positions[-1] == 59
+    assert list(storyline.positions) == sorted(set(storyline.positions))
+    assert "reached its bound (minedge = 1.000000)" in storyline.warnings[0]
     assert (
-        maxmin(space, len(found.positions), source=0, target=59).weakest
-        >= found.weakest
+        maxmin(space, len(storyline.positions), source=0, target=59).weakest
+        >= storyline.weakest
     )
 
 
 def test_a_map_without_room_to_split_is_not_at_its_bound() -> None:
     # three pictures, K = 3: all flow takes 0 -> 1 -> 2, so minedge = min(1, 1 - 1 + c) = 0.5
     space = Space.of([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    found = narrative_map(space, 3, source=0, target=2)
-    assert found.positions == (0, 1, 2)
-    assert found.warnings == ()
+    storyline = narrative_map(space, 3, source=0, target=2)
+    assert storyline.positions == (0, 1, 2)
+    assert storyline.warnings == ()
 
 
 def test_a_map_of_too_many_steps_asks_for_a_window() -> None:
@@ -319,14 +321,14 @@ def test_replications_that_cannot_differ_are_solved_once(
 
     monkeypatch.setattr(module, "_path", counted)
     vectors = np.random.default_rng(0).normal(size=(12, 4))
-    made = list(
+    extracted = list(
         module.extract(
             frames, vectors, tasks, Extraction(method, replications=5)
         )
     )
     # Two tasks of five replications; open dates draw another order for each.
-    assert len(made) == 10
+    assert len(extracted) == 10
     assert len(calls) == n_solved
-    assert [one.storyline.group["replication"] for one in made] == list(
+    assert [each.storyline.group["replication"] for each in extracted] == list(
         "12345"
     ) * 2

@@ -90,12 +90,12 @@ def _ask(asker: Asker[Any], subject: object, tools: Tools) -> Outcome:
 
 def test_judges_vote_apart_each_with_its_own_seat(tmp_path: Path) -> None:
     tools = Scripts(tmp_path, _score)
-    found = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), tools)
-    assert votes_of(found, 1, 3) == [
+    outcome = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), tools)
+    assert votes_of(outcome, 1, 3) == [
         [Vote(i, 5 + i, "so it is") for i in range(3)]
     ]
-    assert isinstance(found, ItemScore)
-    assert found.values == {"rating": 6.0}  # (5 + 6 + 7) / 3
+    assert isinstance(outcome, ItemScore)
+    assert outcome.values == {"rating": 6.0}  # (5 + 6 + 7) / 3
     assert sorted(request.replicate for request in tools.backend.requests) == [
         0,
         1,
@@ -115,11 +115,13 @@ def test_by_sight_the_judge_gets_small_pictures_in_order_and_no_caption(
     )
     _ask(asker, _storyline(tmp_path), tools)
     (request,) = tools.backend.requests
-    shown = [Picture.open(io.BytesIO(image.data)) for image in request.images]
-    assert [picture.size for picture in shown] == [
+    pictures = [
+        Picture.open(io.BytesIO(image.data)) for image in request.images
+    ]
+    assert [picture.size for picture in pictures] == [
         (512, 341)
     ] * 3  # 900 x 600, shape kept
-    reds = [picture.convert("RGB").getpixel((5, 5))[0] for picture in shown]  # type: ignore[index]
+    reds = [picture.convert("RGB").getpixel((5, 5))[0] for picture in pictures]  # type: ignore[index]
     assert reds == sorted(reds)
     text = "".join(message.text for message in request.messages)
     assert "An expedition in 1928." in text
@@ -143,15 +145,15 @@ def test_by_captions_the_judge_gets_words_alone_in_order(
 
 
 def test_anchors_are_shown_only_when_asked_for(tmp_path: Path) -> None:
-    told = []
+    has_anchors = []
     for anchors in (False, True):
         tools, storyline = Scripts(tmp_path, _score), _storyline(tmp_path)
         asker = _by_captions(_captions(storyline), judges=1, anchors=anchors)
         _ask(asker, storyline, tools)
-        told.append(
+        has_anchors.append(
             "For orientation" in tools.backend.requests[0].messages[-1].text
         )
-    assert told == [False, True]
+    assert has_anchors == [False, True]
 
 
 def test_a_missing_caption_is_written_once_with_what_is_known(
@@ -180,9 +182,9 @@ def test_a_missing_caption_is_written_once_with_what_is_known(
 
 def test_a_given_caption_is_taken_and_nobody_is_asked(tmp_path: Path) -> None:
     tools = Scripts(tmp_path, _score)
-    found = _ask(CAPTIONER, Frame("p", caption="Mules on a road."), tools)
-    assert caption_of(found) == "Mules on a road."
-    assert found.detail["answers"] == []
+    outcome = _ask(CAPTIONER, Frame("p", caption="Mules on a road."), tools)
+    assert caption_of(outcome) == "Mules on a road."
+    assert outcome.detail["answers"] == []
     assert tools.backend.requests == []
 
 
@@ -190,15 +192,15 @@ def test_an_outcome_names_the_answers_it_rests_on_and_so_does_a_failure(
     tmp_path: Path,
 ) -> None:
     tools, storyline = Scripts(tmp_path, _score), _storyline(tmp_path)
-    found = _ask(RateStoryline(judge="toy"), storyline, tools)
-    assert len(set(found.detail["answers"])) == 3  # one a judge
+    outcome = _ask(RateStoryline(judge="toy"), storyline, tools)
+    assert len(set(outcome.detail["answers"])) == 3  # one a judge
     broken = Scripts(tmp_path, lambda request: "no JSON")
     failed = _ask(RateStoryline(judge="toy"), storyline, broken)
     assert isinstance(failed, ItemFailure)
     assert (
         len(set(failed.detail["answers"])) == 6
     )  # each judge is asked once more
-    assert not set(failed.detail["answers"]) <= set(found.detail["answers"])
+    assert not set(failed.detail["answers"]) <= set(outcome.detail["answers"])
 
 
 def test_a_vote_that_may_come_later_leaves_the_outcome_unfinished(
@@ -209,14 +211,14 @@ def test_a_vote_that_may_come_later_leaves_the_outcome_unfinished(
             raise TransientError("the server is busy")
         return _score(request)
 
-    found = _ask(
+    outcome = _ask(
         RateStoryline(judge="toy"),
         _storyline(tmp_path),
         Scripts(tmp_path, busy),
     )
-    assert isinstance(found, ItemScore)
-    assert found.unfinished
-    assert found.values == {"rating": 5.5}
+    assert isinstance(outcome, ItemScore)
+    assert outcome.unfinished
+    assert outcome.values == {"rating": 5.5}
 
     def closed(request: Request) -> str:
         raise TransientError("the server is busy")
@@ -240,9 +242,9 @@ def test_the_signature_says_who_wrote_the_captions_and_how(
         by="captions",
         captioner=CaptionFrame(judge="toy", language="German"),
     )
-    told = asker.signature(asker.identities(tools))
-    assert "captions:[caption_frame|judge:scripted:scripted(" in told
-    assert "language:German" in told
+    signature = asker.signature(asker.identities(tools))
+    assert "captions:[caption_frame|judge:scripted:scripted(" in signature
+    assert "language:German" in signature
     sight = RateStoryline(judge="toy")
     assert "caption_frame" not in sight.signature(sight.identities(tools))
     assert asker.name == "rate_storyline(judge='toy', by='captions')"
@@ -256,9 +258,9 @@ def test_a_judge_that_cannot_see_is_refused_before_any_work(
         RateSteps(judge="toy").identities(tools)
     with pytest.raises(ConfigError, match="does not take pictures"):
         _by_captions({}).identities(tools)  # to write captions it must see
-    given = CaptionFrame(judge="toy", all_given=True)
+    captioner = CaptionFrame(judge="toy", all_given=True)
     assert "captions" in RateStoryline(
-        judge="toy", by="captions", captioner=given
+        judge="toy", by="captions", captioner=captioner
     ).identities(tools)
 
 
@@ -284,7 +286,7 @@ def test_a_judge_that_cannot_see_is_refused_before_any_work(
         ),
     ],
 )
-def test_settings_that_cannot_be_are_refused(
+def test_settings_out_of_range_are_refused(
     build: Callable[[], object], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -292,7 +294,7 @@ def test_settings_that_cannot_be_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [
         ('{"reason": "x", "score": 11}', "score"),
         ('{"reason": "x", "score": 0}', "score"),
@@ -303,17 +305,17 @@ def test_settings_that_cannot_be_are_refused(
     ],
 )
 def test_an_unusable_answer_costs_its_vote_and_keeps_the_words(
-    tmp_path: Path, said: str, reason: str
+    tmp_path: Path, reply: str, reason: str
 ) -> None:
     tools = Scripts(
         tmp_path,
-        lambda request: said if request.replicate == 1 else _score(request),
+        lambda request: reply if request.replicate == 1 else _score(request),
     )
-    found = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), tools)
-    (votes,) = votes_of(found, 1, 3)
+    outcome = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), tools)
+    (votes,) = votes_of(outcome, 1, 3)
     assert values(votes) == [5, 7]
-    assert isinstance(found, ItemScore)
-    assert not found.unfinished  # it would say the same again
+    assert isinstance(outcome, ItemScore)
+    assert not outcome.unfinished  # it would say the same again
     assert votes[1].value is None
     assert votes[1].failure is not None
     assert reason in votes[1].failure.message
@@ -328,14 +330,16 @@ def test_an_unreadable_picture_fails_the_storyline_and_names_frame_and_file(
     if content is not None:
         (tmp_path / "1.png").write_bytes(content)
     tools = Scripts(tmp_path, _score)
-    found = _ask(RateStoryline(judge="toy"), storyline, tools)
-    assert isinstance(found, ItemFailure)
-    (votes,) = votes_of(found, 1, 3)
+    outcome = _ask(RateStoryline(judge="toy"), storyline, tools)
+    assert isinstance(outcome, ItemFailure)
+    (votes,) = votes_of(outcome, 1, 3)
     assert len(votes) == 3
     for vote in votes:
         assert vote.failure is not None
-        assert vote.failure.message == found.message
-        assert found.message.startswith(f"frame 'p1': {tmp_path / '1.png'}: ")
+        assert vote.failure.message == outcome.message
+        assert outcome.message.startswith(
+            f"frame 'p1': {tmp_path / '1.png'}: "
+        )
     assert tools.backend.requests == []
 
 
@@ -344,16 +348,16 @@ def test_an_unreadable_picture_costs_only_the_steps_it_takes_part_in(
 ) -> None:
     storyline = _storyline(tmp_path, 4)
     (tmp_path / "3.png").write_bytes(b"x")
-    found = _ask(
+    outcome = _ask(
         RateSteps(judge="toy", judges=2), storyline, Scripts(tmp_path, _score)
     )
-    assert [values(votes) for votes in votes_of(found, 3, 2)] == [
+    assert [values(votes) for votes in votes_of(outcome, 3, 2)] == [
         [5, 6],
         [5, 6],
         [],
     ]
-    assert isinstance(found, ItemScore)
-    assert found.values == {"rating": 5.5, "lowest": 5.5}
+    assert isinstance(outcome, ItemScore)
+    assert outcome.values == {"rating": 5.5, "lowest": 5.5}
 
 
 def test_steps_have_a_mean_and_a_lowest(tmp_path: Path) -> None:
@@ -361,28 +365,30 @@ def test_steps_have_a_mean_and_a_lowest(tmp_path: Path) -> None:
         later = "1928-05" in request.messages[-1].text
         return json.dumps({"reason": "", "score": 3 if later else 8})
 
-    found = _ask(
+    outcome = _ask(
         RateSteps(judge="toy", judges=1),
         _storyline(tmp_path),
         Scripts(tmp_path, by_picture),
     )
-    assert isinstance(found, ItemScore)
-    assert found.values == {"rating": 5.5, "lowest": 3.0}  # steps of 8 and 3
+    assert isinstance(outcome, ItemScore)
+    assert outcome.values == {"rating": 5.5, "lowest": 3.0}  # steps of 8 and 3
 
 
 def test_one_picture_has_no_step_and_nobody_is_asked(tmp_path: Path) -> None:
     tools = Scripts(tmp_path, _score)
-    found = _ask(RateSteps(judge="toy"), _storyline(tmp_path, 1), tools)
-    assert isinstance(found, ItemFailure)
-    assert found.message == "a storyline of one picture has no step"
-    assert votes_of(found, 0, 3) == []
+    outcome = _ask(RateSteps(judge="toy"), _storyline(tmp_path, 1), tools)
+    assert isinstance(outcome, ItemFailure)
+    assert outcome.message == "a storyline of one picture has no step"
+    assert votes_of(outcome, 0, 3) == []
     assert tools.backend.requests == []
 
 
 def test_a_frame_without_image_says_so(tmp_path: Path) -> None:
     tools = Scripts(tmp_path, _score)
     with pytest.raises(ItemError, match="frame 'a' has no image"):
-        asyncio.run(RateStoryline(judge="toy").shown([Frame("a")], tools))
+        asyncio.run(
+            RateStoryline(judge="toy").show_frames([Frame("a")], tools)
+        )
     failed = _ask(CAPTIONER, Frame("a"), tools)
     assert isinstance(failed, ItemFailure)
     assert failed.message == "frame 'a' has no image"
@@ -414,33 +420,35 @@ def test_a_frame_whose_caption_failed_fails_its_storylines_with_that_reason(
         "p2": "A mule.",
     }
     tools = Scripts(tmp_path, _score)
-    found = _ask(_by_captions(captions), storyline, tools)
-    assert isinstance(found, ItemFailure)
-    assert (found.message, found.transient) == (
+    outcome = _ask(_by_captions(captions), storyline, tools)
+    assert isinstance(outcome, ItemFailure)
+    assert (outcome.message, outcome.transient) == (
         "frame 'p1': refused",
         transient,
     )
     assert [
         vote.failure.message
-        for vote in votes_of(found, 1, 3)[0]
+        for vote in votes_of(outcome, 1, 3)[0]
         if vote.failure
     ] == ["frame 'p1': refused"] * 3
     assert tools.backend.requests == []
 
 
-def test_an_error_of_ours_is_every_votes_failure(tmp_path: Path) -> None:
-    found = _ask(
+def test_an_internal_error_is_the_failure_of_every_vote(
+    tmp_path: Path,
+) -> None:
+    outcome = _ask(
         _by_captions({}), _storyline(tmp_path), Scripts(tmp_path, _score)
     )
-    assert isinstance(found, ItemFailure)
+    assert isinstance(outcome, ItemFailure)
     assert (
-        "a bug in rate_storyline" in found.message
+        "a bug in rate_storyline" in outcome.message
     )  # nobody wrote the captions
     assert [
-        [vote.failure for vote in votes] for votes in votes_of(found, 2, 1)
+        [vote.failure for vote in votes] for votes in votes_of(outcome, 2, 1)
     ] == [
-        [found],
-        [found],
+        [outcome],
+        [outcome],
     ]
 
 

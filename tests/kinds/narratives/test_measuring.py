@@ -51,12 +51,14 @@ def asker(tmp_path: Path) -> MeasureCoherence:
         ids=np.array(list(VECTORS)),
         embeddings=np.array(list(VECTORS.values())),
     )
-    made = MeasureCoherence(embedder=f"npz:{path}", collection="abc").prepare(
-        PEOPLE
-    )
+    measure = MeasureCoherence(
+        embedder=f"npz:{path}", collection="abc"
+    ).prepare(PEOPLE)
     frames = [Frame(name) for name in (*VECTORS, "lost")]
-    pictures = made.embed(image_embedder(made.embedder), frames, tmp_path)
-    return replace(made, pictures=pictures)
+    pictures = measure.embed(
+        image_embedder(measure.embedder), frames, tmp_path
+    )
+    return replace(measure, pictures=pictures)
 
 
 def _measure(asker: MeasureCoherence, storyline: Storyline) -> Outcome:
@@ -64,18 +66,18 @@ def _measure(asker: MeasureCoherence, storyline: Storyline) -> Outcome:
 
 
 def test_steps_their_minimum_and_means(asker: MeasureCoherence) -> None:
-    found = _measure(asker, _storyline("s", "east", "northeast", "west"))
-    assert isinstance(found, ItemScore)
+    outcome = _measure(asker, _storyline("s", "east", "northeast", "west"))
+    assert isinstance(outcome, ItemScore)
     first, second = math.sqrt(3 / 4), math.sqrt(1 / 4)  # 45 and 135 degrees
-    assert found.values["minimum"] == pytest.approx(second)
-    assert found.values["mean"] == pytest.approx((first + second) / 2)
-    assert found.values["geometric_mean"] == pytest.approx(
+    assert outcome.values["minimum"] == pytest.approx(second)
+    assert outcome.values["mean"] == pytest.approx((first + second) / 2)
+    assert outcome.values["geometric_mean"] == pytest.approx(
         math.sqrt(first * second)
     )
-    assert found.detail["steps"] == pytest.approx((first, second))
-    assert found.detail["weakest"] == 1
+    assert outcome.detail["steps"] == pytest.approx((first, second))
+    assert outcome.detail["weakest"] == 1
     assert (
-        found.detail["theta"]
+        outcome.detail["theta"]
         == "theta|jsd:divergence|base:2|scale:raw|topics:none"
     )
 
@@ -85,17 +87,19 @@ def test_the_nearest_human_storyline_is_found_and_human_ones_have_none(
 ) -> None:
     # east, north, north against "walk": the last north repeats, so 0 along a path of 3 cells;
     # against "turn" the second step costs at least the way from northeast to a neighbour
-    found = _measure(asker, _storyline("s", "east", "north", "north"))
-    near = found.detail["nearest"]
-    assert near["storyline"] == "walk"
-    assert near["cost"] == near["normalised"] == 0.0
-    assert near["path"] == ((0, 0), (1, 1), (2, 1))
-    assert isinstance(found, ItemScore)
-    assert found.values["distance"] == 0.0
+    outcome = _measure(asker, _storyline("s", "east", "north", "north"))
+    nearest = outcome.detail["nearest"]
+    assert nearest["storyline"] == "walk"
+    assert nearest["cost"] == nearest["normalised"] == 0.0
+    assert nearest["path"] == ((0, 0), (1, 1), (2, 1))
+    assert isinstance(outcome, ItemScore)
+    assert outcome.values["distance"] == 0.0
     # west stands 2 from east and sqrt(2) from north: (2 + sqrt(2)) / 2 cells
-    far = _measure(asker, _storyline("s", "west", "west")).detail["nearest"]
-    assert far["storyline"] == "walk"
-    assert far["normalised"] == pytest.approx((2 + math.sqrt(2)) / 2)
+    distance = _measure(asker, _storyline("s", "west", "west")).detail[
+        "nearest"
+    ]
+    assert distance["storyline"] == "walk"
+    assert distance["normalised"] == pytest.approx((2 + math.sqrt(2)) / 2)
     human = _measure(asker, PEOPLE[0])
     assert isinstance(human, ItemScore)
     assert "distance" not in human.values
@@ -105,39 +109,39 @@ def test_the_nearest_human_storyline_is_found_and_human_ones_have_none(
 def test_without_human_storylines_there_is_no_distance(
     asker: MeasureCoherence,
 ) -> None:
-    found = _measure(
+    outcome = _measure(
         replace(asker, people=()), _storyline("s", "east", "north")
     )
-    assert isinstance(found, ItemScore)
-    assert set(found.values) == {"minimum", "mean", "geometric_mean"}
+    assert isinstance(outcome, ItemScore)
+    assert set(outcome.values) == {"minimum", "mean", "geometric_mean"}
 
 
 def test_a_picture_without_a_vector_fails_its_storyline_alone(
     asker: MeasureCoherence,
 ) -> None:
-    found = _measure(asker, _storyline("s", "east", "lost"))
-    assert isinstance(found, ItemFailure)
-    assert found.message == "frame 'lost' has no vector"
-    assert "nearest" not in found.detail
+    outcome = _measure(asker, _storyline("s", "east", "lost"))
+    assert isinstance(outcome, ItemFailure)
+    assert outcome.message == "frame 'lost' has no vector"
+    assert "nearest" not in outcome.detail
     broken = (*PEOPLE, _storyline("gone", "lost", source="human"))
-    found = _measure(
+    outcome = _measure(
         replace(asker, people=broken), _storyline("s", "east", "north")
     )
-    assert found.detail["nearest"]["storyline"] == "walk"
+    assert outcome.detail["nearest"]["storyline"] == "walk"
 
 
 def test_one_picture_has_no_step_but_a_distance(
     asker: MeasureCoherence,
 ) -> None:
-    one = _storyline("s", "east")
+    single = _storyline("s", "east")
     with pytest.raises(
         ItemError, match="a sequence of one picture has no step"
     ):
-        asker.check(one)
-    found = _measure(asker, one)
-    assert isinstance(found, ItemFailure)
+        asker.check(single)
+    outcome = _measure(asker, single)
+    assert isinstance(outcome, ItemFailure)
     # east to east, then to north
-    assert found.detail["nearest"]["cost"] == pytest.approx(math.sqrt(2))
+    assert outcome.detail["nearest"]["cost"] == pytest.approx(math.sqrt(2))
 
 
 @pytest.mark.parametrize(
@@ -155,28 +159,28 @@ def test_one_picture_has_no_step_but_a_distance(
         ({"human": "people"}, PEOPLE, "abc", True),
     ],
 )
-def test_the_signature_states_what_numbers_hang_on(
+def test_the_signature_changes_with_everything_that_numbers_depend_on(
     asker: MeasureCoherence,
     options: dict[str, Any],
     people: tuple[Storyline, ...],
     collection: str,
     differs: bool,
 ) -> None:
-    other = MeasureCoherence(
+    changed = MeasureCoherence(
         embedder=asker.embedder, collection=collection, **options
     )
-    told = [
-        one.signature(one.identities(Tools()))
-        for one in (asker, other.prepare(people))
+    signatures = [
+        each.signature(each.identities(Tools()))
+        for each in (asker, changed.prepare(people))
     ]
-    assert (told[0] != told[1]) is differs
-    assert "embedder:npz:v.npz@" in told[0]
+    assert (signatures[0] != signatures[1]) is differs
+    assert "embedder:npz:v.npz@" in signatures[0]
 
 
 def test_under_minmax_the_collection_is_part_of_the_signature(
     asker: MeasureCoherence,
 ) -> None:
-    told = {
+    signatures = {
         MeasureCoherence(
             embedder=asker.embedder, scale="minmax", collection=digest
         )
@@ -184,10 +188,10 @@ def test_under_minmax_the_collection_is_part_of_the_signature(
         .signature()
         for digest in ("abc", "other")
     }
-    assert len(told) == 2
+    assert len(signatures) == 2
 
 
-def test_settings_that_cannot_be_are_refused() -> None:
+def test_settings_out_of_range_are_refused() -> None:
     with pytest.raises(
         ConfigError, match="scale='big': expected one of 'raw', 'minmax'"
     ):

@@ -49,9 +49,19 @@ def _sequences(path: str) -> list[Storyline]:
 
 def test_extract_writes_a_storyline_in_order_of_time(cli: Cli) -> None:
     done = cli(
-        "extract", "data/index.csv", "-k", "6", "--source", "p000", "--target", "p039",
-        "--embedder", "npz:data/vectors.npz", "-o", "s.jsonl",
-    )  # fmt: skip
+        "extract",
+        "data/index.csv",
+        "-k",
+        "6",
+        "--source",
+        "p000",
+        "--target",
+        "p039",
+        "--embedder",
+        "npz:data/vectors.npz",
+        "-o",
+        "s.jsonl",
+    )
     assert done.code == 0, done.err
     (story,) = _sequences("s.jsonl")
     assert story.source == "maxmin"
@@ -70,18 +80,43 @@ def test_extract_like_human_storylines_in_every_way(cli: Cli) -> None:
     write_narratives(Path("human.jsonl"), 0)
     for way in ("maxmin", "maps", "trails", "random"):
         done = cli(
-            "extract", "data/index.csv", "--like", "human.jsonl", "--method", way,
-            "--embedder", "npz:data/vectors.npz", "--replications", "2", "-o", f"{way}.jsonl",
-        )  # fmt: skip
+            "extract",
+            "data/index.csv",
+            "--like",
+            "human.jsonl",
+            "--method",
+            way,
+            "--embedder",
+            "npz:data/vectors.npz",
+            "--replications",
+            "2",
+            "-o",
+            f"{way}.jsonl",
+        )
         assert done.code == 0, done.err
-        found = _sequences(f"{way}.jsonl")
-        assert len(found) == 12
-        assert {s.frames[0].id for s in found} == {"p000"}
-        assert {s.frames[-1].id for s in found} == {"p039"}
-    assert "reached its bound" in cli(
-        "extract", "data/index.csv", "-k", "5", "--source", "p000", "--target", "p039",
-        "--method", "maps", "--embedder", "npz:data/vectors.npz", "-o", "m.jsonl",
-    ).err  # fmt: skip
+        storylines = _sequences(f"{way}.jsonl")
+        assert len(storylines) == 12
+        assert {s.frames[0].id for s in storylines} == {"p000"}
+        assert {s.frames[-1].id for s in storylines} == {"p039"}
+    assert (
+        "reached its bound"
+        in cli(
+            "extract",
+            "data/index.csv",
+            "-k",
+            "5",
+            "--source",
+            "p000",
+            "--target",
+            "p039",
+            "--method",
+            "maps",
+            "--embedder",
+            "npz:data/vectors.npz",
+            "-o",
+            "m.jsonl",
+        ).err
+    )
 
 
 def test_replications_that_find_one_storyline_in_another_order_are_one(
@@ -118,9 +153,23 @@ def test_replications_that_find_one_storyline_in_another_order_are_one(
             next(Path("data").rglob("*.jpg")).read_bytes()
         )
     done = cli(
-        "extract", "five.csv", "--source", "a", "--target", "e", "-k", "3", "--method", "trails",
-        "--replications", "10", "--embedder", "npz:five.npz", "-o", "five.jsonl",
-    )  # fmt: skip
+        "extract",
+        "five.csv",
+        "--source",
+        "a",
+        "--target",
+        "e",
+        "-k",
+        "3",
+        "--method",
+        "trails",
+        "--replications",
+        "10",
+        "--embedder",
+        "npz:five.npz",
+        "-o",
+        "five.jsonl",
+    )
     assert done.code == 0, done.err
     assert {
         tuple(f.id for f in s.frames) for s in _sequences("five.jsonl")
@@ -139,23 +188,33 @@ def test_extract_leaves_out_what_has_no_date(cli: Cli) -> None:
     for name in dates:
         Path(f"{name}.jpg").write_bytes(picture)
     np.savez("some.npz", ids=np.array(list(dates)), embeddings=np.eye(4))
-    given = (
-        "extract", "some.csv", "--source", "a", "--target", "d", "-k", "3",
-        "--embedder", "npz:some.npz", "-o", "some.jsonl",
-    )  # fmt: skip
-    refused = cli(*given)
+    arguments = (
+        "extract",
+        "some.csv",
+        "--source",
+        "a",
+        "--target",
+        "d",
+        "-k",
+        "3",
+        "--embedder",
+        "npz:some.npz",
+        "-o",
+        "some.jsonl",
+    )
+    refused = cli(*arguments)
     assert refused.code == 2
     assert "--skip-undated" in refused.err
-    done = cli(*given, "--skip-undated")
+    done = cli(*arguments, "--skip-undated")
     assert done.code == 0, done.err
     (story,) = _sequences("some.jsonl")
     assert [f.id for f in story.frames] == ["a", "c", "d"]
     assert "'b' has no date" in done.err
-    both = cli(*given, "--skip-undated", "--spread-dates")
+    both = cli(*arguments, "--skip-undated", "--spread-dates")
     assert both.code == 2
     assert "choose one" in both.err
     Path("some.csv").write_text("id,image,date\nb,b.jpg,\n", "utf-8")
-    none = cli(*given, "--skip-undated")
+    none = cli(*arguments, "--skip-undated")
     assert none.code == 2
     assert "no picture has a date" in none.err
 
@@ -176,9 +235,19 @@ def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(
 def test_extract_covers_topics_of_spread_labels(cli: Cli) -> None:
     pytest.importorskip("sklearn")
     done = cli(
-        "extract", "data/index.csv", "-k", "5", "--topics", "labels:category", "--cover", "2",
-        "--embedder", "npz:data/vectors.npz", "-o", "s.jsonl",
-    )  # fmt: skip
+        "extract",
+        "data/index.csv",
+        "-k",
+        "5",
+        "--topics",
+        "labels:category",
+        "--cover",
+        "2",
+        "--embedder",
+        "npz:data/vectors.npz",
+        "-o",
+        "s.jsonl",
+    )
     assert done.code == 0, done.err
     assert len(_sequences("s.jsonl")) == 1
     assert "topics:2" in done.err
@@ -196,9 +265,15 @@ def test_bad_rows_of_the_storylines_to_follow_stop_the_extraction(
         "".join(json.dumps(row) + "\n" for row in rows)
     )
     arguments = (
-        "extract", "data/index.csv", "--like", "human.jsonl", "-o", "s.jsonl",
-        "--embedder", "npz:data/vectors.npz",
-    )  # fmt: skip
+        "extract",
+        "data/index.csv",
+        "--like",
+        "human.jsonl",
+        "-o",
+        "s.jsonl",
+        "--embedder",
+        "npz:data/vectors.npz",
+    )
     done = cli(*arguments)
     assert done.code == 2
     assert "human.jsonl:2: frames[1]" in done.err
@@ -211,7 +286,9 @@ def test_bad_rows_of_the_storylines_to_follow_stop_the_extraction(
 
 
 @pytest.mark.parametrize("rows", ["", '{"id": "b", "frames": ["nowhere"]}\n'])
-def test_nothing_to_follow_is_refused(cli: Cli, rows: str) -> None:
+def test_storylines_to_follow_without_a_usable_row_are_refused(
+    cli: Cli, rows: str
+) -> None:
     Path("human.jsonl").write_text(rows)
     done = cli(
         "extract",
@@ -226,7 +303,7 @@ def test_nothing_to_follow_is_refused(cli: Cli, rows: str) -> None:
     assert "human.jsonl: has no row that can be used" in done.err
 
 
-def test_bad_rows_of_the_collection_are_told_with_those_to_follow(
+def test_bad_rows_of_the_collection_and_of_storylines_to_follow_are_reported(
     cli: Cli,
 ) -> None:
     with Path("data/index.csv").open("a") as file:
@@ -309,13 +386,22 @@ def test_judge_prints_costs_before_and_scores_after(cli: Cli) -> None:
     assert Path("runs/s/report.html").is_file()
 
 
-def test_repeated_narratives_are_judged_once_and_told(cli: Cli) -> None:
+def test_repeated_narratives_are_judged_once_and_reported(cli: Cli) -> None:
     rows = [
         {"id": str(i), "source": "maps", "frames": ["p000", "p010", "p020"]}
         for i in range(3)
     ]
     Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judge", "story:steady")  # fmt: skip
+    done = cli(
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "sight",
+        "--judge",
+        "story:steady",
+    )
     assert done.code == 0, done.err
     study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
     assert study["cost"]["stages"]["sight"]["calls"] == 3
@@ -326,7 +412,15 @@ def test_repeated_narratives_are_judged_once_and_told(cli: Cli) -> None:
 
 def test_dry_run_asks_nobody_and_writes_nothing(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 1)
-    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady", "--dry-run")  # fmt: skip
+    done = cli(
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--judge",
+        "story:steady",
+        "--dry-run",
+    )
     assert done.code == 0
     assert "8 narratives of" in done.err
     assert not Path("runs").exists()
@@ -335,9 +429,17 @@ def test_dry_run_asks_nobody_and_writes_nothing(cli: Cli) -> None:
 def test_hybrid_looks_at_a_share_and_says_what_it_spared(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 10)
     done = cli(
-        "judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "hybrid", "--share", "0.25",
-        "--judge", "story(model='steady', log='calls.txt')",
-    )  # fmt: skip
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "hybrid",
+        "--share",
+        "0.25",
+        "--judge",
+        "story(model='steady', log='calls.txt')",
+    )
     assert done.code == 0, done.err
     study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
     assert study["hybrid"]["n_seen"] == 7  # a quarter of 26, rounded up
@@ -354,16 +456,33 @@ def test_hybrid_looks_at_a_share_and_says_what_it_spared(cli: Cli) -> None:
 def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 3)
     done = cli(
-        "compare", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judges", "2",
-        "--judge", "story:steady", "--judge", "story(model='other', log='b.txt')",
-        "--example", "human-1=8", "--example", "random-0=3",
-    )  # fmt: skip
+        "compare",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "sight",
+        "--judges",
+        "2",
+        "--judge",
+        "story:steady",
+        "--judge",
+        "story(model='other', log='b.txt')",
+        "--example",
+        "human-1=8",
+        "--example",
+        "random-0=3",
+    )
     assert done.code == 0, done.err
     study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
     assert len(study["narratives"]) == 10
-    assert [(one["id"], one["rating"]) for one in study["examples"]["shown"]] == [
-        ("human-1", 8), ("random-0", 3),
-    ]  # fmt: skip
+    assert [
+        (example["id"], example["rating"])
+        for example in study["examples"]["shown"]
+    ] == [
+        ("human-1", 8),
+        ("random-0", 3),
+    ]
     assert study["voting"]["examples"] == {"human-1": 8, "random-0": 3}
     assert len(study["tables"]["methods"]) == 4
     assert (
@@ -371,15 +490,37 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
     )  # two of each judge, with and without
     assert len(Path("b.txt").read_text("utf-8").split()) == 2 * 2 * 10
     again = cli(
-        "compare", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judges", "2",
-        "--judge", "story:steady", "--example", "human-1=7", "-o", "runs/s",
-    )  # fmt: skip
+        "compare",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "sight",
+        "--judges",
+        "2",
+        "--judge",
+        "story:steady",
+        "--example",
+        "human-1=7",
+        "-o",
+        "runs/s",
+    )
     assert again.code == 2  # other examples leave out other sequences
     assert "runs/s holds a run over other data" in again.err
     same = cli(
-        "compare", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "-o", "same",
-        "--judge", "story:steady", "--judge", "story(model='steady', log='b.txt')",
-    )  # fmt: skip
+        "compare",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "sight",
+        "-o",
+        "same",
+        "--judge",
+        "story:steady",
+        "--judge",
+        "story(model='steady', log='b.txt')",
+    )
     assert same.code == 2
     assert (
         "story:steady and story(model='steady', log='b.txt') are the same"
@@ -388,7 +529,7 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("example", "message"),
     [
         ("human-1", "--example 'human-1': expected ID=RATING"),
         ("=8", "expected ID=RATING"),
@@ -401,21 +542,27 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
     ],
 )
 def test_an_example_that_cannot_be_shown_exits_2(
-    cli: Cli, given: str, message: str
+    cli: Cli, example: str, message: str
 ) -> None:
     write_narratives(Path("s.jsonl"), 1)
     done = cli(
-        "judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady",
-        "--example", given,
-    )  # fmt: skip
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--judge",
+        "story:steady",
+        "--example",
+        example,
+    )
     assert done.code == 2
     assert message in done.err
     assert not Path("runs").exists()
 
 
-def test_captions_can_tell_what_connects_pictures(cli: Cli) -> None:
+def test_captions_can_name_connections_between_pictures(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 0)
-    asked = (
+    arguments = (
         "judge",
         "s.jsonl",
         "--pictures",
@@ -424,9 +571,9 @@ def test_captions_can_tell_what_connects_pictures(cli: Cli) -> None:
         "captions",
     )
     judge = ("--judge", "story(model='steady', log='calls.txt')")
-    assert cli(*asked, *judge, "-o", "plain").code == 0
+    assert cli(*arguments, *judge, "-o", "plain").code == 0
     plain = set(Path("calls.txt").read_text("utf-8").split())
-    assert cli(*asked, *judge, "-o", "told", "--connections").code == 0
+    assert cli(*arguments, *judge, "-o", "told", "--connections").code == 0
     both = set(Path("calls.txt").read_text("utf-8").split())
     study = json.loads(Path("told/study.json").read_text("utf-8"))
     # other questions; the toy captions a picture alike either way, so that ratings are asked alike
@@ -437,9 +584,19 @@ def test_another_run_takes_shared_answers_from_the_cache(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 1)
     for out in ("first", "second"):
         done = cli(
-            "judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "captions", "-o", out,
-            "--cache", "shared", "--judge", "story(model='steady', log='calls.txt')",
-        )  # fmt: skip
+            "judge",
+            "s.jsonl",
+            "--pictures",
+            "data/index.csv",
+            "--by",
+            "captions",
+            "-o",
+            out,
+            "--cache",
+            "shared",
+            "--judge",
+            "story(model='steady', log='calls.txt')",
+        )
         assert done.code == 0, done.err
         calls = Path("calls.txt").read_text("utf-8").split()
         assert len(calls) == len(set(calls))  # the second run made none
@@ -449,14 +606,22 @@ def test_another_run_takes_shared_answers_from_the_cache(cli: Cli) -> None:
     assert first == second
 
 
-def test_transitions_name_the_weakest_links_with_theta_beside(
+def test_transitions_list_the_weakest_links_with_their_theta(
     cli: Cli,
 ) -> None:
     write_narratives(Path("s.jsonl"), 2)
     done = cli(
-        "transitions", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady",
-        "--embedder", "npz:data/vectors.npz", "--judges", "2",
-    )  # fmt: skip
+        "transitions",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--judge",
+        "story:steady",
+        "--embedder",
+        "npz:data/vectors.npz",
+        "--judges",
+        "2",
+    )
     assert done.code == 0, done.err
     assert "weakest links" in done.out
     study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
@@ -474,7 +639,7 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_narratives(Path("s.jsonl"), 3)
-    asked = (
+    arguments = (
         "judge",
         "s.jsonl",
         "--pictures",
@@ -485,7 +650,9 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
         "2",
     )
     for model in ("steady", "mild"):
-        assert cli(*asked, "--judge", f"story:{model}", "-o", model).code == 0
+        assert (
+            cli(*arguments, "--judge", f"story:{model}", "-o", model).code == 0
+        )
     compare = runner(monkeypatch, capsys, "compare")
     done = compare("steady", "mild", "--tables", "tables")
     assert done.code == 0, done.err
@@ -496,12 +663,12 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
     ):
         assert words in done.out
     assert "share no way" not in done.err
-    beside = json.loads(compare("steady", "mild", "--json").out)
+    comparison = json.loads(compare("steady", "mild", "--json").out)
     with Path("tables/judge-pairs-captions.csv").open(
         newline="", encoding="utf-8"
     ) as file:
         (pair,) = csv.DictReader(file)
-    (expected,) = beside["models"][0]["pairs"]
+    (expected,) = comparison["models"][0]["pairs"]
     assert (pair["a"], pair["b"]) == ("steady", "mild")
     assert [
         float(pair[end]) for end in ("difference_low", "difference_high")
@@ -509,7 +676,7 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
     with Path("tables/costs.csv").open(newline="", encoding="utf-8") as file:
         costs = list(csv.DictReader(file))
     assert [(row["run"], int(row["calls"])) for row in costs] == [
-        (row["run"], row["calls"]) for row in beside["cost"]
+        (row["run"], row["calls"]) for row in comparison["cost"]
     ]
     sight = (
         "judge",
@@ -533,9 +700,16 @@ def test_compare_without_a_judge_measures_coherence_and_distance(
 ) -> None:
     write_narratives(Path("s.jsonl"), 3)
     done = cli(
-        "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
-        "--scale", "minmax", "--json",
-    )  # fmt: skip
+        "compare",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--embedder",
+        "npz:data/vectors.npz",
+        "--scale",
+        "minmax",
+        "--json",
+    )
     assert done.code == 0, done.err
     tables = json.loads(done.out)["tables"]
     coherence = {row["source"]: row for row in tables["coherence"]}
@@ -555,7 +729,16 @@ def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(
     Path("data/img/000.jpg").write_bytes(
         b"x"
     )  # the first picture of every narrative
-    arguments = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady", "--by", "sight")  # fmt: skip
+    arguments = (
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--judge",
+        "story:steady",
+        "--by",
+        "sight",
+    )
     done = cli(*arguments)
     assert done.code == 1
     assert "frame 'p000': data/img/000.jpg: not a picture" in done.err
@@ -563,15 +746,21 @@ def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(
     assert cli(*arguments, "--allow-failed", "8").code == 0
 
 
-def test_a_wrong_picture_folder_is_told_where_no_score_needs_the_pictures(
+def test_a_wrong_picture_folder_is_reported_even_if_no_score_needs_pictures(
     cli: Cli,
 ) -> None:
     write_narratives(Path("s.jsonl"), 3)
     Path("elsewhere").mkdir()
     done = cli(
-        "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
-        "--media-root", "elsewhere",
-    )  # fmt: skip
+        "compare",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--embedder",
+        "npz:data/vectors.npz",
+        "--media-root",
+        "elsewhere",
+    )
     assert done.code == 0, done.err
     assert (
         "pictures could not be read (is --media-root right?); the first: p0"
@@ -581,7 +770,18 @@ def test_a_wrong_picture_folder_is_told_where_no_score_needs_the_pictures(
 
 def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 1)
-    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:broken", "--by", "sight", "-o", "r")  # fmt: skip
+    done = cli(
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--judge",
+        "story:broken",
+        "--by",
+        "sight",
+        "-o",
+        "r",
+    )
     assert done.code == 1
     study = json.loads(Path("r/study.json").read_text("utf-8"))
     (human, *_) = study["tables"]["scores"]
@@ -636,7 +836,14 @@ def test_wrong_usage_exits_2_with_one_line(
 
 def test_a_run_directory_of_other_sequences_is_refused(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 1)
-    command = ("compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz")  # fmt: skip
+    command = (
+        "compare",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--embedder",
+        "npz:data/vectors.npz",
+    )
     assert cli(*command).code == 0
     write_narratives(Path("s.jsonl"), 2)
     done = cli(*command)
@@ -645,14 +852,29 @@ def test_a_run_directory_of_other_sequences_is_refused(cli: Cli) -> None:
 
 
 @pytest.mark.slow  # a study of 46 storylines
-def test_a_study_of_both_methods_tells_sources_apart(cli: Cli) -> None:
+def test_a_study_of_both_methods_distinguishes_sources(cli: Cli) -> None:
     """46 storylines, three votes each."""
     write_narratives(Path("s.jsonl"), 20)
     done = cli(
-        "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
-        "--by", "captions", "--by", "sight", "--by", "hybrid", "--by", "transitions",
-        "--judge", "story:steady", "-o", "study",
-    )  # fmt: skip
+        "compare",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--embedder",
+        "npz:data/vectors.npz",
+        "--by",
+        "captions",
+        "--by",
+        "sight",
+        "--by",
+        "hybrid",
+        "--by",
+        "transitions",
+        "--judge",
+        "story:steady",
+        "-o",
+        "study",
+    )
     assert done.code == 0, done.err
     tables = json.loads(Path("study/study.json").read_text("utf-8"))["tables"]
     scores = {(row["method"], row["source"]): row for row in tables["scores"]}
@@ -678,7 +900,9 @@ def test_help_of_each_command_shows_an_example(cli: Cli, command: str) -> None:
     assert f"beholder narrate {command}" in done.out
 
 
-def test_the_toy_collection_is_what_the_tests_take_it_for(cli: Cli) -> None:
+def test_the_toy_collection_has_the_properties_that_tests_assume(
+    cli: Cli,
+) -> None:
     frames = _frames("data/index.csv")
     assert len(frames) == 40
     assert np.load("data/vectors.npz")["ids"][3] == frames[3].id

@@ -190,9 +190,9 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     page = re.sub(
         r"\s+", " ", " ".join(Page(write_study(run).read_text("utf-8")).words)
     )
-    study = results.read(run)
+    study = results.read_study(run)
     tables = {table.name: table for table in study_tables(study)}
-    said = re.sub(r"\s+", " ", as_text(terminal_tables(study)))
+    terminal = re.sub(r"\s+", " ", as_text(terminal_tables(study)))
     page_only = (
         "correlations",
         "break-differences",
@@ -201,8 +201,10 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     )
     assert set(page_only) < set(tables)
     for name, table in tables.items():
-        kept = json.loads((run / "tables" / f"{name}.json").read_text("utf-8"))
-        for row, in_file in zip(table.rows, kept["rows"], strict=True):
+        stored = json.loads(
+            (run / "tables" / f"{name}.json").read_text("utf-8")
+        )
+        for row, in_file in zip(table.rows, stored["rows"], strict=True):
             for column in table.shown_columns():
                 cell = show_cell(row, column)
                 # Measured times are in files alone: equal runs have equal pages.
@@ -210,26 +212,26 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
                     "unit"
                 ) == "seconds" or column.key.startswith("seconds")
                 assert is_time or cell in page
-                assert name in page_only or cell in said
+                assert name in page_only or cell in terminal
                 assert in_file[column.key] == row.get(column.key)
         for note in table.notes:
             assert note in page or note.endswith("in seconds.")
-            assert name in page_only or note in said
+            assert name in page_only or note in terminal
     for caution in study.tables.cautions:
         assert caution in page
-        assert caution in said
-    told, steps, hybrid = study.tables, study.steps, study.hybrid
+        assert caution in terminal
+    comparison, steps, hybrid = study.tables, study.steps, study.hybrid
     assert steps
     assert hybrid
     for name, rows, keys in (
         (
             "scores",
-            told.scores,
+            comparison.scores,
             ("n", "mean", "sd", "within_sd", "within_range", "n_failed"),
         ),
         (
             "differences",
-            told.comparisons,
+            comparison.comparisons,
             ("t_student", "p_student", "p_welch_holm", "g"),
         ),
         ("steps", steps.sources, ("n", "mean", "sd", "n_steps", "n_failed")),
@@ -253,7 +255,7 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
             [getattr(row, key) for key in keys] for row in rows
         ]
     first = tables["reliability"].rows[0]
-    reliability = told.reliability[0]
+    reliability = comparison.reliability[0]
     icc = reliability.icc_single
     assert icc
     assert icc.interval
@@ -289,49 +291,78 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     assert weakest == sorted(weakest)
 
 
-PAIRED = {"r": 0.5, "interval": [-0.25, 0.75], "p": 0.03, "rho": 0.25, "difference": -1.5,
-          "difference_interval": [-2.0, -1.0], "difference_p": 0.0004}  # fmt: skip
+PAIRED = {
+    "r": 0.5,
+    "interval": [-0.25, 0.75],
+    "p": 0.03,
+    "rho": 0.25,
+    "difference": -1.5,
+    "difference_interval": [-2.0, -1.0],
+    "difference_p": 0.0004,
+}
 BETWEEN = {
-    "by": "sight", "models": ["a", "b"], "n": 12, "n_left_out": 3,
-    "icc_single": {"value": 0.4, "interval": [0.1, 0.6], "verdict": "poor",
-                   "verdicts": ["poor", "moderate"]},
-    "icc_average": {"value": None, "interval": None, "verdict": None, "verdicts": None},
+    "by": "sight",
+    "models": ["a", "b"],
+    "n": 12,
+    "n_left_out": 3,
+    "icc_single": {
+        "value": 0.4,
+        "interval": [0.1, 0.6],
+        "verdict": "poor",
+        "verdicts": ["poor", "moderate"],
+    },
+    "icc_average": {
+        "value": None,
+        "interval": None,
+        "verdict": None,
+        "verdicts": None,
+    },
     "kendall_w": {"value": 0.875, "interval": None},
     "pairs": [{"a": "a", "b": "b", **PAIRED}],
-    "sources": [{"model": "a", "source": "human", "n": 12, "mean": 7.25, "sd": 1.125, "rank": 1.5}],
-}  # fmt: skip
+    "sources": [
+        {
+            "model": "a",
+            "source": "human",
+            "n": 12,
+            "mean": 7.25,
+            "sd": 1.125,
+            "rank": 1.5,
+        }
+    ],
+}
 
 
-def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -> (
+def test_judges_of_two_runs_are_compared_with_intervals_words_and_cost() -> (
     None
 ):
-    beside = SideBySide(
+    comparison = SideBySide(
         ("one", "two"),
         {"sight": ("openai:a", "openai:b")},
         (msgspec.convert(BETWEEN, ModelAgreement),),
         (StageOfRun("one", "transitions", 4, 10.0, 1200, 34),),
     )
-    agreement, sources, pairs, costs = side_by_side_tables(beside)
-    said = as_text([agreement])
+    agreement, sources, pairs, costs = side_by_side_tables(comparison)
+    text = as_text([agreement])
     assert re.search(
         r"ICC\(2,1\), one judge +0\.400  0\.100 to 0\.600  poor +poor to moderate",
-        said,
+        text,
     )
-    assert re.search(r"ICC\(2,k\), mean of judges +– +–$", said, re.M)
-    assert re.search(r"Kendall's W +0\.875", said)
+    assert re.search(r"ICC\(2,k\), mean of judges +– +–$", text, re.M)
+    assert re.search(r"Kendall's W +0\.875", text)
     assert (
         "12 narratives that all 2 judges rated (3 others left out)"
-        in " ".join(said.split())
+        in " ".join(text.split())
     )
-    assert "one: openai:a" in said
-    assert "two: openai:b" in said
+    assert "one: openai:a" in text
+    assert "two: openai:b" in text
     assert re.search(
         r"^a\nhuman +12 +7\.25 +1\.13 +1\.5$", as_text([sources]), re.M
     )
     assert re.search(
         r"^a +b +0\.500 +−0\.250 to 0\.750 +0\.030 +0\.250 +−1\.50 +−2\.00 to −1\.00",
-        as_text([pairs]), re.M,
-    )  # fmt: skip
+        as_text([pairs]),
+        re.M,
+    )
     assert "< 0.001" in as_text([pairs])
     assert re.search(
         r"^one\nrating steps +4 +10\.00 +2\.500 +1,200 +34 +1,234$",
@@ -349,15 +380,15 @@ def test_judges_without_common_narratives_say_why_there_is_no_number() -> None:
     assert "needs two" in Page(str(html(table))).words
 
 
-def test_captions_that_never_pay_are_said_so() -> None:
+def test_captions_that_never_pay_are_noted() -> None:
     never = UnitCost(1.0, 2.0, 3.0, "measured", 12.4, 5.0, 1234.5, None)
     tokens = UnitCost(1.0, 2.0, 3.0, "measured", 12.4, 5.0, 1234.5, 8.0)
     table = captions_or_sight_table(Cost(5, 6, 3, {}, never, tokens))
-    said = as_text([table])
-    assert re.search(r"^seconds +12 +5 +1,235 +– +measured$", said, re.M)
-    assert re.search(r"^tokens +12 +5 +1,235 +8 +measured$", said, re.M)
-    assert "Captions never pay in seconds." in said
-    assert "in tokens." not in said
+    text = as_text([table])
+    assert re.search(r"^seconds +12 +5 +1,235 +– +measured$", text, re.M)
+    assert re.search(r"^tokens +12 +5 +1,235 +8 +measured$", text, re.M)
+    assert "Captions never pay in seconds." in text
+    assert "in tokens." not in text
 
 
 @pytest.mark.drawn
@@ -463,7 +494,7 @@ def test_figures_are_written_as_files(finished: Path, tmp_path: Path) -> None:
     assert all(file.stat().st_size > 5000 for file in files)
 
 
-def test_without_matplotlib_the_page_says_what_it_leaves_out(
+def test_without_matplotlib_the_page_names_the_missing_figures(
     finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without(monkeypatch, "matplotlib", *PLOTS)
@@ -473,7 +504,9 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
 
 
-def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
+def test_an_unfinished_run_names_the_command_that_finishes_it(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "run").mkdir()
     with pytest.raises(
         RunError, match="run the same command again to finish it"
@@ -483,13 +516,13 @@ def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
 
 def _damaged(run: Path, place: Sequence[str | int], value: object) -> None:
     path = run / "study.json"
-    whole = json.loads(path.read_text("utf-8"))
+    content = json.loads(path.read_text("utf-8"))
     *above, last = place
-    at = whole
+    at = content
     for key in above:
         at = at[key]
     at[last] = value
-    path.write_text(json.dumps(whole), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def test_a_damaged_study_is_named_with_the_place_inside_it(
@@ -501,22 +534,30 @@ def test_a_damaged_study_is_named_with_the_place_inside_it(
         write_narratives(tmp_path / "s.jsonl", 1),
         parts=("sight", "coherence"),
     )
-    kept = (run / "study.json").read_bytes()
+    intact = (run / "study.json").read_bytes()
     cases: tuple[tuple[list[str | int], object, str], ...] = (
-        (["narratives", 1, "votes", "sight", 0, "value"], "8", "$.narratives[1].votes[...][0].value"),
+        (
+            ["narratives", 1, "votes", "sight", 0, "value"],
+            "8",
+            "$.narratives[1].votes[...][0].value",
+        ),
         (["frames", 2], {"image": "x.jpg"}, "`id` - at `$.frames[2]`"),
         (["tables", "scores", 0, "mean"], [], "$.tables.scores[0].mean"),
-        (["cost", "stages"], {"sight": {"calls": "4"}}, "$.cost.stages[...].calls"),
-    )  # fmt: skip
-    for place, value, said in cases:
+        (
+            ["cost", "stages"],
+            {"sight": {"calls": "4"}},
+            "$.cost.stages[...].calls",
+        ),
+    )
+    for place, value, message in cases:
         _damaged(run, place, value)
-        with pytest.raises(RunError) as told:
-            results.read(run)
-        assert str(run / "study.json") in str(told.value)
-        assert said in str(told.value)
-        assert "delete it and run the same command again" in str(told.value)
-        (run / "study.json").write_bytes(kept)
-    assert results.read(run).narratives
+        with pytest.raises(RunError) as raised:
+            results.read_study(run)
+        assert str(run / "study.json") in str(raised.value)
+        assert message in str(raised.value)
+        assert "delete it and run the same command again" in str(raised.value)
+        (run / "study.json").write_bytes(intact)
+    assert results.read_study(run).narratives
 
 
 def test_a_study_of_an_older_version_is_read(tmp_path: Path) -> None:
@@ -538,7 +579,7 @@ def test_a_study_of_an_older_version_is_read(tmp_path: Path) -> None:
         for vote in narrative["votes"]["sight"]:
             del vote["breaks"]
     path.write_text(json.dumps(old | {"later": 1}), encoding="utf-8")
-    study = results.read(run)
+    study = results.read_study(run)
     assert (study.models, study.examples, study.unreadable) == ((), None, ())
     assert study.narratives[0].votes["sight"][0].breaks is None
     assert write_study(run).is_file()
@@ -549,7 +590,7 @@ def test_runs_that_differ_in_their_times_alone_have_equal_pages(
 ) -> None:
     run = Path(shutil.copytree(finished, tmp_path / "run"))
 
-    def drawn() -> dict[str, bytes]:
+    def draw_files() -> dict[str, bytes]:
         write_study(run)
         files = [run / "report.html", *(run / "tables").iterdir()]
         timed = (
@@ -562,8 +603,8 @@ def test_runs_that_differ_in_their_times_alone_have_equal_pages(
             if file.stem not in timed
         }
 
-    before = drawn()
-    study = results.read(run)
+    before = draw_files()
+    study = results.read_study(run)
     plain = json.loads((run / results.STUDY).read_text("utf-8"))
     for stage in plain["cost"]["stages"].values():
         stage["seconds"] = 3 * stage["seconds"] + 1
@@ -576,5 +617,5 @@ def test_runs_that_differ_in_their_times_alone_have_equal_pages(
         plain["cost"]["seconds"][key] = 12.5
     plain["hybrid"]["seconds_saved"] += 7
     (run / results.STUDY).write_text(json.dumps(plain), encoding="utf-8")
-    assert results.read(run).cost != study.cost
-    assert drawn() == before
+    assert results.read_study(run).cost != study.cost
+    assert draw_files() == before

@@ -64,7 +64,7 @@ ALL: tuple[Part, ...] = ("captions", "hybrid", "transitions", "coherence")
 class Moody(Storyteller):
     """A storyteller that is busy when it is told to be, and that has a price."""
 
-    asked: list[Request]
+    requests: list[Request]
     busy = False
 
     def __init__(self, model: str) -> None:
@@ -78,7 +78,7 @@ class Moody(Storyteller):
             and request.replicate == 1
         ):
             raise TransientError("the server is busy")
-        Moody.asked.append(request)
+        Moody.requests.append(request)
         return await super().chat(request)
 
     def price(self) -> Price:
@@ -107,9 +107,9 @@ class Counting(Quiet):
 
 @pytest.fixture(autouse=True)
 def moods() -> Iterator[None]:
-    Moody.asked, Moody.busy = [], False
+    Moody.requests, Moody.busy = [], False
     yield
-    Moody.asked, Moody.busy = [], False
+    Moody.requests, Moody.busy = [], False
 
 
 def _config(folder: Path, out: str = "run", **options: Any) -> NarrateConfig:
@@ -133,15 +133,15 @@ def _config(folder: Path, out: str = "run", **options: Any) -> NarrateConfig:
 
 def _bytes(folder: Path) -> dict[str, bytes]:
     draw(folder)
-    found = {
+    contents = {
         name: (folder / name).read_bytes()
         for name in FILES
         if (folder / name).exists()
     }
-    log = json.loads(found["run.json"])
+    log = json.loads(contents["run.json"])
     del log["judging"]  # a run that was troubled asked more
-    found["run.json"] = json.dumps(log).encode()
-    return found | {
+    contents["run.json"] = json.dumps(log).encode()
+    return contents | {
         path.name: path.read_bytes() for path in (folder / "thumbs").iterdir()
     }
 
@@ -158,15 +158,15 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
 ) -> None:
     first, second, config = Counting(), Counting(), _config(tmp_path)
     study, _ = run_narratives(config, first)
-    before, n_asked = _bytes(config.out), len(Moody.asked)
+    before, n_asked = _bytes(config.out), len(Moody.requests)
     store = _dump(config.out)
-    shown = len({frame for row in study.narratives for frame in row.frames})
+    n_shown = len({frame for row in study.narratives for frame in row.frames})
     assert (
-        first.total == first.advanced == shown + 3 * 10 + 4
+        first.total == first.advanced == n_shown + 3 * 10 + 4
     )  # captions, all but sight, 4 seen
     assert first.reused == 0
 
-    def embeds(*given: object) -> None:
+    def embeds(*arguments: object) -> None:
         raise AssertionError("nothing is to be embedded")
 
     monkeypatch.setattr(measuring, "usable_frames", embeds)
@@ -176,7 +176,7 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
         first.total,
         0,
     )
-    assert len(Moody.asked) == n_asked
+    assert len(Moody.requests) == n_asked
     assert again == study
     assert _bytes(config.out) == before
     assert _dump(config.out) == store
@@ -186,22 +186,22 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
 def test_a_study_that_is_lost_is_built_from_the_store(tmp_path: Path) -> None:
     config = _config(tmp_path)
     run_narratives(config, Quiet())
-    before, n_asked = _bytes(config.out), len(Moody.asked)
+    before, n_asked = _bytes(config.out), len(Moody.requests)
     for name in ("study.json", "theta.npz", "report.html"):
         (config.out / name).unlink()
     run_narratives(config, Quiet())
-    assert len(Moody.asked) == n_asked
+    assert len(Moody.requests) == n_asked
     assert _bytes(config.out) == before
 
 
 @pytest.mark.slow  # several whole studies
-def test_votes_that_came_later_give_the_run_that_was_never_troubled(
+def test_votes_that_succeed_later_give_the_same_run_as_without_failures(
     tmp_path: Path,
 ) -> None:
     calm, troubled = _config(tmp_path, "calm"), _config(tmp_path, "troubled")
-    whole, _ = run_narratives(calm, Quiet())
-    n_calm = len(Moody.asked)
-    Moody.asked, Moody.busy = [], True
+    uninterrupted, _ = run_narratives(calm, Quiet())
+    n_calm = len(Moody.requests)
+    Moody.requests, Moody.busy = [], True
     lame, _ = run_narratives(troubled, Quiet())
     assert all(
         row.votes["captions"][1].value is None for row in lame.narratives
@@ -209,14 +209,14 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(
     # judges that lack a vote disagree about other storylines, so others were looked at
     assert lame.hybrid is None
     assert [bool(row.votes.get("sight")) for row in lame.narratives] != [
-        bool(row.votes.get("sight")) for row in whole.narratives
+        bool(row.votes.get("sight")) for row in uninterrupted.narratives
     ]
     Moody.busy, progress = False, Counting()
     run_narratives(troubled, progress)
     assert (
         progress.reused == progress.total - 10 - 10 - 4
     )  # captions and coherence alone were whole
-    digests = [request.digest for request in Moody.asked]
+    digests = [request.digest for request in Moody.requests]
     assert len(digests) == len(set(digests))
     assert (
         len(digests) > n_calm
@@ -225,7 +225,7 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(
 
 
 @pytest.mark.slow  # several whole studies
-def test_the_ones_to_look_at_follow_the_captions_by_hand(
+def test_storylines_seen_by_hybrid_judging_follow_the_captions_by_hand(
     tmp_path: Path,
 ) -> None:
     study, _ = run_narratives(_config(tmp_path), Quiet())
@@ -253,18 +253,20 @@ def test_more_storylines_ask_only_what_is_new(tmp_path: Path) -> None:
     few = _config(tmp_path, "grown", parts=parts, rows=DataOptions(limit=4))
     study, _ = run_narratives(few, Quiet())
     assert len(study.narratives) == 4
-    assert len(Moody.asked) == 4 * 3
+    assert len(Moody.requests) == 4 * 3
     progress = Counting()
     run_narratives(replace(few, rows=DataOptions()), progress)
-    assert len(Moody.asked) == 10 * 3
+    assert len(Moody.requests) == 10 * 3
     # 4 ratings are kept; coherence is measured anew, as there are more human storylines
     assert (progress.total, progress.reused) == (20, 4)
-    whole = _config(tmp_path, "whole", parts=parts)
-    run_narratives(whole, Quiet())
-    assert _bytes(few.out) == _bytes(whole.out)
-    one, _ = run_narratives(replace(few, rows=DataOptions(limit=1)), Quiet())
-    assert [row.id for row in one.narratives] == ["human-0"]
-    assert len(Moody.asked) == 2 * 10 * 3
+    all_at_once = _config(tmp_path, "whole", parts=parts)
+    run_narratives(all_at_once, Quiet())
+    assert _bytes(few.out) == _bytes(all_at_once.out)
+    single, _ = run_narratives(
+        replace(few, rows=DataOptions(limit=1)), Quiet()
+    )
+    assert [row.id for row in single.narratives] == ["human-0"]
+    assert len(Moody.requests) == 2 * 10 * 3
 
 
 def test_the_plan_is_what_the_run_then_asks(tmp_path: Path) -> None:
@@ -280,7 +282,9 @@ def test_the_plan_is_what_the_run_then_asks(tmp_path: Path) -> None:
         if asker.judge is not None
     }
     study, _ = run_narratives(config, Quiet())
-    assert sum(tally.n_calls for tally in judged.values()) == len(Moody.asked)
+    assert sum(tally.n_calls for tally in judged.values()) == len(
+        Moody.requests
+    )
     # captions as long as will be written: the toy writes 595 characters, 119 times "word "
     by_captions = next(
         tally for name, tally in judged.items() if "by='captions'" in name
@@ -320,11 +324,11 @@ def test_a_limit_on_cost_stops_the_run_and_a_higher_one_goes_on(
     with pytest.raises(BudgetError, match="--max-cost"):
         run_narratives(config, Quiet())
     assert manifest.read(config.out).status == "interrupted"
-    n_paid = len(Moody.asked)
+    n_paid = len(Moody.requests)
     assert 0 < n_paid < 30
     run_narratives(replace(config, work=WorkOptions(max_cost=60.0)), Quiet())
     assert manifest.read(config.out).status == "complete"
-    assert len(Moody.asked) == 30
+    assert len(Moody.requests) == 30
 
 
 def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
@@ -343,13 +347,13 @@ def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
     )  # the same ids at other places, three fewer
     run_narratives(b, Quiet())
     with (
-        Store.read(a.out) as left,
-        Store.read(b.out) as right,
+        Store.read(a.out) as first_store,
+        Store.read(b.out) as second_store,
         pytest.raises(
             ConfigError, match="the runs share a metric in other settings only"
         ),
     ):
-        compare(left, right)  # another judge is another asker
+        compare(first_store, second_store)  # another judge is another asker
 
     c = _config(tmp_path, "c", parts=("sight", "coherence"))
     d = _config(
@@ -364,11 +368,13 @@ def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows[1:])
     )
-    other, _ = run_narratives(d, Quiet())
-    with Store.read(c.out) as left, Store.read(d.out) as right:
-        found = compare(left, right)
-    assert found.counts == (SubjectCounts("storylines", 7, 0, 2),)
-    (rating,) = found.differences  # theta on another scale is another asker
+    second_study, _ = run_narratives(d, Quiet())
+    with Store.read(c.out) as first_store, Store.read(d.out) as second_store:
+        comparison = compare(first_store, second_store)
+    assert comparison.counts == (SubjectCounts("storylines", 7, 0, 2),)
+    (rating,) = (
+        comparison.differences
+    )  # theta on another scale is another asker
     assert (rating.metric, rating.value) == (
         "rate_storyline(judge='moody:steady')",
         "rating",
@@ -378,7 +384,7 @@ def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
     )  # the same judge says the same of the same pictures
     means = {
         row.id: sum(v.value or 0 for v in row.votes["sight"]) / 3
-        for row in other.narratives
+        for row in second_study.narratives
     }
     common = [means[row["id"]] for row in rows[3:]]
     assert rating.mean_a == rating.mean_b == pytest.approx(sum(common) / 7)
@@ -388,27 +394,27 @@ def test_values_of_every_stage_are_in_the_tables(tmp_path: Path) -> None:
     config = _config(tmp_path)
     study, _ = run_narratives(config, Quiet())
     table = pq.read_table(config.out / "scores.parquet").to_pylist()
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    values: dict[tuple[str, str], dict[str, float]] = {}
     for row in table:
-        found.setdefault((row["metric"].partition("(")[0], row["name"]), {})[
+        values.setdefault((row["metric"].partition("(")[0], row["name"]), {})[
             row["item"]
         ] = row["value"]
-    told = study.narratives
-    assert found["coherence", "minimum"] == {
-        n.id: n.coherence.minimum for n in told if n.coherence
+    narratives = study.narratives
+    assert values["coherence", "minimum"] == {
+        n.id: n.coherence.minimum for n in narratives if n.coherence
     }
-    assert found["coherence", "distance"] == {
-        n.id: n.nearest.normalised for n in told if n.nearest
+    assert values["coherence", "distance"] == {
+        n.id: n.nearest.normalised for n in narratives if n.nearest
     }
-    assert len(found["coherence", "distance"]) == 4  # not the human ones
+    assert len(values["coherence", "distance"]) == 4  # not the human ones
     means = {
         n.id: [sum(v.value or 0 for v in step) / 3 for step in n.steps]
-        for n in told
+        for n in narratives
     }
-    assert found["rate_steps", "lowest"] == {
-        one: min(steps) for one, steps in means.items()
+    assert values["rate_steps", "lowest"] == {
+        name: min(steps) for name, steps in means.items()
     }
-    assert set(found["caption_frame", "words"].values()) == {166.0}
+    assert set(values["caption_frame", "words"].values()) == {166.0}
     assert {
         row["group.source"] for row in table if row["metric"].startswith("coh")
     } == {
@@ -431,9 +437,9 @@ def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(
     ):
         run_narratives(config, Quiet())
     rows = DataOptions(skip_bad_rows=True)
-    study, bad = run_narratives(replace(config, rows=rows), Quiet())
+    study, bad_row = run_narratives(replace(config, rows=rows), Quiet())
     assert len(study.narratives) == 10
-    assert [error.line for error in bad] == [11, 12]
+    assert [error.line for error in bad_row] == [11, 12]
     assert manifest.read(config.out).data.n_bad_rows == 2
 
 
@@ -445,10 +451,10 @@ def test_a_wrong_picture_of_the_collection_stops_a_run_too(
         file.write("p000,img/000.jpg,1928-03,Arica,\n")
     with pytest.raises(DataError, match=r"index\.csv:42: id: 'p000' is taken"):
         run_narratives(config, Quiet())
-    study, bad = run_narratives(
+    study, bad_row = run_narratives(
         replace(config, rows=DataOptions(skip_bad_rows=True)), Quiet()
     )
-    assert (len(study.narratives), len(bad)) == (10, 1)
+    assert (len(study.narratives), len(bad_row)) == (10, 1)
 
 
 def test_another_kind_of_run_in_the_folder_is_refused_in_words(
@@ -467,7 +473,7 @@ def test_another_kind_of_run_in_the_folder_is_refused_in_words(
             start()
 
 
-def test_a_judge_that_cannot_is_refused_before_anything_is_paid(
+def test_a_judge_without_the_operation_is_refused_before_any_request(
     tmp_path: Path,
 ) -> None:
     config = _config(tmp_path, parts=("sight",), judge="builtin")
@@ -491,14 +497,14 @@ def test_several_judges_and_captions_of_another_one(tmp_path: Path) -> None:
     study, _ = run_narratives(config, Quiet())
     assert study.judges["caption"].startswith("story:steady")
     assert study.judges["captions"].startswith("moody:steady")
-    assert len(Moody.asked) == 10 * 2
+    assert len(Moody.requests) == 10 * 2
     with pytest.raises(
         RunError, match=r"holds scores of rate_storyline.*made in another way"
     ):
         run_narratives(replace(config, captions=CaptionOptions()), Quiet())
 
 
-def test_a_notebooks_loop_is_left_alone(tmp_path: Path) -> None:
+def test_a_run_inside_a_running_event_loop_works(tmp_path: Path) -> None:
     async def within() -> NarrativeStudy:
         study, _ = run_narratives(_config(tmp_path, parts=("sight",)), Quiet())
         return study

@@ -46,16 +46,16 @@ def theta(degrees: float) -> float:
 
 def test_coherence_of_three_turns_by_hand() -> None:
     # Steps of 90, 36 and 90 degrees: S = 0.5, 0.8, 0.5.
-    found = coherence(turned(0, 90, 126, 36))
-    assert found.steps == pytest.approx(
+    story = coherence(turned(0, 90, 126, 36))
+    assert story.steps == pytest.approx(
         (math.sqrt(0.5), math.sqrt(0.8), math.sqrt(0.5))
     )
-    assert found.minimum == pytest.approx(math.sqrt(0.5))
-    assert found.mean == pytest.approx(
+    assert story.minimum == pytest.approx(math.sqrt(0.5))
+    assert story.mean == pytest.approx(
         (2 * math.sqrt(0.5) + math.sqrt(0.8)) / 3
     )
-    assert found.geometric_mean == pytest.approx((0.5 * 0.5 * 0.8) ** (1 / 6))
-    assert found.weakest == 0  # the first of equals
+    assert story.geometric_mean == pytest.approx((0.5 * 0.5 * 0.8) ** (1 / 6))
+    assert story.weakest == 0  # the first of equals
 
 
 def test_topics_lower_theta_by_their_divergence() -> None:
@@ -123,7 +123,7 @@ def test_a_single_picture_has_no_weak_link() -> None:
     assert (two.weakest, two.mean) == (0.25, 0.5)
 
 
-def test_how_early_the_picture_before_may_be() -> None:
+def test_windows_limit_the_earliest_previous_picture() -> None:
     dates = np.array([0, 0, 3, 4, 10])
     free = earliest_sources(5, window=None, days=None, dates=None)
     assert free.tolist() == [0, 0, 0, 0, 0]
@@ -155,17 +155,17 @@ def test_how_early_the_picture_before_may_be() -> None:
         3,
         4,
     ]
-    for window, days, given in (
+    for window, days, day_numbers in (
         (0, None, None),
         (None, 1, None),
         (None, -1, dates),
     ):
         with pytest.raises(ConfigError):
-            earliest_sources(5, window=window, days=days, dates=given)
+            earliest_sources(5, window=window, days=days, dates=day_numbers)
 
 
 def _walks(path: Sequence[int], automaton: TopicStates) -> bool:
-    """Whether an automaton lets a path through."""
+    """Return whether an automaton accepts a path."""
     state = 0
     for position in path:
         state = int(automaton.moves[state, position])
@@ -181,9 +181,9 @@ def test_paths_that_visit_enough_topics() -> None:
     three = topic_states(4, topics, 3)
     assert _walks([0, 1, 3], three)
     assert not _walks([0, 2, 3], three)
-    for wanted, given in ((4, topics), (1, None)):
+    for cover, labels in ((4, topics), (1, None)):
         with pytest.raises(ConfigError, match="cover="):
-            topic_states(4, given, wanted)
+            topic_states(4, labels, cover)
 
 
 def test_ten_topics_are_followed_and_eleven_are_too_many() -> None:
@@ -197,9 +197,9 @@ def test_an_ordered_trail_of_equal_width_takes_the_strongest_of_the_shortest() -
 ):
     # From 0 to 90 degrees in one stop: over 45 both steps are 45; over 50 the weaker is 50.
     space = Space.of(turned(0, 50, 45, 90))
-    found = trail(space, source=0, target=3)
-    assert found.weakest == pytest.approx(theta(45))
-    assert found.positions == (0, 2, 3)
+    storyline = trail(space, source=0, target=3)
+    assert storyline.weakest == pytest.approx(theta(45))
+    assert storyline.positions == (0, 2, 3)
 
 
 def test_a_trail_never_steps_back() -> None:
@@ -235,9 +235,11 @@ def test_the_likeliest_route_is_the_product_of_shares_and_activities() -> None:
 
 
 def test_a_map_of_two_pictures_is_the_direct_step() -> None:
-    found = narrative_map(Space.of(turned(0, 45, 90)), 2, source=0, target=2)
-    assert found.positions == (0, 2)
-    assert found.steps == pytest.approx((theta(90),))
+    storyline = narrative_map(
+        Space.of(turned(0, 45, 90)), 2, source=0, target=2
+    )
+    assert storyline.positions == (0, 2)
+    assert storyline.steps == pytest.approx((theta(90),))
     for k in (1, 4):
         with pytest.raises(ConfigError, match=f"k={k}"):
             narrative_map(Space.of(turned(0, 45, 90)), k, source=0, target=2)
@@ -286,7 +288,7 @@ def test_tokens_by_the_rules_of_thumb() -> None:
     assert rates.by_captions == pytest.approx(400 + 6 * 200)
     assert rates.by_sight == pytest.approx(400 + 6 * 1500)
     # 10 captions and 3 judges on each: 19000 + n * 3 * 1600 = n * 3 * 9400 at n = 19000 / 23400
-    assert rates.of(10, 1, 3).break_even == pytest.approx(19000 / 23400)
+    assert rates.cost_for(10, 1, 3).break_even == pytest.approx(19000 / 23400)
 
 
 def test_steps_of_each_source() -> None:
@@ -296,8 +298,8 @@ def test_steps_of_each_source() -> None:
         ("b", [None], [0.5]),
         ("a", [8.0, 8.0], [0.2, 0.1]),
     ]
-    found = steps_table(rows)
-    first, second = found.sources
+    step_tables = steps_table(rows)
+    first, second = step_tables.sources
     assert (first.n, first.n_steps, first.n_failed) == (3, 5, 1)
     assert first.mean == pytest.approx((3 + 6 + 8) / 3)
     assert first.sd == pytest.approx(
@@ -306,12 +308,16 @@ def test_steps_of_each_source() -> None:
     assert (second.mean, second.sd, second.n_failed) == (None, None, 1)
     # Two narratives are rated and measured: the first has its lowest at theta's lowest, the other
     # rates both alike, so that chance is 1/2 and 1.
-    assert (found.n_compared, found.same_weakest, found.by_chance) == (
+    assert (
+        step_tables.n_compared,
+        step_tables.same_weakest,
+        step_tables.by_chance,
+    ) == (
         2,
         1.0,
         0.75,
     )
-    assert found.correlation == StepCorrelation(
+    assert step_tables.correlation == StepCorrelation(
         4, None, None
     )  # of two narratives
 
@@ -334,11 +340,11 @@ def test_a_weight_is_a_share(weight: float) -> None:
 
 def test_hybrid_weighs_sight_and_captions_on_its_scale() -> None:
     # sight = 2 * captions on the means; narrative 0 by each judge: 1/4 * sight + 3/4 * 2 * caption
-    found = combine(
+    hybrid = combine(
         [[1, 3], [4, 4], [6, 6]], [[3, 5], [8, 8], [12, 12]], weight=0.25
     )
-    assert (found.slope, found.intercept) == pytest.approx((2.0, 0.0))
-    assert found.ratings[0] == pytest.approx((0.75 + 1.5, 1.25 + 4.5))
+    assert (hybrid.slope, hybrid.intercept) == pytest.approx((2.0, 0.0))
+    assert hybrid.ratings[0] == pytest.approx((0.75 + 1.5, 1.25 + 4.5))
     # Without noise there is nothing that captions could add.
     assert combine([[1], [2], [3]], [[2], [4], [6]]).weight == 1.0
 

@@ -54,20 +54,20 @@ def _paths(
 ) -> list[list[Frame]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = extract(
+        extracted = extract(
             frames,
             _vectors(len(frames)),
             [task],
             Extraction(**how),  # type: ignore[arg-type]
         )
-        return [list(each.storyline.frames) for each in found]
+        return [list(each.storyline.frames) for each in extracted]
 
 
 def _ever_back(path: list[Frame]) -> bool:
-    """Whether any later picture, not only the next, is all before an earlier one."""
-    known = [frame.date for frame in path if frame.date is not None]
+    """Return whether any later picture, not only the next, is all before an earlier one."""
+    dates = [frame.date for frame in path if frame.date is not None]
     return any(
-        b.last < a.first for i, a in enumerate(known) for b in known[i + 1 :]
+        b.last < a.first for i, a in enumerate(dates) for b in dates[i + 1 :]
     )
 
 
@@ -138,12 +138,12 @@ def test_a_step_is_back_only_where_all_days_are_before() -> None:
 
 
 def test_a_year_stands_in_its_middle_and_anywhere_in_it_with_a_seed() -> None:
-    year, others = (
+    year, months = (
         PartialDate(1928),
         [PartialDate(1928, month) for month in range(1, 13)],
     )
     frames = [
-        Frame(str(i), date=date) for i, date in enumerate([year, *others])
+        Frame(str(i), date=date) for i, date in enumerate([year, *months])
     ]
     middle = chronology(frames, _vectors(13))
     assert list(middle.order) == [1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12]
@@ -232,11 +232,11 @@ def test_a_whole_order_contains_the_known_one_outside_of_the_ends_too(
     assume(dates[first].first < dates[last].last and first != last)
     frames = [Frame(f"p{i:02d}", date=date) for i, date in enumerate(dates)]
     assume(max(d.first for d in dates) > min(d.last for d in dates))
-    found = chronology(frames, _vectors(), seed=seed, first=first, last=last)
-    assert sorted(found.order) == list(range(N))
-    assert not _ever_back([frames[at] for at in found.order])
-    assert found.days is not None
-    assert list(found.days) == sorted(found.days)
+    order = chronology(frames, _vectors(), seed=seed, first=first, last=last)
+    assert sorted(order.order) == list(range(N))
+    assert not _ever_back([frames[at] for at in order.order])
+    assert order.days is not None
+    assert list(order.days) == sorted(order.days)
 
 
 def test_pictures_of_one_known_day_keep_the_order_of_the_file_in_every_replication() -> (
@@ -257,20 +257,22 @@ def test_pictures_of_one_known_day_keep_the_order_of_the_file_in_every_replicati
         _paths(frames, ExtractionTask("t", 3, "p5", "p2"))
 
 
-def test_dates_that_tell_no_two_apart_leave_the_order_to_the_file() -> None:
+def test_dates_that_distinguish_no_pictures_leave_the_order_to_the_file() -> (
+    None
+):
     frames = [
         Frame(str(i), date=PartialDate(1928, 3 if i == 4 else None))
         for i in range(6)
     ]
     for seed in (None, 1, 2):
-        found = chronology(frames, _vectors(6), seed=seed)
-        assert list(found.order) == list(range(6))
-    assert "no date is before another" in found.note
-    assert found.days is not None
-    assert set(found.days) == {dt.date(1928, 3, 1).toordinal()}
+        order = chronology(frames, _vectors(6), seed=seed)
+        assert list(order.order) == list(range(6))
+    assert "no date is before another" in order.note
+    assert order.days is not None
+    assert set(order.days) == {dt.date(1928, 3, 1).toordinal()}
 
 
-def test_mixed_precision_is_told() -> None:
+def test_mixed_precision_of_dates_is_noted() -> None:
     dates = [
         PartialDate(1928),
         PartialDate(1928, 3),
@@ -301,7 +303,7 @@ def test_mixed_precision_is_told() -> None:
         ("p99", "p11", 3, "'p99' is no usable picture"),
     ],
 )
-def test_an_extraction_that_cannot_be_made_says_why(
+def test_an_impossible_extraction_is_refused_with_a_reason(
     source: str | None, target: str | None, k: int, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -341,8 +343,8 @@ def roger(
     """The photographs as they are shipped, undated, and tasks like people's storylines."""
     folder = shared_data / "roger"
     archive = np.load(folder / "embeddings_detr.npz")
-    read = read_frames(folder / "index.csv", media_root=folder)
-    frames = [frame for frame in read if isinstance(frame, Frame)]
+    rows = read_frames(folder / "index.csv", media_root=folder)
+    frames = [frame for frame in rows if isinstance(frame, Frame)]
     assert [frame.id for frame in frames] == [
         str(name) for name in archive["ids"]
     ]
@@ -368,15 +370,16 @@ def test_on_real_photographs_no_replication_of_any_method_steps_back(
     assert len(frames) == 501
     if dated:  # each picture has the month of the labelled one that its vector is most like
         months = [frame.labels.get("month") for frame in frames]
-        known = [i for i, month in enumerate(months) if month]
-        assert len(known) == 34
-        like = (vectors @ vectors[known].T).argmax(axis=1)
-        named = (
-            PartialDate.parse(str(months[known[i]]), year=1928) for i in like
+        labelled = [i for i, month in enumerate(months) if month]
+        assert len(labelled) == 34
+        like = (vectors @ vectors[labelled].T).argmax(axis=1)
+        dates = (
+            PartialDate.parse(str(months[labelled[i]]), year=1928)
+            for i in like
         )
         frames = [
             replace(frame, date=date)
-            for frame, date in zip(frames, named, strict=True)
+            for frame, date in zip(frames, dates, strict=True)
         ]
     else:
         assert not any(frame.date for frame in frames)
@@ -387,10 +390,10 @@ def test_on_real_photographs_no_replication_of_any_method_steps_back(
     how = Extraction(method=method, replications=times, scale="minmax")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = list(extract(frames, vectors, few, how))
-    assert len(found) == times * len(few)
+        extracted = list(extract(frames, vectors, few, how))
+    assert len(extracted) == times * len(few)
     for each, task in zip(
-        found, [task for task in few for _ in range(times)], strict=True
+        extracted, [task for task in few for _ in range(times)], strict=True
     ):
         path = list(each.storyline.frames)
         assert (path[0].id, path[-1].id) == (task.source, task.target)

@@ -24,41 +24,45 @@ def write(path: Path, *rows: Any) -> str:
     return str(path)
 
 
-def test_who_did_not_rate_has_a_vote_without_a_value(tmp_path: Path) -> None:
+def test_annotators_without_a_rating_have_a_vote_without_a_value(
+    tmp_path: Path,
+) -> None:
     file = write(
         tmp_path / "r.jsonl",
         {"id": "walk", "ratings": {"ben": 4, "anna": 7}},
         {"id": "trip", "ratings": {"cleo": 9}},
         {"id": "elsewhere", "ratings": {"dan": 1}},
     )
-    found = PeopleVotes.read(file, "ratings", [WALK, TRIP])
-    assert found.votes["walk"] == ((Vote(0, 7), Vote(1, 4), Vote(2)),)
-    assert found.votes["trip"] == ((Vote(0), Vote(1), Vote(2, 9)),)
-    score = run_sync(found.evaluate(WALK, Tools()))
+    people = PeopleVotes.from_file(file, "ratings", [WALK, TRIP])
+    assert people.votes["walk"] == ((Vote(0, 7), Vote(1, 4), Vote(2)),)
+    assert people.votes["trip"] == ((Vote(0), Vote(1), Vote(2, 9)),)
+    score = run_sync(people.evaluate(WALK, Tools()))
     assert score.values == {"rating": 5.5}
 
 
 def test_steps_keep_their_breaks(tmp_path: Path) -> None:
-    said = [
+    ratings = [
         {"rating": 8, "breaks": []},
         {"rating": 2, "breaks": ["time", "people"]},
     ]
-    file = write(tmp_path / "s.jsonl", {"id": "walk", "steps": {"anna": said}})
-    found = PeopleVotes.read(file, "steps", [WALK, TRIP])
-    assert found.votes == {
+    file = write(
+        tmp_path / "s.jsonl", {"id": "walk", "steps": {"anna": ratings}}
+    )
+    people = PeopleVotes.from_file(file, "steps", [WALK, TRIP])
+    assert people.votes == {
         "walk": (
             (Vote(0, 8, breaks=()),),
             (Vote(0, 2, breaks=("time", "people")),),
         )
     }
-    assert run_sync(found.evaluate(WALK, Tools())).values == {"rating": 5.0}
+    assert run_sync(people.evaluate(WALK, Tools())).values == {"rating": 5.0}
     with pytest.raises(ItemError, match="no one rated it"):
-        run_sync(found.evaluate(TRIP, Tools()))
+        run_sync(people.evaluate(TRIP, Tools()))
 
 
 def test_other_ratings_are_another_signature(tmp_path: Path) -> None:
-    made = [
-        PeopleVotes.read(
+    raters = [
+        PeopleVotes.from_file(
             write(
                 tmp_path / f"{n}.jsonl", {"id": "walk", "ratings": {"a": n}}
             ),
@@ -67,7 +71,7 @@ def test_other_ratings_are_another_signature(tmp_path: Path) -> None:
         ).signature()
         for n in (3, 4, 3)
     ]
-    assert made[0] == made[2] != made[1]
+    assert raters[0] == raters[2] != raters[1]
 
 
 @pytest.mark.parametrize(
@@ -82,33 +86,39 @@ def test_other_ratings_are_another_signature(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_rows_are_named(tmp_path: Path, row: Any, words: str) -> None:
-    with pytest.raises(DataError, match=words) as told:
-        PeopleVotes.read(write(tmp_path / "r.jsonl", row), "ratings", [WALK])
-    assert told.value.line == 1
+    with pytest.raises(DataError, match=words) as raised:
+        PeopleVotes.from_file(
+            write(tmp_path / "r.jsonl", row), "ratings", [WALK]
+        )
+    assert raised.value.line == 1
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("steps", "words"),
     [
         ([{"rating": 3, "breaks": []}], "list of 2 steps"),
         ([{"rating": 3, "breaks": ["mood"]}] * 2, "'mood' - at"),
         ("8, 3", r"`array`, got `str` - at `\$.steps"),
     ],
 )
-def test_wrong_steps_are_named(tmp_path: Path, said: Any, words: str) -> None:
-    file = write(tmp_path / "s.jsonl", {"id": "walk", "steps": {"a": said}})
+def test_wrong_steps_are_named(tmp_path: Path, steps: Any, words: str) -> None:
+    file = write(tmp_path / "s.jsonl", {"id": "walk", "steps": {"a": steps}})
     with pytest.raises(DataError, match=words):
-        PeopleVotes.read(file, "steps", [WALK])
+        PeopleVotes.from_file(file, "steps", [WALK])
 
 
-def test_a_storyline_stands_once_and_one_must_be_known(tmp_path: Path) -> None:
+def test_a_storyline_has_one_row_and_one_must_belong_to_the_run(
+    tmp_path: Path,
+) -> None:
     row = {"id": "walk", "ratings": {"a": 3}}
     with pytest.raises(DataError, match="twice"):
-        PeopleVotes.read(
+        PeopleVotes.from_file(
             write(tmp_path / "r.jsonl", row, row), "ratings", [WALK]
         )
     with pytest.raises(ConfigError, match="by the ids of the sequences"):
-        PeopleVotes.read(write(tmp_path / "r.jsonl", row), "ratings", [TRIP])
+        PeopleVotes.from_file(
+            write(tmp_path / "r.jsonl", row), "ratings", [TRIP]
+        )
 
 
 def test_people_judge_by_sight_and_are_never_asked(tmp_path: Path) -> None:

@@ -20,17 +20,17 @@ from beholder.kinds.narratives.results import (
     Rates,
     Stage,
     StudyVote,
-    measured,
+    measure_rates,
 )
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.kinds.narratives.study import (
     Breaks,
     StepRow,
+    agreed_breaks,
     between_models,
     breaks_table,
     steps_table,
     tables,
-    told_by,
 )
 from beholder.stats import reliability_verdict
 
@@ -104,11 +104,11 @@ def test_the_published_reliability_comes_out_of_ratings_with_that_icc() -> (
     None
 ):
     """Table 3 of the paper: ICC(2,1) 0.339 and 0.718 give ICC(2,3) 0.607 and 0.884."""
-    found = tables(
+    reliability = tables(
         _subjects(_ratings(126, 0.339, 0), _ratings(126, 0.718, 1))
     ).reliability
     for row, single, average in zip(
-        found, (0.339, 0.718), (0.607, 0.884), strict=True
+        reliability, (0.339, 0.718), (0.607, 0.884), strict=True
     ):
         assert row.icc_single
         assert row.icc_average
@@ -155,11 +155,11 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
             _judged(f"{source}{i}", source, None, None, None, {method: [v]})
             for i, v in enumerate(votes)
         ]
-    found = tables(subjects).comparisons
-    assert [(row.a, row.b) for row in found] == [
+    comparisons = tables(subjects).comparisons
+    assert [(row.a, row.b) for row in comparisons] == [
         ("human", "maps"), ("human", "random"), ("maps", "random")
     ]  # fmt: skip
-    for row, (t, d) in zip(found, expected, strict=True):
+    for row, (t, d) in zip(comparisons, expected, strict=True):
         assert row.t_student == pytest.approx(t, rel=0.02)
         assert row.d_unweighted == pytest.approx(d, rel=0.02)
         assert row.g
@@ -193,12 +193,12 @@ def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
     subjects = [
         _judged(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")
     ]
-    found = tables(subjects)
-    assert found.sources == ("human", "maps", "random")
+    study = tables(subjects)
+    assert study.sources == ("human", "maps", "random")
     assert any(
-        "human: only 1 narratives" in caution for caution in found.cautions
+        "human: only 1 narratives" in caution for caution in study.cautions
     )
-    assert not any("repeat another" in caution for caution in found.cautions)
+    assert not any("repeat another" in caution for caution in study.cautions)
     assert (
         "2 of 3 narratives repeat another"
         in tables(subjects, n_repeated=2).cautions[0]
@@ -238,12 +238,12 @@ def test_steps_and_theta_are_compared_where_both_are_known() -> None:
         ),  # another; by chance 2 in 3
         ("maps", [None, 2.0, 3.0], [0.1, 0.8, 0.9]),  # not fully rated
     ]
-    found = steps_table(rows)
-    assert (found.same_weakest, found.n_compared) == (0.5, 2)
-    assert found.by_chance == pytest.approx(0.5)
-    assert found.sources[1].n_failed == 1
-    assert found.sources[1].mean == pytest.approx((13 / 3 + 2.5) / 2)
-    assert found.correlation.n == 8
+    step_tables = steps_table(rows)
+    assert (step_tables.same_weakest, step_tables.n_compared) == (0.5, 2)
+    assert step_tables.by_chance == pytest.approx(0.5)
+    assert step_tables.sources[1].n_failed == 1
+    assert step_tables.sources[1].mean == pytest.approx((13 / 3 + 2.5) / 2)
+    assert step_tables.correlation.n == 8
 
 
 def test_hybrid_looks_where_judges_disagree_or_at_the_best() -> None:
@@ -266,11 +266,11 @@ def test_hybrid_puts_captions_on_the_scale_of_sight() -> None:
     sight = np.array(  # sight = 1 + 2 * captions
         [[3, 3], [7, 7], [13, 13], [NAN, NAN], [5, 5], [9, 9]]
     )
-    found = combine(captions, sight, weight=0.25)
-    assert (found.slope, found.intercept) == pytest.approx((2.0, 1.0))
-    assert found.ratings[3] == pytest.approx((15.0, 15.0))
-    assert found.n_seen == 5
-    assert not found.learned
+    hybrid = combine(captions, sight, weight=0.25)
+    assert (hybrid.slope, hybrid.intercept) == pytest.approx((2.0, 1.0))
+    assert hybrid.ratings[3] == pytest.approx((15.0, 15.0))
+    assert hybrid.n_seen == 5
+    assert not hybrid.learned
 
 
 @pytest.mark.parametrize(
@@ -284,15 +284,15 @@ def test_captions_are_trusted_from_five_held_out_narratives_on(
     looked_at = [1, 3, 6, 10, 15][:n_seen]
     captions = [[rating] for rating in (*looked_at, 7)]
     sight = [[1 + 2 * rating] for rating in looked_at]
-    found = combine(
+    hybrid = combine(
         np.array(captions, float), np.array([*sight, [NAN]]), weight=0.5
     )
-    held = found.checks[1]
-    assert (held.narratives, held.n) == ("held out", n_seen)
-    assert held.gain is not None
-    assert held.gain >= 1
-    assert (held.gain_low is not None) == trusted == found.trusted
-    assert np.isnan(found.ratings[-1][0]) != trusted
+    held_out = hybrid.checks[1]
+    assert (held_out.narratives, held_out.n) == ("held out", n_seen)
+    assert held_out.gain is not None
+    assert held_out.gain >= 1
+    assert (held_out.gain_low is not None) == trusted == hybrid.trusted
+    assert np.isnan(hybrid.ratings[-1][0]) != trusted
 
 
 def test_the_learned_weight_balances_the_two_errors() -> None:
@@ -300,10 +300,10 @@ def test_the_learned_weight_balances_the_two_errors() -> None:
     # sight, so the residual variance is that of the means 4, 6, 4, 6 around 5 with n - 2 = 2: 2
     captions = [[1, 1], [1, 1], [2, 2], [2, 2]]
     sight = [[3, 5], [5, 7], [3, 5], [5, 7]]
-    found = combine(captions, sight)
-    assert found.slope == pytest.approx(0.0)
-    assert found.weight == pytest.approx(0.5)  # e_c = 2 - 1 = 1
-    assert found.learned
+    hybrid = combine(captions, sight)
+    assert hybrid.slope == pytest.approx(0.0)
+    assert hybrid.weight == pytest.approx(0.5)  # e_c = 2 - 1 = 1
+    assert hybrid.learned
 
 
 def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() -> (
@@ -315,18 +315,21 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
     # mean's, which are 4/3 each
     captions = [[1, 1], [2, 2], [3, 3], [4, 4], [9, 9]]
     sight = np.array([[4, 4], [6, 6], [6, 6], [4, 4], [NAN, NAN]])
-    found = combine(captions, sight)
-    assert not found.trusted
-    assert np.isnan(found.ratings[4]).all()
-    assert not np.isnan(found.ratings[:4]).any()
-    looked, held = found.checks
-    assert (looked.narratives, held.narratives) == ("looked at", "held out")
-    assert held.error_of_mean == pytest.approx(4 / 3)
+    hybrid = combine(captions, sight)
+    assert not hybrid.trusted
+    assert np.isnan(hybrid.ratings[4]).all()
+    assert not np.isnan(hybrid.ratings[:4]).any()
+    looked, held_out = hybrid.checks
+    assert (looked.narratives, held_out.narratives) == (
+        "looked at",
+        "held out",
+    )
+    assert held_out.error_of_mean == pytest.approx(4 / 3)
     first = 4 - 22 / 3
     second = 6 - (
         14 / 3 + (1 / 7) * (2 - 8 / 3)
     )  # Sxy = 2/3, Sxx = 14/3 around (8/3, 14/3)
-    assert held.error == pytest.approx(
+    assert held_out.error == pytest.approx(
         np.sqrt((first**2 + second**2) / 2)
     )  # the rest mirror them
     backwards = combine([[1], [2], [3], [8]], np.array([[9], [5], [1], [NAN]]))
@@ -335,7 +338,7 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> (
+def test_hybrid_is_checked_against_sight_separately_for_unseen_narratives() -> (
     None
 ):
     captions = [[1, 1], [3, 3], [6, 6], [7, 7], [4, 4], [2, 2]]
@@ -345,12 +348,12 @@ def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> (
     withheld = np.array(
         [[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]]
     )  # predicted: 15, 9
-    found = combine(captions, sight, weight=0.5, withheld=withheld)
-    looked, held, hidden = found.checks
+    hybrid = combine(captions, sight, weight=0.5, withheld=withheld)
+    looked, held_out, hidden = hybrid.checks
     assert looked.n == 3
     assert looked.error == pytest.approx(0.0)
-    assert held.error == pytest.approx(0.0)
-    assert held.r == pytest.approx(1.0)
+    assert held_out.error == pytest.approx(0.0)
+    assert held_out.r == pytest.approx(1.0)
     assert hidden.narratives == "not looked at"
     assert hidden.n == 2  # the looked at ones and the incomplete one stay out
     assert hidden.error == pytest.approx(1.0)  # 15 for 14, 9 for 8
@@ -360,8 +363,8 @@ def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> (
         )  # (3 + 7 + 13) / 3 = 23/3 for 14 and 8
     )
     # Squared errors of the mean of the other two: 3 for 10, 7 for 8, 13 for 5; captions err by 0.
-    assert held.gain == pytest.approx((49 + 1 + 64) / 3)
-    assert (held.gain_low, held.gain_high) == pytest.approx(
+    assert held_out.gain == pytest.approx((49 + 1 + 64) / 3)
+    assert (held_out.gain_low, held_out.gain_high) == pytest.approx(
         (1, 64)
     )  # one of them drawn thrice
     assert (looked.gain, looked.gain_low) == (None, None)
@@ -369,9 +372,9 @@ def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> (
     assert (hidden.sd, hidden.sd_sight) == pytest.approx(
         (3 * 2**0.5, 3 * 2**0.5)
     )
-    assert found.trusted
+    assert hybrid.trusted
     assert (
-        combine(captions, sight, weight=0.5).ratings == found.ratings
+        combine(captions, sight, weight=0.5).ratings == hybrid.ratings
     )  # it enters nothing else
 
 
@@ -383,22 +386,24 @@ def test_a_gain_that_chance_explains_is_not_trusted() -> None:
     captions = (0.25 * truth + rng.normal(0, 1, 40))[:, None]
     sight = truth[:, None].copy()
     sight[38:] = NAN
-    found = combine(captions, sight)
-    held = next(
-        check for check in found.checks if check.narratives == "held out"
+    hybrid = combine(captions, sight)
+    held_out = next(
+        check for check in hybrid.checks if check.narratives == "held out"
     )
-    assert held.n == 38
-    assert held.error_of_mean is not None
-    assert held.gain == pytest.approx(held.error_of_mean**2 - held.error**2)
-    assert held.error < held.error_of_mean
-    assert held.gain_low is not None
-    assert held.gain_low < 0
-    assert not found.trusted
-    assert np.isnan(found.ratings[38:]).all()
-    told = combine(
+    assert held_out.n == 38
+    assert held_out.error_of_mean is not None
+    assert held_out.gain == pytest.approx(
+        held_out.error_of_mean**2 - held_out.error**2
+    )
+    assert held_out.error < held_out.error_of_mean
+    assert held_out.gain_low is not None
+    assert held_out.gain_low < 0
+    assert not hybrid.trusted
+    assert np.isnan(hybrid.ratings[38:]).all()
+    precise = combine(
         truth[:, None] + rng.normal(0, 0.3, 40)[:, None], sight
     )  # they say nearly all
-    assert told.trusted
+    assert precise.trusted
 
 
 def test_hybrid_needs_narratives_with_both() -> None:
@@ -408,29 +413,29 @@ def test_hybrid_needs_narratives_with_both() -> None:
 
 def test_sight_stands_alone_where_captions_failed() -> None:
     captions = np.array([[1, 1], [3, 3], [5, 5], [NAN, NAN]])
-    found = combine(captions, [[1, 1], [3, 3], [5, 5], [8, 9]], weight=0.5)
-    assert found.ratings[3] == (8.0, 9.0)
+    hybrid = combine(captions, [[1, 1], [3, 3], [5, 5], [8, 9]], weight=0.5)
+    assert hybrid.ratings[3] == (8.0, 9.0)
 
 
 def test_the_published_break_even_comes_out_of_the_published_seconds() -> None:
     """Table 5: 501 pictures at 2.5 s, 0.86 and 9.30 s a narrative, K = 3: about 50 narratives."""
-    found = PUBLISHED_SECONDS.of(501, 126, 3)
-    assert found.break_even == pytest.approx(49.5, abs=0.1)
-    assert found.captions_total == pytest.approx(1579, abs=2)
-    assert found.sight_total == pytest.approx(3515, abs=1)
+    cost = PUBLISHED_SECONDS.cost_for(501, 126, 3)
+    assert cost.break_even == pytest.approx(49.5, abs=0.1)
+    assert cost.captions_total == pytest.approx(1579, abs=2)
+    assert cost.sight_total == pytest.approx(3515, abs=1)
 
 
 def test_captions_never_pay_when_rating_them_costs_more() -> None:
-    assert Rates(1.0, 5.0, 4.0, "x").of(10, 1, 3).break_even is None
+    assert Rates(1.0, 5.0, 4.0, "x").cost_for(10, 1, 3).break_even is None
 
 
 def test_given_captions_cost_nothing() -> None:
-    found = measured(
+    rates = measure_rates(
         {"captions": Stage(3, 3.0, 30, 3), "sight": Stage(4, 20.0, 400, 4)}
     )
-    assert found is not None
-    assert found[0].of(500, 1, 3).break_even == 0.0
-    assert "captions were given" in found[0].basis
+    assert rates is not None
+    assert rates[0].cost_for(500, 1, 3).break_even == 0.0
+    assert "captions were given" in rates[0].basis
 
 
 def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> (
@@ -440,10 +445,10 @@ def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> (
         "caption": Stage(2, 4.0, 10, 10),
         "captions": Stage(3, 3.0, 30, 3),
     }
-    assert measured(stages) is None
-    found = measured(stages | {"sight": Stage(4, 20.0, 400, 4)})
-    assert found is not None
-    seconds, tokens = found
+    assert measure_rates(stages) is None
+    rates = measure_rates(stages | {"sight": Stage(4, 20.0, 400, 4)})
+    assert rates is not None
+    seconds, tokens = rates
     assert (seconds.caption, seconds.by_captions, seconds.by_sight) == (
         2.0,
         1.0,
@@ -469,14 +474,16 @@ def test_words_for_reliability_are_those_of_koo_and_li(
     assert reliability_verdict(value) == word
 
 
-def test_a_break_is_what_more_than_half_of_those_who_told_name() -> None:
-    assert told_by([("place",), ("time", "place"), ()]) == ["place"]
+def test_a_break_is_a_kind_named_by_more_than_half_of_the_reporting_judges() -> (
+    None
+):
+    assert agreed_breaks([("place",), ("time", "place"), ()]) == ["place"]
     assert (
-        told_by([("place",), ("time",)]) == []
+        agreed_breaks([("place",), ("time",)]) == []
     )  # one of two is not more than half
-    assert told_by([None, ("people",), None]) == ["people"]
-    assert told_by([None, None]) is None
-    assert told_by([]) is None
+    assert agreed_breaks([None, ("people",), None]) == ["people"]
+    assert agreed_breaks([None, None]) is None
+    assert agreed_breaks([]) is None
 
 
 def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> (
@@ -488,14 +495,14 @@ def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> 
         ("human", [("theme",)]),
         ("human", [None]),
     ]
-    found = breaks_table(rows)
-    human, maps = found.sources
+    tally = breaks_table(rows)
+    human, maps = tally.sources
     assert (human.source, human.n, human.n_not_told) == ("human", 1, 1)
     assert human.counts == {"place": 0, "time": 0, "theme": 1, "people": 0}
     assert (maps.n, maps.n_not_told) == (4, 1)
     assert maps.counts == {"place": 2, "time": 1, "theme": 0, "people": 0}
     assert maps.shares["place"] == pytest.approx(0.5)
-    by_kind = {row.kind: row for row in found.comparisons}
+    by_kind = {row.kind: row for row in tally.comparisons}
     assert by_kind["place"].difference == pytest.approx(0 - (2 / 2 + 0) / 2)
     assert by_kind["time"].difference == pytest.approx(0 - (1 / 2 + 0) / 2)
     assert by_kind["theme"].difference == pytest.approx(1.0)
@@ -515,26 +522,26 @@ def test_models_are_compared_over_what_all_of_them_rated() -> None:
         "a": {"x": 2.0, "y": 4.0, "z": 6.0, "w": 9.0},
         "b": {"x": 3.0, "y": 4.0, "z": 8.0},
     }
-    found = between_models(
+    agreement = between_models(
         "sight",
         ratings,
         {"x": "maps", "y": "human", "z": "random", "w": "maps"},
     )
-    assert (found.n, found.n_left_out) == (3, 1)
-    (pair,) = found.pairs
+    assert (agreement.n, agreement.n_left_out) == (3, 1)
+    (pair,) = agreement.pairs
     assert pair.difference == pytest.approx(1.0)  # (1 + 0 + 2) / 3
     # around (4, 5): a -2 0 2, b -2 -1 3: 10 / sqrt(8 * 14)
     assert pair.r == pytest.approx(10 / (8 * 14) ** 0.5)
     assert pair.rho == pytest.approx(1.0)
-    assert found.kendall_w
-    assert found.kendall_w.value == pytest.approx(1.0)
-    ranks = {(row.model, row.source): row.rank for row in found.sources}
+    assert agreement.kendall_w
+    assert agreement.kendall_w.value == pytest.approx(1.0)
+    ranks = {(row.model, row.source): row.rank for row in agreement.sources}
     assert [ranks["a", s] for s in ("human", "maps", "random")] == [
         2.0,
         3.0,
         1.0,
     ]
-    assert found.sources[0].sd is None  # of one narrative
+    assert agreement.sources[0].sd is None  # of one narrative
     tied = between_models(
         "sight",
         {"a": {"x": 5.0, "y": 5.0}, "b": {"x": 5.0, "y": 6.0}},

@@ -67,9 +67,9 @@ def test_the_number_of_neighbours_has_an_effect() -> None:
 def test_pictures_that_no_label_reaches_belong_to_all_alike_and_are_counted() -> (
     None
 ):
-    far = _arc([0, 1, 2, 3, 180, 181, 182, 183])
+    distant = _arc([0, 1, 2, 3, 180, 181, 182, 183])
     topics = spread_labels(
-        far, ["a", None, None, "b", *[None] * 4], n_neighbors=2
+        distant, ["a", None, None, "b", *[None] * 4], n_neighbors=2
     )
     assert topics.memberships[5] == pytest.approx([0.5, 0.5])
     assert list(topics.assigned[4:]) == [-1] * 4
@@ -85,7 +85,7 @@ def test_pictures_that_no_label_reaches_belong_to_all_alike_and_are_counted() ->
         (["a", None, "a"], "two different labels"),
     ],
 )
-def test_labels_that_cannot_be_spread(
+def test_labels_that_cannot_be_spread_are_refused(
     labels: list[str | None], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -140,10 +140,10 @@ def test_time_is_the_date_then_the_file() -> None:
         Frame("b", date=PartialDate(1928, 3, 2)),
         Frame("c", date=PartialDate(1928, 5)),
     ]
-    found = chronology(frames, np.eye(3))
-    assert list(found.order) == [1, 0, 2]
-    assert found.days is not None
-    assert list(np.diff(found.days) >= 0) == [True, True]
+    order = chronology(frames, np.eye(3))
+    assert list(order.order) == [1, 0, 2]
+    assert order.days is not None
+    assert list(np.diff(order.days) >= 0) == [True, True]
 
 
 def test_a_seed_shuffles_within_a_date_only() -> None:
@@ -162,10 +162,10 @@ def test_a_seed_shuffles_within_a_date_only() -> None:
 
 
 def test_without_any_date_the_file_is_the_order_and_it_says_so() -> None:
-    found = chronology([Frame("a"), Frame("b")], np.eye(2))
-    assert list(found.order) == [0, 1]
-    assert found.days is None
-    assert "order of the file" in found.note
+    order = chronology([Frame("a"), Frame("b")], np.eye(2))
+    assert list(order.order) == [0, 1]
+    assert order.days is None
+    assert "order of the file" in order.note
 
 
 def test_partly_dated_collections_need_a_decision() -> None:
@@ -176,9 +176,9 @@ def test_partly_dated_collections_need_a_decision() -> None:
     ]
     with pytest.raises(ConfigError, match="1 of 3 pictures have no date"):
         chronology(frames, _arc([0, 20, 40]))
-    found = chronology(frames, _arc([0, 20, 40]), spread=True)
-    assert list(found.order) == [0, 1, 2]
-    assert "1 got dates by label spreading" in found.note
+    order = chronology(frames, _arc([0, 20, 40]), spread=True)
+    assert list(order.order) == [0, 1, 2]
+    assert "1 got dates by label spreading" in order.note
 
 
 def test_umap_keeps_groups_apart_for_clusters() -> None:

@@ -34,17 +34,19 @@ every_case = pytest.mark.parametrize(
 
 
 def _expected(case: dict[str, Any], reading: str) -> dict[str, Any]:
-    found = case["expected"][reading]
+    reading_values = case["expected"][reading]
     return (  # type: ignore[no-any-return]
-        case["expected"][found.split()[-1]]
-        if isinstance(found, str)
-        else found
+        case["expected"][reading_values.split()[-1]]
+        if isinstance(reading_values, str)
+        else reading_values
     )
 
 
 @every_case
 @pytest.mark.parametrize("reading", READINGS)
-def test_theta_and_coherence(case: dict[str, Any], reading: str) -> None:
+def test_theta_and_coherence_match_an_outside_implementation(
+    case: dict[str, Any], reading: str
+) -> None:
     jsd, base = READINGS[reading]
     expected, tolerance = _expected(case, reading), case["tolerance"]
     space = Space.of(
@@ -53,53 +55,59 @@ def test_theta_and_coherence(case: dict[str, Any], reading: str) -> None:
     np.testing.assert_allclose(
         space.theta(), expected["theta"], rtol=0, atol=tolerance
     )
-    found = coherence(
+    story = coherence(
         case["embeddings"], case["distributions"], jsd=jsd, base=base
     )
     np.testing.assert_allclose(
-        found.steps, expected["consecutive"], rtol=0, atol=tolerance
+        story.steps, expected["consecutive"], rtol=0, atol=tolerance
     )
-    assert found.minimum == pytest.approx(expected["min"], abs=tolerance)
-    assert found.mean == pytest.approx(expected["avg"], abs=tolerance)
-    assert found.geometric_mean == pytest.approx(
+    assert story.minimum == pytest.approx(expected["min"], abs=tolerance)
+    assert story.mean == pytest.approx(expected["avg"], abs=tolerance)
+    assert story.geometric_mean == pytest.approx(
         expected["geo_mean"], abs=tolerance
     )
-    assert found.weakest == expected["weakest_link"]
+    assert story.weakest == expected["weakest_link"]
 
 
 @every_case
-def test_dtw(case: dict[str, Any]) -> None:
+def test_dtw_matches_an_outside_implementation(case: dict[str, Any]) -> None:
     expected = case["expected"]["dtw"]
-    found = dtw(case["embeddings"], case["other"])
-    assert found.cost == pytest.approx(expected["raw"], abs=case["tolerance"])
-    assert found.normalised == pytest.approx(
+    alignment = dtw(case["embeddings"], case["other"])
+    assert alignment.cost == pytest.approx(
+        expected["raw"], abs=case["tolerance"]
+    )
+    assert alignment.normalised == pytest.approx(
         expected["normalised"], abs=case["tolerance"]
     )
     if not expected["dtw_tie"]:
-        assert [list(pair) for pair in found.path] == expected["path"]
+        assert [list(pair) for pair in alignment.path] == expected["path"]
 
 
 @every_case
-def test_capacity(case: dict[str, Any]) -> None:
+def test_trails_have_the_capacity_of_an_outside_implementation(
+    case: dict[str, Any],
+) -> None:
     expected = case["expected"]["capacity"]["dag"]
     space = Space.of(case["embeddings"], case["distributions"])
-    found = trail(space, source=expected["source"], target=expected["target"])
-    assert found.weakest == pytest.approx(
+    path = trail(space, source=expected["source"], target=expected["target"])
+    assert path.weakest == pytest.approx(
         expected["capacity"], abs=case["tolerance"]
     )
     assert (
-        expected["paths"] is None or list(found.positions) in expected["paths"]
+        expected["paths"] is None or list(path.positions) in expected["paths"]
     )
 
 
 @every_case
-def test_the_best_path_of_every_length(case: dict[str, Any]) -> None:
+def test_maxmin_matches_the_best_path_of_every_length(
+    case: dict[str, Any],
+) -> None:
     space = Space.of(case["embeddings"], case["distributions"])
     for expected in case["expected"]["exact_k"]:
-        found = maxmin(space, expected["k"], source=0, target=case["n"] - 1)
-        assert len(found.positions) == expected["k"]
-        assert found.weakest == pytest.approx(
+        path = maxmin(space, expected["k"], source=0, target=case["n"] - 1)
+        assert len(path.positions) == expected["k"]
+        assert path.weakest == pytest.approx(
             expected["capacity"], abs=case["tolerance"]
         )
         if expected["n_optimal"] == 1:
-            assert list(found.positions) == expected["path"]
+            assert list(path.positions) == expected["path"]

@@ -72,30 +72,30 @@ def test_values_are_those_of_the_judge_and_lower_is_better(
     (reviews,) = read_reviews(str(tmp_path / "r.jsonl"))
     assert isinstance(reviews, Reviews)
     assert reviews.image is not None
-    shown = for_model(tmp_path / reviews.image)
+    picture = for_model(tmp_path / reviews.image)
     judge = judges.judge(f"hf:{llava}")
     expected = asyncio.run(
         judge.ask(
             MeasureSurprisal(
-                reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown]
+                reviews.texts, prompt=INSTRUCTIONS["en"], images=[picture]
             )
         )
     )
     tools = Tools(folder=tmp_path)
-    found: Scored = asyncio.run(
+    scored: Scored = asyncio.run(
         ByMetric(Perplexity(f"hf:{llava}")).rank(reviews, tools)
     )
-    for n, one in enumerate(expected):
-        values = {name: numbers[n] for name, numbers in found.values.items()}
-        assert values["nll"] == pytest.approx(one.nll, rel=1e-6)
-        assert values["tokens"] == one.n_tokens
+    for n, surprisal in enumerate(expected):
+        values = {name: numbers[n] for name, numbers in scored.values.items()}
+        assert values["nll"] == pytest.approx(surprisal.nll, rel=1e-6)
+        assert values["tokens"] == surprisal.n_tokens
         assert values["perplexity"] == pytest.approx(
-            math.exp(one.nll / one.n_tokens), rel=1e-6
+            math.exp(surprisal.nll / surprisal.n_tokens), rel=1e-6
         )
-        bits = one.nll / math.log(2) / len(reviews.texts[n])
+        bits = surprisal.nll / math.log(2) / len(reviews.texts[n])
         assert values["bits_per_character"] == pytest.approx(bits, rel=1e-6)
-    best = min(range(5), key=lambda n: found.values["perplexity"][n])
-    assert found.ranks()[best] == 1.0
+    best = min(range(5), key=lambda n: scored.values["perplexity"][n])
+    assert scored.ranks()[best] == 1.0
     # the same texts one by one, as `beholder score` asks
     items = [
         Item(str(n), text, images=(reviews.image,), group={"language": "en"})
@@ -107,7 +107,7 @@ def test_values_are_those_of_the_judge_and_lower_is_better(
     for n, score in enumerate(scores):
         assert isinstance(score, ItemScore)
         assert score.values["nll"] == pytest.approx(
-            found.values["nll"][n], rel=1e-5
+            scored.values["nll"][n], rel=1e-5
         )
 
 
@@ -123,7 +123,7 @@ def test_a_model_that_cannot_see_ranks_without_the_image_only(
     tools = Tools(folder=tmp_path)
     with pytest.raises(ConfigError, match="does not take pictures"):
         asyncio.run(ByMetric(Perplexity(f"hf:{blind}")).rank(reviews, tools))
-    found = asyncio.run(
+    scored = asyncio.run(
         ByMetric(Perplexity(f"hf:{blind}", image=False)).rank(reviews, tools)
     )
-    assert len(set(found.ranks())) == 5
+    assert len(set(scored.ranks())) == 5

@@ -38,16 +38,25 @@ def cli(
 
 
 def _tables(out: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(out)
-    return found
+    tables: dict[str, Any] = json.loads(out)
+    return tables
 
 
 def test_rank_prints_tables_and_leaves_csv_and_page(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"))
     done = cli(
-        "rank", "r.jsonl", "-s", "perplexity(judge='reviewer:m')", "--ablate",
-        "-s", "response(judge='reviewer:m', orders=2)", "-s", "metric(length)", "--threshold", "none",
-    )  # fmt: skip
+        "rank",
+        "r.jsonl",
+        "-s",
+        "perplexity(judge='reviewer:m')",
+        "--ablate",
+        "-s",
+        "response(judge='reviewer:m', orders=2)",
+        "-s",
+        "metric(length)",
+        "--threshold",
+        "none",
+    )
     assert done.code == 0, done.err
     for words in (
         "people",
@@ -91,8 +100,8 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
     ]
     done = cli(*arguments)
     assert done.code == 0, done.err
-    told = _tables(cli(*arguments, "--json").out)
-    for row in told["bias"]:
+    tables = _tables(cli(*arguments, "--json").out)
+    for row in tables["bias"]:
         lines = done.out.splitlines()
         last = (
             len(lines) - 1 - lines[::-1].index(row["scorer"])
@@ -101,7 +110,7 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
         assert line.split()[0] == f"{row['value']:.3f}"
         assert row["n_failed"] == 0  # a column without failures is not shown
         assert line.split()[-1] == str(row["n_requests"])
-    assert max(len(row["scorer"]) for row in told["bias"]) > 80
+    assert max(len(row["scorer"]) for row in tables["bias"]) > 80
     assert "…" not in done.out
     for name in ("scores", "one-more-annotator", "position-bias"):
         for ending in ("csv", "json", "tex"):
@@ -111,16 +120,29 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
 def test_a_second_run_asks_nothing_and_gives_the_same_files(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"))
     arguments = (
-        "rank", "r.jsonl", "-s", "perplexity(judge=\"reviewer(model='m', log='p')\")",
-        "-s", "response(judge=\"reviewer(model='m', log='r')\", orders=3)", "-s", "length",
-    )  # fmt: skip
+        "rank",
+        "r.jsonl",
+        "-s",
+        "perplexity(judge=\"reviewer(model='m', log='p')\")",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='r')\", orders=3)",
+        "-s",
+        "length",
+    )
     assert cli(*arguments).code == 0
     calls = [len(Path(name).read_text().split()) for name in "pr"]
     assert calls == [8 * 5, 8 * 3]
     names = (
-        "ranking.json", "run.json", "report.html", "images.csv", "ranks.csv", "thresholds.csv",
-        "tables/scores.csv", "tables/scores.json", "tables/scores.tex",
-    )  # fmt: skip
+        "ranking.json",
+        "run.json",
+        "report.html",
+        "images.csv",
+        "ranks.csv",
+        "thresholds.csv",
+        "tables/scores.csv",
+        "tables/scores.json",
+        "tables/scores.tex",
+    )
     before = [Path("runs/rank-r", name).read_bytes() for name in names]
     assert cli(*arguments).code == 0
     assert [len(Path(name).read_text().split()) for name in "pr"] == calls
@@ -133,7 +155,14 @@ def test_a_run_that_stops_on_the_way_goes_on_where_it_was(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reviews(Path("r.jsonl"))
-    arguments = ("rank", "r.jsonl", "--concurrency", "1", "-s", "response(judge=\"reviewer(model='m', log='r')\")")  # fmt: skip
+    arguments = (
+        "rank",
+        "r.jsonl",
+        "--concurrency",
+        "1",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='r')\")",
+    )
     chat = Reviewer.chat
     n_calls = 0
 
@@ -185,8 +214,8 @@ def test_scripted_judge_with_known_bias_is_recovered_within_intervals(
         assert (
             row["human"]["interval"][0] < people < row["human"]["interval"][1]
         )
-        (found,) = row["scorers"]
-        assert found["interval"][0] < model < found["interval"][1]
+        (scorer,) = row["scorers"]
+        assert scorer["interval"][0] < model < scorer["interval"][1]
     (bias,) = tables["bias"]
     both = (expected["en"][2] + expected["ja"][2]) / 2
     assert bias["n_requests"] == 240
@@ -227,11 +256,11 @@ def _expected(
         ]
     )
     chosen = with_pair[agreement.argmax(axis=0), np.arange(n)]
-    shown = sps.spearmanr(judge.ravel(), place.ravel()).statistic
+    rank_and_place = sps.spearmanr(judge.ravel(), place.ravel()).statistic
     return (
         float(agreement.max(axis=0).mean()),
         float(chosen.mean()),
-        float(shown),
+        float(rank_and_place),
     )
 
 
@@ -295,11 +324,19 @@ def test_without_a_scorer_references_are_used_if_there_are_any(
     assert "name a scorer" in done.err
     assert "perplexity(judge='hf:NAME')" in done.err
     with_references = [
-        {**row, "texts": ["A cat sleeps.", "A dog barks loudly.", "A cat sleeps on a mat."],
-         "ranks": {"a": [2, 3, 1], "b": [2, 3, 1]}, "prompt_ranks": None,
-         "references": ["A cat sleeps on a red mat."]}
+        {
+            **row,
+            "texts": [
+                "A cat sleeps.",
+                "A dog barks loudly.",
+                "A cat sleeps on a mat.",
+            ],
+            "ranks": {"a": [2, 3, 1], "b": [2, 3, 1]},
+            "prompt_ranks": None,
+            "references": ["A cat sleeps on a red mat."],
+        }
         for row in rows
-    ]  # fmt: skip
+    ]
     Path("s.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in with_references)
     )
@@ -310,7 +347,7 @@ def test_without_a_scorer_references_are_used_if_there_are_any(
     assert row["mean"] == pytest.approx(1.0)
 
 
-def test_ablation_tells_the_gain_of_the_image(cli: Cli) -> None:
+def test_ablation_prints_the_gain_from_the_image(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"), 60)
     done = cli(
         "rank",
@@ -374,7 +411,10 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
             'unable to convert "high" into float',
         ),
         (["-s", "length", "--threshold", "2"], "expected a correlation"),
-        (["-s", "length", "--ablate"], "--ablate leaves the image out of"),
+        (
+            ["-s", "length", "--ablate"],
+            "--ablate needs a scorer that can rank without",
+        ),
         (
             ["-s", "length", "--resamples", "0"],
             "resamples=0: expected a whole number from 1",
@@ -395,9 +435,14 @@ def test_dry_run_counts_what_would_be_asked_and_asks_nobody(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"), 4)
     Path("img/002.png").unlink()
     done = cli(
-        "rank", "r.jsonl", "-s", "response(judge=\"reviewer(model='m', log='c')\", orders=3)",
-        "-s", "length", "--dry-run",
-    )  # fmt: skip
+        "rank",
+        "r.jsonl",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='c')\", orders=3)",
+        "-s",
+        "length",
+        "--dry-run",
+    )
     assert done.code == 0, done.err
     assert (
         "9 judge calls" in done.out
@@ -412,7 +457,15 @@ def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(
     cli: Cli,
 ) -> None:
     rows = write_reviews(Path("r.jsonl"), 2)
-    arguments = ("rank", "r.jsonl", "--threshold", "none", "--json", "-s", "response(judge=\"reviewer(model='m', log='c')\")")  # fmt: skip
+    arguments = (
+        "rank",
+        "r.jsonl",
+        "--threshold",
+        "none",
+        "--json",
+        "-s",
+        "response(judge=\"reviewer(model='m', log='c')\")",
+    )
     assert cli(*arguments).code == 0
     rows[0]["ranks"] = {
         "anna": [1, 2, 3, 4, 5]
@@ -429,8 +482,8 @@ def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(
     done = cli(*arguments)
     assert done.code == 2
     assert "holds a run over other data" in done.err
-    other = cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score")
-    assert other.code == 0
+    other_folder = cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score")
+    assert other_folder.code == 0
     Path("runs/score/run.json").write_text(
         '{"format": 1, "kind": "narratives"}'
     )
@@ -549,8 +602,8 @@ def test_the_published_table_is_ranked_as_it_is(cli: Cli) -> None:
     done = cli("rank", "hub", "--language", "en", "-o", "a", *arguments)
     assert done.code == 0, done.err
     assert len(list(Path("a/pictures").iterdir())) == 4
-    own = cli("rank", "r.jsonl", "-o", "b", *arguments)
-    assert _tables(done.out)["scorers"] == _tables(own.out)["scorers"]
+    local_run = cli("rank", "r.jsonl", "-o", "b", *arguments)
+    assert _tables(done.out)["scorers"] == _tables(local_run.out)["scorers"]
     assert _tables(done.out)["scorers"][0]["n"] == 4
 
 

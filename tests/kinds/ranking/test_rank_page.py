@@ -77,9 +77,9 @@ def test_the_page_shows_each_image_with_every_rank_and_disagreement_first(
     run = _run(tmp_path, (noisy, "perplexity(judge='reviewer:m')"))
     page = Page(write_ranking(run).read_text("utf-8"))
     articles = [a["id"] for tag, a in page.tags if tag == "article"]
-    ranking = results.read(run)
+    ranking = results.read_ranking(run)
     means = [
-        sum(found.correlation or 0.0 for found in image.scorers.values()) / 2
+        sum(scorer.correlation or 0.0 for scorer in image.scorers.values()) / 2
         for image in ranking.images
     ]
     order = sorted(range(12), key=lambda n: means[n])
@@ -143,38 +143,44 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     )
     run_ranking(config, Quiet())
     words = " ".join(Page(write_ranking(config.out).read_text("utf-8")).words)
-    ranking = results.read(config.out)
+    ranking = results.read_ranking(config.out)
     tables = {table.name: table for table in ranking_tables(ranking)}
-    said = {name: as_text([table]) for name, table in tables.items()}
+    texts = {name: as_text([table]) for name, table in tables.items()}
     for name, table in tables.items():
         written = json.loads(
             (config.out / "tables" / f"{name}.json").read_text("utf-8")
         )
-        for told, in_file in zip(table.rows, written["rows"], strict=True):
+        for table_row, in_file in zip(
+            table.rows, written["rows"], strict=True
+        ):
             for column in table.shown_columns():
-                cell = show_cell(told, column)
+                cell = show_cell(table_row, column)
                 assert cell in words
-                assert cell in said[name]
-                assert in_file[column.key] == told.get(column.key)
+                assert cell in texts[name]
+                assert in_file[column.key] == table_row.get(column.key)
         for note in table.notes:
             assert note in words
-    found = ranking.tables
+    ranking_results = ranking.tables
     first = tables["scores"].rows[1]
     assert (first["scorer"], first["n"], first["n_failed"]) == (seeing, 9, 2)
-    assert first["mean"] == found.scorers[0].mean
-    assert (first["mean_low"], first["mean_high"]) == found.scorers[0].interval
+    assert first["mean"] == ranking_results.scorers[0].mean
+    assert (first["mean_low"], first["mean_high"]) == ranking_results.scorers[
+        0
+    ].interval
     assert [row["value"] for row in tables["scores"].rows][:5] == [
         "", "perplexity", "bits_per_character", "nll", "tokens",
     ]  # fmt: skip
     strictest = tables["correlation-by-threshold"].rows[-1]
     assert strictest["threshold"] == "≥ 0.8"
-    assert strictest[blind] == found.thresholds[-1].scorers[1].mean
+    assert strictest[blind] == ranking_results.thresholds[-1].scorers[1].mean
     joined = tables["one-more-annotator"].rows[-1]
     assert (
         joined[f"{blind}, share"]
-        == found.thresholds[-1].scorers[1].share_in_pair
+        == ranking_results.thresholds[-1].scorers[1].share_in_pair
     )
-    assert joined[blind] == found.thresholds[-1].scorers[1].with_model
+    assert (
+        joined[blind] == ranking_results.thresholds[-1].scorers[1].with_model
+    )
     assert [row["category"] for row in tables["category"].rows] == [
         "<b>0</b>",
         "<b>1</b>",
@@ -184,14 +190,14 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     assert (gain["a"], gain["b"], gain["image_gain"]) == (seeing, blind, True)
     assert (biased_row["image_gain"], biased_row["p"]) == (
         False,
-        found.differences[1].p,
+        ranking_results.differences[1].p,
     )
     assert (
         tables["lengths"].rows[0][f"{seeing}, texts"] == 25
     )  # 5 texts of 5 pictures
     assert (
         tables["position-bias"].rows[0]["n_requests"]
-        == found.bias[0].n_requests
+        == ranking_results.bias[0].n_requests
     )
     notes = " ".join(tables["scores"].notes)
     for fact in (
@@ -299,10 +305,10 @@ def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(
     tmp_path: Path,
 ) -> None:
     write_reviews(tmp_path / "r.jsonl", 6)
-    asked = [
+    scorers = [
         f"perplexity(judge='reviewer:m', instruction='{n}')" for n in range(7)
     ]
-    run = _run(tmp_path, tuple(asked))
+    run = _run(tmp_path, tuple(scorers))
     page = Page(write_ranking(run).read_text("utf-8"))
     starts = [n for n, (tag, _) in enumerate(page.tags) if tag == "table"]
     rows = [
@@ -317,21 +323,21 @@ def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(
         "ranking-thresholds.svg",
     ]
     figure = threshold_figure(
-        results.read(run).tables.thresholds, ["S1", "S7"]
+        results.read_ranking(run).tables.thresholds, ["S1", "S7"]
     )
     bars, lines = figure.axes
-    drawn = {
+    curves = {
         str(line.get_label()): np.asarray(line.get_ydata()).tolist()
         for line in lines.get_lines()
     }
-    rows_at = results.read(run).tables.thresholds
-    assert drawn["people"] == [row.human.mean for row in rows_at if row.n]
+    rows_at = results.read_ranking(run).tables.thresholds
+    assert curves["people"] == [row.human.mean for row in rows_at if row.n]
     assert [
         bar.get_height() for bar in bars.patches if isinstance(bar, Rectangle)
     ] == [row.n for row in rows_at]
 
 
-def test_without_matplotlib_the_page_says_what_it_leaves_out(
+def test_without_matplotlib_the_page_names_the_missing_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reviews(tmp_path / "r.jsonl", 2)
@@ -356,14 +362,16 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
     ("change", "place"),
     [
         (
-            lambda found: found["tables"]["scorers"][0].update(mean="high"),
+            lambda content: content["tables"]["scorers"][0].update(
+                mean="high"
+            ),
             "$.tables.scorers[0].mean",
         ),
         (
-            lambda found: found["images"][1].pop("texts"),
+            lambda content: content["images"][1].pop("texts"),
             "`texts` - at `$.images[1]`",
         ),
-        (lambda found: found.update(images=[3]), "ranking.json"),
+        (lambda content: content.update(images=[3]), "ranking.json"),
     ],
 )
 def test_a_damaged_file_is_named_with_the_field(
@@ -371,17 +379,19 @@ def test_a_damaged_file_is_named_with_the_field(
 ) -> None:
     write_reviews(tmp_path / "r.jsonl", 2)
     run = _run(tmp_path, ("length",))
-    found = json.loads((run / "ranking.json").read_text("utf-8"))
-    change(found)
-    (run / "ranking.json").write_text(json.dumps(found))
-    with pytest.raises(RunError) as told:
-        results.read(run)
-    assert place in str(told.value)
-    assert str(run / "ranking.json") in str(told.value)
-    assert "run the same command again" in str(told.value)
+    content = json.loads((run / "ranking.json").read_text("utf-8"))
+    change(content)
+    (run / "ranking.json").write_text(json.dumps(content))
+    with pytest.raises(RunError) as raised:
+        results.read_ranking(run)
+    assert place in str(raised.value)
+    assert str(run / "ranking.json") in str(raised.value)
+    assert "run the same command again" in str(raised.value)
 
 
-def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
+def test_an_unfinished_run_names_the_command_that_finishes_it(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "run").mkdir()
     with pytest.raises(
         RunError, match="run the same command again to finish it"
@@ -410,7 +420,7 @@ def test_instructions_name_the_criteria_in_their_order(
         annotation_instructions(5, "xx")
 
 
-def test_scorers_have_names_and_no_numbers_where_one_is_enough() -> None:
+def test_labels_of_scorers_are_numbered_only_if_several_share_a_name() -> None:
     names = (
         "vcs",
         "perplexity(judge='hf:a')",
@@ -418,8 +428,8 @@ def test_scorers_have_names_and_no_numbers_where_one_is_enough() -> None:
         "perplexity(judge='hf:b')",
     )
     signed = tuple(results.ScorerSignature(name, "") for name in names)
-    made = results.Ranking(1, signed, None, ())  # type: ignore[arg-type]
-    assert list(made.labels.values()) == [
+    ranking = results.Ranking(1, signed, None, ())  # type: ignore[arg-type]
+    assert list(ranking.labels.values()) == [
         "vcs",
         "perplexity 1",
         "accord",

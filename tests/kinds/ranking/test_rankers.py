@@ -16,7 +16,7 @@ from beholder.backends import BACKENDS, Image, Request, Scripted
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.judges import Draw, LLMJudge
 from beholder.judges.operations import Rank
-from beholder.kinds.ranking.engine import read
+from beholder.kinds.ranking.engine import read_sets
 from beholder.kinds.ranking.rankers import (
     ByMetric,
     RankConfig,
@@ -74,13 +74,15 @@ def test_scorers_are_built_from_their_text_form() -> None:
         ("metric(nothing)", "no metric is called 'nothing'"),
     ],
 )
-def test_wrong_scorers_say_what_there_is(text: str, message: str) -> None:
+def test_wrong_scorers_are_refused_with_a_reason(
+    text: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         ranker(text)
 
 
 def test_twins_differ_only_in_the_image() -> None:
-    found = twins(
+    pairs = twins(
         [
             ByMetric(Perplexity("a")),
             ByMetric(Perplexity("a", image=False)),
@@ -89,7 +91,7 @@ def test_twins_differ_only_in_the_image() -> None:
             Response("a", orders=2, image=False),
         ]
     )
-    assert found == [
+    assert pairs == [
         ("perplexity(judge='a')", "perplexity(judge='a', image=False)")
     ]
 
@@ -114,16 +116,16 @@ def test_ranks_come_back_to_the_texts_whatever_the_order_shown() -> None:
     reviews = Reviews(
         "p", tuple(f"Text {n}, quality {n}." for n in (2, 5, 1, 4, 3))
     )
-    found = asyncio.run(
+    scored = asyncio.run(
         Response("reviewer:m", orders=5, image=False).rank(reviews, Tools())
     )
-    assert found.values["mean_rank"] == (4.0, 1.0, 5.0, 2.0, 3.0)
-    assert found.ranks() == (4.0, 1.0, 5.0, 2.0, 3.0)
-    assert set(found.answers) == {(4, 1, 5, 2, 3)}
+    assert scored.values["mean_rank"] == (4.0, 1.0, 5.0, 2.0, 3.0)
+    assert scored.ranks() == (4.0, 1.0, 5.0, 2.0, 3.0)
+    assert set(scored.answers) == {(4, 1, 5, 2, 3)}
 
 
 def test_a_failed_order_is_kept_and_the_others_are_averaged() -> None:
-    said = iter(
+    answers = iter(
         [
             '{"ranks": [1, 2]}',
             "no",
@@ -136,17 +138,17 @@ def test_a_failed_order_is_kept_and_the_others_are_averaged() -> None:
     )
 
     def answer(request: Request) -> str:
-        return next(said)
+        return next(answers)
 
     reviews = Reviews("p", ("a", "b"))
     response = Response("given", orders=2, image=False)
-    found = asyncio.run(
+    scored = asyncio.run(
         response.rank(reviews, OneJudge(LLMJudge(Scripted(answer))))
     )
-    assert isinstance(found.answers[1], str)
-    assert "no usable answer to rank" in found.answers[1]
-    first = found.orders[0]
-    assert found.values["mean_rank"] == tuple(
+    assert isinstance(scored.answers[1], str)
+    assert "no usable answer to rank" in scored.answers[1]
+    first = scored.orders[0]
+    assert scored.values["mean_rank"] == tuple(
         float(first.index(text) + 1) for text in (0, 1)
     )
     with pytest.raises(ItemError, match="no usable answer") as lost:
@@ -170,11 +172,13 @@ def test_a_judge_that_sees_no_picture_is_asked_for_quality_and_not_for_fit() -> 
     judge = LLMJudge(Scripted(answer))
     for images in ((Image(b"pixels", "image/png"),), ()):
         asyncio.run(judge.ask(Rank(["a", "b"], images)))
-    seen, unseen = (request.messages[1].text for request in requests)
-    assert "it fits the picture" in seen
-    assert "quality" not in seen
-    assert "it fits the picture" not in unseen
-    assert "quality of the texts" in unseen
+    with_picture, without_picture = (
+        request.messages[1].text for request in requests
+    )
+    assert "it fits the picture" in with_picture
+    assert "quality" not in with_picture
+    assert "it fits the picture" not in without_picture
+    assert "quality of the texts" in without_picture
 
 
 def test_words_of_the_data_do_not_enter_the_prompt_as_its_language() -> None:
@@ -207,20 +211,20 @@ def test_perplexity_is_a_metric_of_a_run_that_finds_its_pictures(
     data.write_text("".join(json.dumps(item) + "\n" for item in items))
     name = "perplexity(judge='reviewer:m')"
     run = beholder.score(data, [name], out=tmp_path / "run")
-    outcomes = {item.id: found for item, found in run.outcomes(name)}
+    outcomes = {item.id: score for item, score in run.outcomes(name)}
     for n, text in enumerate(texts):
-        found = outcomes[str(n)]
-        assert isinstance(found, ItemScore)
+        score = outcomes[str(n)]
+        assert isinstance(score, ItemScore)
         quality = float(text.split("quality ")[1].rstrip("."))
         per_token = (
             3.0 - 0.2 * quality
         )  # what the scripted judge says of a text with its picture
         n_tokens = len(text) // 4
-        assert found.values["perplexity"] == pytest.approx(math.exp(per_token))
-        assert found.values["nll"] == pytest.approx(per_token * n_tokens)
-        assert found.values["tokens"] == n_tokens
+        assert score.values["perplexity"] == pytest.approx(math.exp(per_token))
+        assert score.values["nll"] == pytest.approx(per_token * n_tokens)
+        assert score.values["tokens"] == n_tokens
         bits = per_token * n_tokens / math.log(2) / len(text)
-        assert found.values["bits_per_character"] == pytest.approx(bits)
+        assert score.values["bits_per_character"] == pytest.approx(bits)
     failed = outcomes["blind"]
     assert isinstance(failed, ItemFailure)
     assert "perplexity(image=False) ranks by the words alone" in failed.message
@@ -229,13 +233,13 @@ def test_perplexity_is_a_metric_of_a_run_that_finds_its_pictures(
 def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> (
     None
 ):
-    asked: list[str] = []
+    prompts: list[str] = []
 
     class Listening(LLMJudge):
         """Keeps the prompts."""
 
         async def ask(self, operation: Any, draw: Draw = Draw()) -> Any:  # noqa: B008
-            asked.append(operation.prompt)
+            prompts.append(operation.prompt)
             reviewer = BACKENDS.build("reviewer:m")
             return await reviewer.surprisal(
                 operation.texts, prompt=operation.prompt
@@ -248,12 +252,16 @@ def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> (
             ByMetric(Perplexity("given", image=False)).rank(reviews, tools)
         )
     english = INSTRUCTIONS["en"]
-    assert asked == [INSTRUCTIONS["ja"], english, english, english]
-    own = Perplexity("given", image=False, instruction="Say what you see.")
-    asyncio.run(
-        ByMetric(own).rank(Reviews("p", ("a", "b"), language="ja"), tools)
+    assert prompts == [INSTRUCTIONS["ja"], english, english, english]
+    instructed = Perplexity(
+        "given", image=False, instruction="Say what you see."
     )
-    assert asked[-1] == "Say what you see."
+    asyncio.run(
+        ByMetric(instructed).rank(
+            Reviews("p", ("a", "b"), language="ja"), tools
+        )
+    )
+    assert prompts[-1] == "Say what you see."
 
 
 def test_texts_of_a_set_are_items_numbered_from_one() -> None:
@@ -279,18 +287,18 @@ def test_absolute_paths_may_point_into_the_root_of_media(
     data.write_text(json.dumps(row) + "\n", "utf-8")
     scorer = (ByMetric(metric("length")),)
 
-    def found(**options: Any) -> str | None:
-        sets, _ = read(
+    def find_image(**options: Any) -> str | None:
+        sets, _ = read_sets(
             RankConfig(str(data), tmp_path / "run", scorer, **options),
             tmp_path / "un",
         )
         return sets[0].image
 
-    assert found(rows=DataOptions(media_root=pictures)) == str(
+    assert find_image(rows=DataOptions(media_root=pictures)) == str(
         pictures / "1.png"
     )
     with pytest.raises(DataError):
-        found()
+        find_image()
 
 
 @pytest.mark.parametrize("threshold", [1.5, -1.5])

@@ -53,7 +53,7 @@ SCORES = [0.8, 0.4, -0.6, 0.45]
 
 
 def scored(ranks: tuple[float, ...]) -> Scored:
-    """What a scorer says whose values are these ranks."""
+    """Return the scores of a scorer whose values are these ranks."""
     return Scored(
         {"loss": tuple(float(rank) for rank in ranks)}, {"loss": False}
     )
@@ -111,13 +111,13 @@ def test_thresholds_table_is_the_one_worked_out_by_hand() -> None:
     for row, (limit, n, human, model, joined, share, prompt) in zip(
         rows, expected, strict=True
     ):
-        (found,) = row.scorers
+        (scorer,) = row.scorers
         assert (row.threshold, row.n) == (limit, n)
         assert row.human.mean == pytest.approx(human)
         assert row.prompt.mean == pytest.approx(prompt)
-        assert found.mean == pytest.approx(model)
-        assert found.with_model == pytest.approx(joined)
-        assert found.share_in_pair == pytest.approx(share)
+        assert scorer.mean == pytest.approx(model)
+        assert scorer.with_model == pytest.approx(joined)
+        assert scorer.share_in_pair == pytest.approx(share)
 
 
 def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> (
@@ -147,7 +147,7 @@ def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> 
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> (
+def test_main_table_is_over_images_at_the_threshold_and_has_kendalls_w() -> (
     None
 ):
     tables = study_tables(images(), ["m"])
@@ -201,9 +201,9 @@ def test_differences_are_paired_over_images() -> None:
 def test_of_pairs_that_agree_equally_well_each_counts_whatever_their_names(
     names: tuple[str, str, str],
 ) -> None:
-    one, two, three = (1.0, 2.0, 3.0), (2.0, 1.0, 3.0), (1.0, 3.0, 2.0)
-    ranks = dict(zip(names, (one, two, three), strict=True))
-    # two, three: 1 4 1 -> 1 - 6 * 6 / 24 = -0.5; one, two: 2 -> 0.5; one, three: 2 -> 0.5
+    first, second, third = (1.0, 2.0, 3.0), (2.0, 1.0, 3.0), (1.0, 3.0, 2.0)
+    ranks = dict(zip(names, (first, second, third), strict=True))
+    # second, third: 1 4 1 -> 1 - 6 * 6 / 24 = -0.5; first with second and third: 2 -> 0.5
     pairs = best_pairs(ranks)
     agreed = {
         frozenset({names[0], names[1]}): 0.5,
@@ -306,10 +306,10 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
         orders=((0, 1, 2), (2, 0, 1)),
         answers=((1, 2, 3), (2, 3, 1)),  # always in the order shown
     )
-    both = [RankedImage.of(one, {"r": first}) for one in reviews]
-    found = position_bias(both, "r")
-    assert found is not None
-    assert found.value == pytest.approx(1.0)
+    both = [RankedImage.of(texts, {"r": first}) for texts in reviews]
+    bias = position_bias(both, "r")
+    assert bias is not None
+    assert bias.value == pytest.approx(1.0)
     # image 2 answers by text, whatever the order: places 0 .5 1 with 0 .5 1, then 1 0 .5 ...
     fair = Scored(
         {"mean_rank": (1.0, 2.0, 3.0)},
@@ -317,11 +317,11 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
         orders=((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 1, 2)),
         answers=((1, 2, 3), (1, 2, 3), (1, 2, 3), "no usable answer"),
     )
-    found = position_bias([RankedImage.of(reviews[0], {"r": fair})], "r")
-    assert found is not None
+    bias = position_bias([RankedImage.of(reviews[0], {"r": fair})], "r")
+    assert bias is not None
     # each text stands once at each place: rank and place have nothing in common
-    assert found.value == pytest.approx(0.0, abs=1e-12)
-    assert (found.n_requests, found.n_failed) == (4, 1)
+    assert bias.value == pytest.approx(0.0, abs=1e-12)
+    assert (bias.n_requests, bias.n_failed) == (4, 1)
     assert position_bias(images(), "m") is None
 
 
@@ -339,14 +339,14 @@ def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> (
         RankedImage.of(reviews, {"r": good}),
         RankedImage.of(reviews, {}, {"r": 2}),
     )
-    found = position_bias([ranked, lost, lost], "r")
-    assert found is not None
-    assert (found.n_requests, found.n_failed) == (6, 5)
-    assert found.value == pytest.approx(1.0)
-    found = position_bias([lost], "r")
-    assert found is not None
-    assert (found.value, found.interval) == (None, None)
-    assert (found.n_requests, found.n_failed) == (2, 2)
+    bias = position_bias([ranked, lost, lost], "r")
+    assert bias is not None
+    assert (bias.n_requests, bias.n_failed) == (6, 5)
+    assert bias.value == pytest.approx(1.0)
+    bias = position_bias([lost], "r")
+    assert bias is not None
+    assert (bias.value, bias.interval) == (None, None)
+    assert (bias.n_requests, bias.n_failed) == (2, 2)
 
 
 def test_lengths_are_means_over_the_texts_of_a_language() -> None:

@@ -26,7 +26,7 @@ _HEADINGS = {
     "people_alone": "people alone",
     "models_alone": "models alone",
 }
-_SHOWN = {
+_TERMINAL_COLUMNS = {
     "scores": (
         "direction",
         "dataset",
@@ -108,25 +108,25 @@ def bidirectional(
     from beholder.kinds.bidirectional.study import study
     from beholder.run.reading import incomplete_runs
 
-    found = study(observe(run, columns, metric_name=metric), settings)
+    comparison = study(observe(run, columns, metric_name=metric), settings)
     folder = out or run / "bidirectional"
-    page = write_bidirectional(found, run, folder)
-    plain: dict[str, object] = {
-        table.name: [*map(dict, table.rows)] for table in found.tables
+    page = write_bidirectional(comparison, run, folder)
+    json_content: dict[str, object] = {
+        table.name: [*map(dict, table.rows)] for table in comparison.tables
     }
-    plain["omitted"] = [asdict(part) for part in found.omitted]
-    plain["cautions"] = cautions = incomplete_runs(run)
-    tell_result(plain, [*_main_tables(found)], as_json)
+    json_content["omitted"] = [asdict(part) for part in comparison.omitted]
+    json_content["cautions"] = cautions = incomplete_runs(run)
+    tell_result(json_content, [*_main_tables(comparison)], as_json)
     for caution in cautions:
         say(f"caution: {caution}")
-    for part in found.omitted:
+    for part in comparison.omitted:
         say(f"left out: {part.title}: {part.reason}")
     say(f"tables: {folder / 'tables'}\nreport: {page}")
 
 
 def _main_tables(study: Study) -> Iterator[Table]:
-    """F1, rates and selectivity."""
-    for name, keys in _SHOWN.items():
+    """Yield the tables that a terminal has room for: F1, rates and selectivity."""
+    for name, keys in _TERMINAL_COLUMNS.items():
         table = study.table(name)
         if table is not None:
             yield replace(

@@ -30,7 +30,7 @@ def bidirectional(
 
     Raises:
         ConfigError: No metric of the run scores in both directions, or a rating is no number.
-        RunError: The folder holds no run of scores.
+        RunError: The folder is not a run of scores.
     """
     folder = run.path if isinstance(run, Run) else Path(run)
     return study(

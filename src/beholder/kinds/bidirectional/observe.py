@@ -1,4 +1,4 @@
-"""Reads the pairs of texts of a run: what ``dcscore(direction='both')`` found, groups, ratings."""
+"""Reads the pairs of texts of a run: values and units of ``dcscore``, groups, ratings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def observe(
     *,
     metric_name: str | None = None,
 ) -> list[TextPair]:
-    """Read a run.
+    """Read the pairs of texts of a run, with their scores in both directions.
 
     Args:
         run: The run directory.
@@ -38,7 +38,7 @@ def observe(
 
     Raises:
         ConfigError: No metric of the run scores in both directions, or a rating is no number.
-        RunError: The folder holds no run.
+        RunError: The folder is not a run.
     """
     manifest.check_kind(run, manifest.SCORES)
     log = manifest.read(run)
@@ -46,57 +46,75 @@ def observe(
         entry.name: [value.name for value in entry.values]
         for entry in log.metrics
     }
-    chosen = _chosen(values, run, metric_name)
-    others = {name: own[0] for name, own in values.items() if name != chosen}
+    studied_metric = _choose_metric(values, run, metric_name)
+    first_values = {
+        name: names[0]
+        for name, names in values.items()
+        if name != studied_metric
+    }
     pairs = []
     with Store.read(run) as store:
         scores = {
-            name: dict(store.values(name, log.data.n_items)) for name in others
+            name: dict(store.values(name, log.data.n_items))
+            for name in first_values
         }
         for position, item in store.items():
+            # A run that was restarted with fewer items keeps the further ones in its store.
             if position >= log.data.n_items:
                 break
-            pair = _pair(item, store, chosen, position, columns or Columns())
+            pair = _read_pair(
+                item, store, studied_metric, position, columns or Columns()
+            )
+            # Of each other metric only its first value is compared, the one it is known by.
             if pair is not None:
-                given = {
-                    name: scores[name].get(position, {}) for name in others
+                item_scores = {
+                    name: scores[name].get(position, {})
+                    for name in first_values
                 }
-                found = {
-                    n: own[others[n]]
-                    for n, own in given.items()
-                    if others[n] in own
+                other_scores = {
+                    name: by_value[first_values[name]]
+                    for name, by_value in item_scores.items()
+                    if first_values[name] in by_value
                 }
                 pairs.append(
-                    replace(pair, others={"har": found} if found else {})
+                    replace(
+                        pair,
+                        other_scores={"har": other_scores}
+                        if other_scores
+                        else {},
+                    )
                 )
-    return _with_swapped(pairs, others)
+    return _add_swapped_scores(pairs, first_values)
 
 
-def _chosen(
+def _choose_metric(
     values: Mapping[str, Sequence[str]], run: Path, name: str | None
 ) -> str:
-    both = [
+    candidates = [
         metric
-        for metric, own in values.items()
-        if {"har_f1", "mar_f1"} <= set(own)
+        for metric, names in values.items()
+        if {"har_f1", "mar_f1"} <= set(names)
     ]
-    if name is not None and name not in both:
+    # A metric that was named and does not fit is an error, not a reason to take another.
+    if name is not None and name not in candidates:
         raise ConfigError(
-            f"{run} has no metric {name!r} with both directions; there are: {', '.join(both)}"
+            f"{run} has no metric {name!r} with both directions; there are: {', '.join(candidates)}"
         )
-    if not both:
+    if not candidates:
         raise ConfigError(
             f'{run} has no scores in both directions; score it with -m "{METRIC}"'
         )
-    return name or both[0]
+    return name or candidates[0]
 
 
-def _pair(
+def _read_pair(
     item: Item, store: Store, name: str, position: int, columns: Columns
 ) -> TextPair | None:
-    found = store.score(name, position)
-    if found is None:
+    outcome = store.score(name, position)
+    if outcome is None:
         return None  # the run was interrupted before this item
+    # Texts about one picture must share its key. Items without files are distinguished by their
+    # references, as items of one picture repeat them.
     group = item.group
     pictures = item.images or ((item.video,) if item.video else ())
     pair = TextPair(
@@ -113,32 +131,35 @@ def _pair(
         model_raters=_raters(item, columns.rating, "annotators"),
         human_raters=_raters(item, columns.human_rating, "human_annotators"),
     )
-    if not isinstance(found, ItemScore):
-        return replace(pair, failure=found.message)
-    model, human = facts(found.units)
-    about = {
-        way: found.detail.get("directions", {}).get(way, {})
-        for way in DIRECTIONS
+    if not isinstance(outcome, ItemScore):
+        return replace(pair, failure=outcome.message)
+    model, human = facts(outcome.units)
+    # Values that are means over all references are about each of them: no entry in ``chosen``.
+    details = {
+        direction: outcome.detail.get("directions", {}).get(direction, {})
+        for direction in DIRECTIONS
     }
-    chosen = {
-        w: one.get("reference", 0)
-        for w, one in about.items()
-        if one.get("over") != "mean"
+    reference_by_direction = {
+        direction: detail.get("reference", 0)
+        for direction, detail in details.items()
+        if detail.get("over") != "mean"
     }
     return replace(
         pair,
-        values=found.values,
+        values=outcome.values,
         model_facts=model,
         human_facts=human,
-        chosen=chosen,
+        chosen=reference_by_direction,
     )
 
 
 def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-    """Units of a score as facts of the model's text and of people's texts."""
-    kept = [unit for unit in units if unit.kind == "statement"]
+    """Return the units of a score as facts of the model's text and of people's texts."""
+    statements = [unit for unit in units if unit.kind == "statement"]
+    # Matches name units of the other side by the index in their text; facts are numbered over all
+    # texts of a side, so indices are translated.
     model, human = (
-        [unit for unit in kept if unit.side == side]
+        [unit for unit in statements if unit.side == side]
         for side in ("candidate", "reference")
     )
     model_places = {
@@ -149,39 +170,48 @@ def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
         for place, unit in enumerate(human)
     }
 
-    def read(unit: Unit, places: Mapping[tuple[int, int], int]) -> Fact:
+    def build_fact(unit: Unit, places: Mapping[tuple[int, int], int]) -> Fact:
         detail = unit.detail
+        # Matches by reference text; those of the reference that the score is about are apart.
         matched = {
-            int(other): ids
-            for other, ids in detail.get("elsewhere", {}).items()
+            int(voice): ids
+            for voice, ids in detail.get("elsewhere", {}).items()
         }
-        against = detail.get("against", 0) if unit.side == "candidate" else 0
-        matched[against] = detail.get("matched") or ()
+        reference_index = (
+            detail.get("against", 0) if unit.side == "candidate" else 0
+        )
+        matched[reference_index] = detail.get("matched") or ()
+        targets = [
+            (voice, index)
+            for voice, ids in sorted(matched.items())
+            for index in _majority_matches(ids)
+        ]
         return Fact(
             text=unit.text,
             subject=str(detail.get("subject") or ""),
             relevant=bool(detail.get("relevant", True)),
             verified=detail.get("verified"),
             matches=tuple(
-                places[other, index]
-                for other, ids in sorted(matched.items())
-                for index in _usual(ids)
-                if (other, index) in places
+                places[target] for target in targets if target in places
             ),
             voice=unit.reference_index or 0,
         )
 
     return (
-        tuple(read(unit, human_places) for unit in model),
-        tuple(read(unit, model_places) for unit in human),
+        tuple(build_fact(unit, human_places) for unit in model),
+        tuple(build_fact(unit, model_places) for unit in human),
     )
 
 
-def _usual(matched: Sequence[int | None]) -> list[int]:
-    """The matches that at least half of the samples name."""
-    named = [index for index in matched if index is not None]
+def _majority_matches(samples: Sequence[int | None]) -> list[int]:
+    """Return the matches that at least half of the samples report, sorted."""
+    indices = [index for index in samples if index is not None]
     return sorted(
-        {index for index in named if 2 * named.count(index) >= len(matched)}
+        {
+            index
+            for index in indices
+            if 2 * indices.count(index) >= len(samples)
+        }
     )
 
 
@@ -190,6 +220,7 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
     if value is None:
         return ()
     if isinstance(value, Mapping):
+        # In the order in which ``_raters`` lists the names.
         value = [value[rater] for rater in sorted(value)]
     values = value if isinstance(value, list | tuple) else [value]
     if not all(
@@ -203,7 +234,7 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
 
 
 def _raters(item: Item, label: str, field: str) -> tuple[str, ...]:
-    """Names of the raters, from ``judgments`` or from a field of ``annotate export``."""
+    """Return the names of raters, from ``judgments`` or from a field of ``annotate export``."""
     value = item.judgments.get(label)
     if isinstance(value, Mapping):
         return tuple(sorted(value))
@@ -217,17 +248,18 @@ def _raters(item: Item, label: str, field: str) -> tuple[str, ...]:
     return ()
 
 
-def _with_swapped(
-    pairs: list[TextPair], others: Mapping[str, str]
+def _add_swapped_scores(
+    pairs: list[TextPair], first_values: Mapping[str, str]
 ) -> list[TextPair]:
-    """Pairs with other metrics in the direction MAR: people's text against the model's.
+    """Return the pairs with other metrics in the direction MAR: people's text against the model's.
 
     Only for rated texts of people, and only metrics that cost nothing. With several references,
     the text that the values of DCScore are about, or the mean over all.
     """
-    rated = [
+    rated_pairs = [
         p for p in pairs if p.human_ratings and p.references and p.candidate
     ]
+    # Metrics that need a judge or a server would cost money here, without the user's asking.
     swapped = [
         Item(
             p.id,
@@ -235,25 +267,32 @@ def _with_swapped(
             (p.candidate,),
             group={"language": p.language},
         )
-        for p in rated
+        for p in rated_pairs
         for voice in p.voices("mar")
     ]
-    found: dict[str, dict[str, list[float]]] = {}
-    for name, value in others.items() if rated else ():
-        made = metric(name)
-        if not all(_is_local(kind, spec) for kind, spec in made.tool_specs()):
+    scores_by_item: dict[str, dict[str, list[float]]] = {}
+    for name, value in first_values.items() if rated_pairs else ():
+        local_metric = metric(name)
+        if not all(
+            _is_local(kind, spec) for kind, spec in local_metric.tool_specs()
+        ):
             continue
-        for item, score in zip(swapped, made.score(swapped), strict=True):
+        for item, score in zip(
+            swapped, local_metric.score(swapped), strict=True
+        ):
             if isinstance(score, ItemScore) and value in score.values:
-                found.setdefault(item.id, {}).setdefault(name, []).append(
-                    score.values[value]
-                )
+                scores_by_item.setdefault(item.id, {}).setdefault(
+                    name, []
+                ).append(score.values[value])
+    # Several references give one value each.
     means = {
-        key: {name: fmean(v) for name, v in by.items()}
-        for key, by in found.items()
+        key: {name: fmean(v) for name, v in values_by_name.items()}
+        for key, values_by_name in scores_by_item.items()
     }
     return [
-        replace(pair, others={**pair.others, "mar": means[pair.id]})
+        replace(
+            pair, other_scores={**pair.other_scores, "mar": means[pair.id]}
+        )
         if pair.id in means
         else pair
         for pair in pairs
@@ -261,7 +300,7 @@ def _with_swapped(
 
 
 def _is_local(kind: str, spec: str) -> bool:
-    """Whether a tool asks no judge and no server: an encoder, or a built-in tool (``static``)."""
+    """Return whether a tool needs no judge and no server: an encoder, or a built-in tool."""
     return kind == "encoder" or (
         kind in ("embedder", "splitter") and ":" not in spec
     )

@@ -91,9 +91,10 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
         The page.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder is not a run.
     """
     write_tables(study.tables, out / "tables")
+    # The tables as files come first: the page names them.
     log = manifest.read(run)
     page = render_page(
         "bidirectional.html.j2",
@@ -109,65 +110,66 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
         study=study,
         views={table.name: list(_views(table)) for table in study.tables},
         no_figures=no_figures(),
-        figures={} if no_figures() else _drawn(study, out / "figures"),
+        figures={} if no_figures() else _write_figures(study, out / "figures"),
     )
     files.write_text(out / "report.html", page)
     return out / "report.html"
 
 
-def _drawn(study: Study, folder: Path) -> dict[str, str]:
-    """Write the figures as SVG and PNG files; gives the SVG of each for the page, by name."""
+def _write_figures(study: Study, folder: Path) -> dict[str, str]:
+    """Write the figures as SVG and PNG files; return the SVG of each for the page, by name."""
     from matplotlib import rc_context  # loads slowly, and may be missing
 
     from beholder.kinds.bidirectional.plots import figures
 
     files.make_folder(folder)
-    drawn = {}
+    uris = {}
     # Letters are left to the reader's fonts, which cover scripts that matplotlib's font does not.
     with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         for name, figure in figures(study):
             svg, _ = save(figure, folder / name, ("svg", "png"))
-            drawn[name] = svg_uri(svg.read_bytes())
-    return drawn
+            uris[name] = svg_uri(svg.read_bytes())
+    return uris
 
 
 def _views(table: Table) -> Iterator[tuple[PagePart, Markup]]:
-    """The parts of a table that have rows, as HTML; columns of one value are left out."""
-    whole = PagePart(table.title, folded=table.name == "category_rates")
-    for part in _PARTS.get(table.name, (whole,)):
+    """Yield the parts of a table that have rows, as HTML, without columns of one value."""
+    whole_table = PagePart(table.title, folded=table.name == "category_rates")
+    for part in _PARTS.get(table.name, (whole_table,)):
         rows = [
             row
             for row in table.rows
             if not part.key or row[part.key] in part.values
         ]
+        # A part without rows would be a heading over nothing.
         if rows:
-            hidden = (() if part.folded else (part.key,)) + (
+            # A part is about one value of its key, which its title names already.
+            hidden_keys = (() if part.folded else (part.key,)) + (
                 _IN_FILE_ONLY if part.key else ()
             )
-            shown = replace(
+            part_table = replace(
                 table,
                 columns=tuple(
                     column
                     for column in table.columns
-                    if column.key not in hidden
+                    if column.key not in hidden_keys
                 ),
                 rows=tuple(rows),
                 notes=() if part.folded else table.notes,
             )
-            yield part, html(_shortened(shown))
+            yield part, html(_shorten(part_table))
 
 
-def _shortened(table: Table) -> Table:
-    """The first rows of each data set and language, if the table is ranked."""
+def _shorten(table: Table) -> Table:
+    """Return a ranked table with the first rows of each data set and language."""
     if not table.name.startswith("selectivity_"):
         return table
     places = groupby(table.rows, key=itemgetter("dataset", "language"))
-    shown = [row for _, rows in places for row in islice(rows, MAX_ROWS)]
-    n_more = len(table.rows) - len(shown)
-    more = (
-        (f"{n_more:,} more rows are in tables/{table.name}.csv.",)
-        if n_more
-        else ()
-    )
-    return replace(table, rows=tuple(shown), notes=(*table.notes, *more))
+    first_rows = [row for _, rows in places for row in islice(rows, MAX_ROWS)]
+    n_more = len(table.rows) - len(first_rows)
+    notes = table.notes
+    if n_more:
+        note = f"{n_more:,} more rows are in tables/{table.name}.csv."
+        notes = (*notes, note)
+    return replace(table, rows=tuple(first_rows), notes=notes)

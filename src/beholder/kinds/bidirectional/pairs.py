@@ -57,7 +57,7 @@ Texts: TypeAlias = Annotated[int, heading("Texts", "count")]
 Pictures: TypeAlias = Annotated[int, heading("Pictures", "count")]
 PairedP: TypeAlias = Annotated[float | None, heading("p, paired", "p")]
 HolmP: TypeAlias = Annotated[float | None, heading("p (Holm)", "p")]
-"""Filled in by ``holm`` when the whole family of tests is known."""
+"""Filled in by ``holm`` when all tests of the family are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Fact:
         text: The unit in words.
         subject: Identifier of what it is about (``dog_0``), or an empty text.
         relevant: Whether it states something visible.
-        verified: Whether picture or other text supports it; None if this was not asked.
+        verified: Whether picture or other text supports it; None if the judge was not asked.
         matches: Indices of the units of the other side that say the same, judged from this side.
         voice: For people's units, the index of their text in ``TextPair.references``.
     """
@@ -101,7 +101,7 @@ class TextPair:
         human_ratings: People's ratings of the reference.
         model_raters: Names of the raters of the candidate, in the same order; empty if unknown.
         human_raters: Names of the raters of the reference, likewise.
-        others: Scores of other metrics per direction, by name.
+        other_scores: Scores of other metrics per direction, by name.
         chosen: Per direction, the index of the reference that its values are about; without an
             entry they are about each reference.
         failure: Why there are no values.
@@ -124,7 +124,7 @@ class TextPair:
     human_ratings: tuple[float, ...] = ()
     model_raters: tuple[str, ...] = ()
     human_raters: tuple[str, ...] = ()
-    others: Mapping[Direction, Mapping[str, float]] = field(
+    other_scores: Mapping[Direction, Mapping[str, float]] = field(
         default_factory=dict
     )
     chosen: Mapping[Direction, int] = field(default_factory=dict)
@@ -132,17 +132,16 @@ class TextPair:
     set_aside: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, direction: Direction, name: str) -> float | None:
-        """A score such as ``f1`` in one direction, or None."""
+        """Return a score such as ``f1`` in one direction, or None."""
         return self.values.get(f"{direction}_{name}")
 
     def voices(self, direction: Direction) -> tuple[int, ...]:
-        """Indices of the references that the values of a direction are about."""
-        one = self.chosen.get(direction)
-        return (
-            tuple(range(max(1, len(self.references))))
-            if one is None
-            else (one,)
-        )
+        """Return the indices of the references that the values of a direction are about."""
+        voice = self.chosen.get(direction)
+        if voice is not None:
+            return (voice,)
+        # An item without a reference text still has the units of one reference.
+        return tuple(range(max(1, len(self.references))))
 
 
 Pairs: TypeAlias = Sequence[TextPair]
@@ -155,38 +154,38 @@ class PairGroup:
     Attributes:
         pairs: The pairs.
         place: The cells that name the group: data set, direction, system...
-        whole: The group that this one is a part of.
+        parent: The group that this one is a part of.
     """
 
     pairs: Pairs
     place: Cells = field(default_factory=dict)
-    whole: PairGroup | None = None
+    parent: PairGroup | None = None
 
     def part(self, pairs: Pairs, **place: object) -> PairGroup:
-        """A part of the group, with the further cells that name it."""
+        """Return a part of the group, with the further cells that name it."""
         return PairGroup(pairs, {**self.place, **place}, self)
 
     @property
     def direction(self) -> Direction:
-        """Its direction."""
+        """Return the direction of the group."""
         return cast("Direction", self.place["direction"])
 
     @property
     def value(self) -> str:
-        """The score it is about."""
+        """Return the name of the score that the group is about; F1 unless it names another."""
         return str(self.place.get("value", "f1"))
 
     def scores(self, name: str) -> Scores:
-        """A score of each pair that has it, in the direction of the group."""
+        """Return a score of each pair that has it, in the direction of the group."""
         return scores_of(self.pairs, self.direction, name)
 
 
 Axis: TypeAlias = Callable[[PairGroup], Iterable[PairGroup]]
-"""Splits a group into parts."""
+"""A function that splits a group into parts."""
 
 
-def by(key: str) -> Axis:
-    """Splits pairs by one of their fields, in order of appearance."""
+def split_by(key: str) -> Axis:
+    """Return an axis that splits pairs by one of their fields, in order of appearance."""
 
     def parts(group: PairGroup) -> Iterator[PairGroup]:
         for name, pairs in by_key(
@@ -197,24 +196,24 @@ def by(key: str) -> Axis:
     return parts
 
 
-systems = by("system")
+systems = split_by("system")
 
 
 def sets(group: PairGroup) -> Iterator[PairGroup]:
-    """Splits pairs by data set and language, which are never mixed."""
+    """Split pairs by data set and language, which are never mixed."""
     for dataset in ordered(pair.dataset for pair in group.pairs):
         for language in ordered(pair.language for pair in group.pairs):
-            found = [
+            members = [
                 p
                 for p in group.pairs
                 if (p.dataset, p.language) == (dataset, language)
             ]
-            if found:
-                yield group.part(found, dataset=dataset, language=language)
+            if members:
+                yield group.part(members, dataset=dataset, language=language)
 
 
 def common_images(pairs: Pairs) -> set[str]:
-    """The pictures of which every system among the pairs has a text, scored or failed."""
+    """Return the pictures of which every system among the pairs has a text, scored or failed."""
     images = [
         {pair.image for pair in part.pairs}
         for part in systems(PairGroup(pairs))
@@ -223,18 +222,19 @@ def common_images(pairs: Pairs) -> set[str]:
 
 
 def scored_images(pairs: Pairs) -> set[str]:
-    """The pictures of which every system has scores; systems without any score do not count."""
+    """Return the pictures of which every system with any score has one."""
     images = [
         {pair.image for pair in part.pairs if pair.values}
         for part in systems(PairGroup(pairs))
     ]
+    # A system whose texts all failed would leave no picture to compare the others on.
     return set.intersection(*filter(None, images)) if any(images) else set()
 
 
 def restrict_to_common(
     pairs: Pairs,
 ) -> tuple[list[TextPair], tuple[str, ...]]:
-    """The pairs whose pictures all systems of their data set and language describe.
+    """Keep the pairs whose pictures all systems of their data set and language describe.
 
     Captions that failed, or that another step moved or dropped, would else leave systems to be
     compared on different pictures; so would texts whose scoring failed, and the scores of other
@@ -243,30 +243,36 @@ def restrict_to_common(
     Returns:
         The pairs, in their order, and a note for each set that is restricted or not comparable.
     """
+    # Two steps per data set and language: pairs of pictures that not all systems describe are
+    # dropped; scores of pictures that not all systems have scores for are set aside, while the
+    # texts stay, so that failures and lengths are still counted.
     restricted: dict[int, TextPair | None] = {}
     notes = []
     for group in sets(PairGroup(pairs)):
-        named = " ".join(
+        set_name = " ".join(
             filter(
                 None,
                 (str(group.place[key]) for key in ("dataset", "language")),
             )
         )
-        name = f"{named}: " if named else ""
+        prefix = f"{set_name}: " if set_name else ""
+        # Nothing in common: systems are shown, none is called the best, and the notes say why.
         common = common_images(group.pairs)
-        others = [pair for pair in group.pairs if pair.image not in common]
+        other_pairs = [
+            pair for pair in group.pairs if pair.image not in common
+        ]
         n_images = len({pair.image for pair in group.pairs})
         if not common:
             notes.append(
-                f"{name}no picture is described by all systems: their means are of different"
+                f"{prefix}no picture is described by all systems: their means are of different"
                 " pictures, none is marked as the best, and none is tested."
             )
             continue
-        if others:
-            restricted |= {id(pair): None for pair in others}
+        if other_pairs:
+            restricted |= {id(pair): None for pair in other_pairs}
             notes.append(
-                f"{name}only the {len(common):,} of {n_images:,} pictures that all systems"
-                f" describe; texts left out: {_counts_by_system(others)}."
+                f"{prefix}only the {len(common):,} of {n_images:,} pictures that all systems"
+                f" describe; texts left out: {_counts_by_system(other_pairs)}."
             )
         described = [pair for pair in group.pairs if pair.image in common]
         scored = scored_images(described)
@@ -277,17 +283,18 @@ def restrict_to_common(
         ]
         if unequal and not scored:
             notes.append(
-                f"{name}no picture has scores of all systems: their means are of different"
+                f"{prefix}no picture has scores of all systems: their means are of different"
                 " pictures, none is marked as the best, and none is tested."
             )
         elif unequal:
             restricted |= {id(pair): _without_scores(pair) for pair in unequal}
             failed = [pair for pair in described if pair.failure is not None]
             notes.append(
-                f"{name}only the {len(scored):,} of {len(common):,} pictures that have scores of"
+                f"{prefix}only the {len(scored):,} of {len(common):,} pictures that have scores of"
                 f" all systems; texts that failed: {_counts_by_system(failed)}; scores set aside"
                 f" because another system's text failed: {_counts_by_system(unequal)}."
             )
+    # Pairs that no step touched stay as they are.
     compared = (restricted.get(id(pair), pair) for pair in pairs)
     return [pair for pair in compared if pair is not None], tuple(notes)
 
@@ -308,14 +315,14 @@ def _without_scores(pair: TextPair) -> TextPair:
     )
 
 
-def each(key: str, names: Iterable[str]) -> Axis:
-    """The same pairs once for each name of a value."""
+def repeat_for(key: str, names: Iterable[str]) -> Axis:
+    """Return an axis that repeats the same pairs for each of the names of a value."""
     return lambda group: [
         group.part(group.pairs, **{key: name}) for name in names
     ]
 
 
-directions = each("direction", DIRECTIONS)
+directions = repeat_for("direction", DIRECTIONS)
 
 
 def pair_table(
@@ -343,6 +350,7 @@ def pair_table(
         family: How each group is split into the parts whose rows are one family of tests.
         finish: What completes the rows of a family, such as ``holm("p")``.
     """
+    # Families are completed one by one: Holm's correction must not reach across them.
     rows: list[Cells] = []
     for group in split(PairGroup(pairs), axes):
         parts = split(group, family)
@@ -353,38 +361,43 @@ def pair_table(
                 for record in records(part)
             ]
         )
+    # A record type that has a column of a group itself decides on its place and heading.
     own_keys = {column.key for column in columns_of(record_type)}
-    named = [
+    group_columns = [
         column
         for key, column in _COLUMNS.items()
         if rows and key in rows[0] and key not in own_keys
     ]
     return Table.from_records(
-        name, title, record_type, rows, notes, before=named
+        name, title, record_type, rows, notes, before=group_columns
     )
 
 
 def split(group: PairGroup, axes: Sequence[Axis]) -> list[PairGroup]:
-    """The parts of a group, split along several axes, the outermost first."""
+    """Return the parts of a group, split along several axes, the outermost first."""
     groups = [group]
     for axis in axes:
-        groups = [part for whole in groups for part in axis(whole)]
+        groups = [part for parent in groups for part in axis(parent)]
     return groups
 
 
 def holm(*keys: str) -> Callable[[list[Cells]], list[Cells]]:
-    """Completes a family of tests: ``KEY_holm`` for each p value ``KEY``."""
+    """Return a function that adds ``KEY_holm`` to a family of tests for each p value ``KEY``."""
 
-    def corrected(rows: list[Cells]) -> list[Cells]:
+    def correct(rows: list[Cells]) -> list[Cells]:
         for key in keys:
-            p_values = [
-                p if isinstance(p := row[key], float) else None for row in rows
-            ]
+            # A test that could not be made has None, which does not count in the family.
+            p_values = [as_float(row[key]) for row in rows]
             for row, p in zip(rows, stats.holm(p_values), strict=True):
                 row[f"{key}_holm"] = p
         return rows
 
-    return corrected
+    return correct
+
+
+def as_float(cell: object) -> float | None:
+    """Return the number in a cell of a table, or None if it has none."""
+    return cell if isinstance(cell, float) else None
 
 
 def count_pictures(scores: Scores) -> int:
@@ -406,14 +419,15 @@ def mean_over_pictures(values: Sequence[float]) -> Estimate | None:
 
 
 def scores_of(pairs: Pairs, direction: Direction, name: str) -> Scores:
-    """A score of each pair that has it."""
-    return [
-        (p.image, value)
-        for p in pairs
-        if (value := p.value(direction, name)) is not None
-    ]
+    """Return a score of each pair that has it, with its picture."""
+    scores = []
+    for pair in pairs:
+        value = pair.value(direction, name)
+        if value is not None:
+            scores.append((pair.image, value))
+    return scores
 
 
 def ordered(values: Iterable[str]) -> list[str]:
-    """Different values in order of appearance."""
+    """Return the different values in order of appearance."""
     return list(dict.fromkeys(values))

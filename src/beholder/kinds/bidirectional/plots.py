@@ -18,11 +18,11 @@ from beholder.kinds.bidirectional.pairs import (
     DIRECTIONS,
     PairGroup,
     Scores,
-    by,
     directions,
-    each,
+    repeat_for,
     sets,
     split,
+    split_by,
     systems,
 )
 from beholder.kinds.bidirectional.ratings import rated_texts
@@ -71,14 +71,15 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
     pairs = PairGroup(study.pairs)
 
     def categories(group: PairGroup) -> list[PairGroup]:
-        parts = [p for p in by("category")(group) if p.place["category"]]
+        parts = [p for p in split_by("category")(group) if p.place["category"]]
         # The random sample, which the others are compared with, comes last.
         random = study.settings.random
         return sorted(parts, key=lambda part: part.place["category"] == random)
 
     for value in ("f1", "precision", "recall"):
         groups = split(
-            PairGroup(study.main), (sets, each("value", (value,)), directions)
+            PairGroup(study.main),
+            (sets, repeat_for("value", (value,)), directions),
         )
         panels = [
             _panel(study, group, "scores", "tests", systems(group))
@@ -88,7 +89,9 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
             label = "F1" if value == "f1" else value.capitalize()
             yield value, boxes_figure(panels, label)
     for direction in DIRECTIONS if study.table("categories") else ():
-        groups = split(pairs, (each("direction", (direction,)), sets, systems))
+        groups = split(
+            pairs, (repeat_for("direction", (direction,)), sets, systems)
+        )
         panels = [
             _panel(study, group, "", "categories", categories(group))
             for group in groups
@@ -107,14 +110,12 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
             "consensus",
             boxes_figure(panels, "speakers per content", unit=False),
         )
-    panels = [
-        (
-            f"Ratings{_place(group.place)}",
-            [Box(who, _numbers(texts)) for who, texts in ratings.items()],
-        )
-        for group in groups
-        if (ratings := rated_texts(group))
-    ]
+    panels = []
+    for group in groups:
+        ratings = rated_texts(group)
+        boxes = [Box(who, _numbers(texts)) for who, texts in ratings.items()]
+        if boxes:
+            panels.append((f"Ratings{_place(group.place)}", boxes))
     if panels:
         yield "ratings", boxes_figure(panels, "rating", unit=False)
 
@@ -132,13 +133,13 @@ def _place(place: Mapping[str, object]) -> str:
 def _panel(
     study: Study,
     group: PairGroup,
-    of_best: str,
-    of_tests: str,
+    best_table: str,
+    test_table: str,
     parts: Iterable[PairGroup],
 ) -> PlotPanel:
     """Return a box per part, marked as its row in the tables of the best systems and of tests."""
-    best = _marked_rows(study, of_best, "best")
-    different = _marked_rows(study, of_tests, "significant")
+    best = _marked_rows(study, best_table, "best")
+    different = _marked_rows(study, test_table, "significant")
     boxes = []
     for part in parts:
         key = _key(part.place)
@@ -165,9 +166,9 @@ def _key(place: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _consensus_boxes(group: PairGroup) -> Iterator[Box]:
-    found = contents(group.pairs)
-    counts = consensus_by_image(found)
-    categories = {content.image: content.category for content in found}
+    all_contents = contents(group.pairs)
+    counts = consensus_by_image(all_contents)
+    categories = {content.image: content.category for content in all_contents}
     for name in ("all", *dict.fromkeys(filter(None, categories.values()))):
         means = [
             fmean(numbers)
@@ -192,6 +193,7 @@ def boxes_figure(
         columns: Panels in a row.
         unit: Whether the axis is 0..1.
     """
+    # Panels share one vertical axis, so that boxes of different panels can be compared.
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     widest = max(len(boxes) for _, boxes in panels)
@@ -221,6 +223,7 @@ def _draw_boxes(axes: Axes, boxes: Sequence[Box]) -> None:
     ]
     axes.set_xticks(range(len(labels)), labels, fontsize=7.5, parse_math=False)
     axes.set_xlim(-0.6, len(labels) - 0.4)
+    # A place without values keeps its label, so that panels can be compared.
     for place, box in enumerate(boxes):
         if not box.values:
             axes.text(

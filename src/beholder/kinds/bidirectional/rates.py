@@ -1,4 +1,4 @@
-"""Shares of made-up and omitted units, lengths, and how the same pictures fare described twice."""
+"""Shares of made-up and omitted units, lengths, and changes between data sets and languages."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from beholder.kinds.bidirectional.pairs import (
     Pictures,
     TextPair,
     Texts,
-    by,
+    as_float,
     count_pictures,
     directions,
-    each,
     holm,
     interval_heading,
     mean_of,
     mean_over_pictures,
     ordered,
     pair_table,
+    repeat_for,
     scores_of,
     sets,
+    split_by,
     systems,
 )
 from beholder.stats.bootstrap import PairedDifference
@@ -87,7 +88,12 @@ def rate_table(pairs: Pairs, note: str) -> Table:
 
 def category_rate_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return hallucination and omission per category: each system, and all together."""
-    axes = (sets, directions, each("category", categories), _and_all)
+    axes = (
+        sets,
+        directions,
+        repeat_for("category", categories),
+        _all_and_each_system,
+    )
     return pair_table(
         "category_rates",
         "Hallucination and omission by category",
@@ -99,16 +105,17 @@ def category_rate_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     )
 
 
-def _and_all(group: PairGroup) -> Iterator[PairGroup]:
-    """The pairs of a category: of all systems, if there are several, and of each."""
-    inside = [
+def _all_and_each_system(group: PairGroup) -> Iterator[PairGroup]:
+    """Yield the pairs of a category: of all systems, if there are several, then of each."""
+    in_category = [
         pair
         for pair in group.pairs
         if pair.category == group.place["category"]
     ]
-    parts = list(systems(group.part(inside)))
+    parts = list(systems(group.part(in_category)))
+    # With one system "all" would repeat its row.
     if len(parts) > 1:
-        yield group.part(inside, system="all")
+        yield group.part(in_category, system="all")
     yield from parts
 
 
@@ -119,14 +126,16 @@ def _rates(group: PairGroup) -> Iterator[RateRow]:
     )
     tested: list[tuple[str, float]] = []
     references: list[tuple[str, float]] = []
+    # Pooled rates count every unit once for each text it is compared with.
     for pair in group.pairs if made_up else ():
         for units, targets in (
-            _tests(pair, group.direction) if pair.values else ()
+            _units_under_test(pair, group.direction) if pair.values else ()
         ):
-            known = [unit for unit in units if unit.verified is not None]
+            checked = [unit for unit in units if unit.verified is not None]
             tested += [
-                (pair.image, float(not unit.verified)) for unit in known
+                (pair.image, float(not unit.verified)) for unit in checked
             ]
+            # A reference unit that any unit under test matches is mentioned, verified or not.
             covered = {match for unit in units for match in unit.matches}
             references += [
                 (pair.image, float(place not in covered)) for place in targets
@@ -143,10 +152,10 @@ def _rates(group: PairGroup) -> Iterator[RateRow]:
     )
 
 
-def _tests(
+def _units_under_test(
     pair: TextPair, direction: Direction
 ) -> Iterator[tuple[Sequence[Fact], Sequence[int]]]:
-    """For each reference: the units under test, and the indices of those they are compared with.
+    """Yield, per reference, the units under test and the indices of those they are compared with.
 
     Only references that the values of the direction are about.
     """
@@ -196,6 +205,7 @@ def _lengths(group: PairGroup) -> Iterator[LengthRow]:
     for pair in group.pairs:
         for voice, text in enumerate(pair.references):
             units = sum(fact.voice == voice for fact in pair.human_facts)
+            # The same text can be in the items of several systems: the units of one are enough.
             human[pair.image, text] = max(
                 units, human.get((pair.image, text), 0)
             )
@@ -203,20 +213,20 @@ def _lengths(group: PairGroup) -> Iterator[LengthRow]:
         ("people", [(image, text, n) for (image, text), n in human.items()])
     ]
     for part in systems(group):
-        own = [
+        system_texts = [
             (p.image, p.candidate, len(p.model_facts))
             for p in part.pairs
             if p.candidate
         ]
-        texts.append((str(part.place["system"]), own))
-    for author, measured in texts:
+        texts.append((str(part.place["system"]), system_texts))
+    for author, author_texts in texts:
         yield LengthRow(
             who=author,
-            n=len(measured),
+            n=len(author_texts),
             words=mean_of(
-                [(image, n_spoken(text)) for image, text, _ in measured]
+                [(image, n_spoken(text)) for image, text, _ in author_texts]
             ),
-            units=mean_of([(image, n) for image, _, n in measured if n]),
+            units=mean_of([(image, n) for image, _, n in author_texts if n]),
         )
 
 
@@ -235,7 +245,7 @@ class ChangeRow(Struct, frozen=True, kw_only=True):
 
 
 class LanguageChangeRow(ChangeRow, frozen=True, kw_only=True):
-    """The same of F1, with the rank of the system in both languages."""
+    """Mean F1 before and after, with the rank of the system in both languages."""
 
     before: Annotated[Mean, interval_heading("F1 before")]
     after: Annotated[Mean, interval_heading("F1 after")]
@@ -244,7 +254,7 @@ class LanguageChangeRow(ChangeRow, frozen=True, kw_only=True):
 
 
 def dataset_table(pairs: Pairs) -> Table:
-    """F1 and rates of each system in two data sets of the same pictures.
+    """Return F1 and rates of each system in two data sets of the same pictures.
 
     For example, captions as models write them and captions as long as people's.
     """
@@ -265,7 +275,12 @@ def dataset_table(pairs: Pairs) -> Table:
         "Change between data sets of the same pictures",
         ChangeRow,
         pairs,
-        (by("language"), between, directions, each("value", CHANGING)),
+        (
+            split_by("language"),
+            between,
+            directions,
+            repeat_for("value", CHANGING),
+        ),
         _change("dataset"),
         [note],
         family=(systems,),
@@ -274,12 +289,13 @@ def dataset_table(pairs: Pairs) -> Table:
 
 
 def language_table(pairs: Pairs, note: str) -> Table:
-    """Mean F1 in the first language and in each other one, over the pictures that have both."""
-    first, *others = ordered(pair.language for pair in pairs)
+    """Return mean F1 in the first language and in each other one, over pictures with both."""
+    # The first language of the data is the one that all others are compared with.
+    first, *other_languages = ordered(pair.language for pair in pairs)
 
     def between(group: PairGroup) -> Iterator[PairGroup]:
-        for other in others:
-            yield group.part(group.pairs, **{"from": first, "to": other})
+        for language in other_languages:
+            yield group.part(group.pairs, **{"from": first, "to": language})
 
     averaged = (
         "A picture counts for a system when it has F1 in both languages; several texts about it are"
@@ -290,17 +306,17 @@ def language_table(pairs: Pairs, note: str) -> Table:
         "Change between languages",
         LanguageChangeRow,
         pairs,
-        (by("dataset"), between, directions),
+        (split_by("dataset"), between, directions),
         _change("language"),
         [note, averaged],
         family=(systems,),
-        finish=lambda family: holm("p")(_ranked(family)),
+        finish=lambda family: holm("p")(_add_ranks(family)),
     )
     return table.with_rows(table.rows, _order_notes(table.rows))
 
 
 def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
-    """Mean before and after over the pictures that have the value in both, and its change.
+    """Return a function that yields means before and after, and the change, over common pictures.
 
     Args:
         key: Field of pairs whose value changes between the places ``from`` and ``to``.
@@ -312,14 +328,17 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
             for pair in group.pairs
             if getattr(pair, key) == group.place[when]
         ]
+        # Several texts about a picture count once, as their mean.
         values = by_key(scores_of(pairs, group.direction, group.value))
         return {
-            image: sum(found) / len(found) for image, found in values.items()
+            image: sum(numbers) / len(numbers)
+            for image, numbers in values.items()
         }
 
     def changes(group: PairGroup) -> Iterator[ChangeRow]:
         first, second = means(group, "from"), means(group, "to")
         images = [image for image in first if image in second]
+        # A system without a common picture has no row.
         if images:
             before, after = (
                 [mean[image] for image in images] for mean in (first, second)
@@ -336,31 +355,28 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
     return changes
 
 
-def _ranked(rows: list[Cells]) -> list[Cells]:
-    """Rows with the rank of each system, 1 the best; equal means share a rank."""
+def _add_ranks(rows: list[Cells]) -> list[Cells]:
+    """Add the rank of each system to its row, 1 the best; equal means share a rank."""
     for key in ("before", "after"):
-        values = [
-            mean if isinstance(mean := row[key], float) else 0.0
-            for row in rows
-        ]
+        # Sums of floats differ in the last digits with the order of items: rounded values tie.
+        values = [as_float(row[key]) or 0.0 for row in rows]
         means = round_values(values).tolist()
-        for row, own in zip(rows, means, strict=True):
-            row[f"rank_{key}"] = 1 + sum(mean > own for mean in means)
+        for row, own_mean in zip(rows, means, strict=True):
+            row[f"rank_{key}"] = 1 + sum(mean > own_mean for mean in means)
     return rows
 
 
 def _order_notes(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    # A note in words: readers look for a change of ranks first.
     for direction in DIRECTIONS:
-        own = [row for row in rows if row["direction"] == direction]
+        direction_rows = [row for row in rows if row["direction"] == direction]
         moved = [
             str(row["system"])
-            for row in own
+            for row in direction_rows
             if row["rank_before"] != row["rank_after"]
         ]
-        if own:
-            told = (
-                f"changes place for {', '.join(dict.fromkeys(moved))}"
-                if moved
-                else "stays"
-            )
-            yield f"{direction.upper()}: the order of systems {told}."
+        if direction_rows:
+            order = "stays"
+            if moved:
+                order = f"changes place for {', '.join(dict.fromkeys(moved))}"
+            yield f"{direction.upper()}: the order of systems {order}."

@@ -37,13 +37,14 @@ from beholder.tables import Table, heading
 
 
 def rated_texts(group: PairGroup) -> dict[str, Scores]:
-    """Picture and rating, each rating once, by author of the text: people first."""
+    """Return pictures with ratings, each rating once, by author of the text: people first."""
+    # Each item repeats the ratings of the same human text; the key leaves one of them.
     human = {
         (p.image, p.references): p.human_ratings
         for p in group.pairs
         if p.human_ratings
     }
-    found = {
+    ratings_by_author = {
         "people": [
             (image, r)
             for (image, _), ratings in human.items()
@@ -51,12 +52,14 @@ def rated_texts(group: PairGroup) -> dict[str, Scores]:
         ]
     }
     for part in systems(group):
-        found[str(part.place["system"])] = [
+        ratings_by_author[str(part.place["system"])] = [
             (pair.image, rating)
             for pair in part.pairs
             for rating in pair.model_ratings
         ]
-    return {who: ratings for who, ratings in found.items() if ratings}
+    return {
+        who: ratings for who, ratings in ratings_by_author.items() if ratings
+    }
 
 
 class RatingRow(Struct, frozen=True):
@@ -137,25 +140,32 @@ def gap_table(pairs: Pairs, categories: Sequence[str]) -> Table:
 def _median_gap(group: PairGroup) -> Iterator[GapRow]:
     gaps = [(pair.image, gap) for pair in group.pairs for gap in _gaps(pair)]
     if gaps:
+        # Ratings are ordinal, so the median; its interval resamples pictures, not ratings.
         values = np.array([gap for _, gap in gaps])
         codes = cluster_codes([image for image, _ in gaps], len(values))
         interval = cluster_bootstrap(
             lambda rows: float(np.median(values[rows])), codes
         )
-        few = describe_few_sources(n_clusters(codes))
-        median = Estimate(float(np.median(values)), interval, len(gaps), few)
+        reason = describe_few_sources(n_clusters(codes))
+        median = Estimate(
+            float(np.median(values)), interval, len(gaps), reason
+        )
         yield GapRow(n=len(gaps), n_images=count_pictures(gaps), median=median)
 
 
 def _gaps(pair: TextPair) -> list[float]:
+    """Return rating of the model's text minus rating of people's, by rater where possible."""
     model, human = pair.model_ratings, pair.human_ratings
     if not (model and human):
         return []
     if pair.model_raters and pair.human_raters:
         by_rater = dict(zip(pair.human_raters, human, strict=True))
-        rated = zip(pair.model_raters, model, strict=True)
+        model_by_rater = zip(pair.model_raters, model, strict=True)
+        # Without a rater of both texts only the means can be compared.
         if gaps := [
-            value - by_rater[name] for name, value in rated if name in by_rater
+            value - by_rater[name]
+            for name, value in model_by_rater
+            if name in by_rater
         ]:
             return gaps
     elif len(model) == len(human):
@@ -191,77 +201,89 @@ def correlation_table(pairs: Pairs) -> Table:
             " the other metrics score people's text against the model's, too; of several"
             " references, the one that DCScore's value is about.",
             "All measures of a direction are over the same texts: those that each has a value for.",
-            *filter(None, map(_lost, parts)),
+            *filter(None, map(_note_left_out, parts)),
             "Intervals resample pictures; p takes texts as independent.",
         ],
     )
 
 
 def _values(pair: TextPair, direction: Direction) -> dict[str, float]:
-    """What each measure says of a pair."""
-    own = {
-        name: v
-        for name in VALUES
-        if (v := pair.value(direction, name)) is not None
+    """Return the value of each measure of a pair that has one."""
+    values = {name: pair.value(direction, name) for name in VALUES}
+    scores = {
+        name: value for name, value in values.items() if value is not None
     }
-    return {**own, **pair.others.get(direction, {})}
+    return {**scores, **pair.other_scores.get(direction, {})}
 
 
 def _ratings_of(pair: TextPair, direction: Direction) -> tuple[float, ...]:
     return pair.model_ratings if direction == "har" else pair.human_ratings
 
 
-def _measured(
+def _rated_pairs(
     group: PairGroup,
 ) -> tuple[list[TextPair], list[TextPair], list[str]]:
-    """Rated pairs with any value, those with every value, and the measures by appearance."""
-    way = group.direction
-    rated = [
+    """Return rated pairs with any value, those with every value, and the measures."""
+    direction = group.direction
+    rated_pairs = [
         pair
         for pair in group.pairs
-        if _ratings_of(pair, way) and _values(pair, way)
+        if _ratings_of(pair, direction) and _values(pair, direction)
     ]
-    measures = ordered(name for pair in rated for name in _values(pair, way))
+    measures = ordered(
+        name for pair in rated_pairs for name in _values(pair, direction)
+    )
     return (
-        rated,
-        [pair for pair in rated if len(_values(pair, way)) == len(measures)],
+        rated_pairs,
+        [
+            pair
+            for pair in rated_pairs
+            if len(_values(pair, direction)) == len(measures)
+        ],
         measures,
     )
 
 
 def _measures(group: PairGroup) -> Iterator[PairGroup]:
-    _, shared, measures = _measured(group)
+    _, shared, measures = _rated_pairs(group)
     for name in measures if shared else ():
         yield group.part(shared, measure=name)
 
 
 def _rho(group: PairGroup) -> Iterator[CorrelationRow]:
-    way, measure = group.direction, str(group.place["measure"])
+    direction, measure = group.direction, str(group.place["measure"])
     images = [pair.image for pair in group.pairs]
-    values = [_values(pair, way)[measure] for pair in group.pairs]
-    ratings = [float(np.mean(_ratings_of(pair, way))) for pair in group.pairs]
+    values = [_values(pair, direction)[measure] for pair in group.pairs]
+    ratings = [
+        float(np.mean(_ratings_of(pair, direction))) for pair in group.pairs
+    ]
     rho = stats.spearman(values, ratings, clusters=images)
     yield CorrelationRow(
         n=len(images), n_images=len(set(images)), rho=rho, p=rho.p_value
     )
 
 
-def _lost(group: PairGroup) -> str | None:
-    """How many rated texts of a group are left out, and which measures have no value for them."""
-    rated, shared, measures = _measured(group)
-    if len(shared) == len(rated):
+def _note_left_out(group: PairGroup) -> str | None:
+    """Return a note on rated texts without a measure, or None if all have every measure."""
+    rated_pairs, shared, measures = _rated_pairs(group)
+    if len(shared) == len(rated_pairs):
         return None
+    # The reader must see which measure costs the texts: often an encoder of one language.
     counts = {
-        name: sum(name in _values(pair, group.direction) for pair in rated)
+        name: sum(
+            name in _values(pair, group.direction) for pair in rated_pairs
+        )
         for name in measures
     }
-    few = [f"{name} has {n}" for name, n in counts.items() if n < len(rated)]
+    incomplete = [
+        f"{name} has {n}" for name, n in counts.items() if n < len(rated_pairs)
+    ]
     where = "".join(
         f"{group.place[key]}, "
         for key in ("dataset", "language")
         if group.place[key]
     )
     return (
-        f"{where}{group.direction.upper()}: {len(shared)} of {len(rated)} rated texts have every"
-        f" measure ({', '.join(few)})."
+        f"{where}{group.direction.upper()}: {len(shared)} of {len(rated_pairs)} rated texts have"
+        f" every measure ({', '.join(incomplete)})."
     )

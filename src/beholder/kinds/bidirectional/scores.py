@@ -20,12 +20,12 @@ from beholder.kinds.bidirectional.pairs import (
     Texts,
     count_pictures,
     directions,
-    each,
     holm,
     interval_heading,
     mean_of,
     ordered,
     pair_table,
+    repeat_for,
     scored_images,
     sets,
     systems,
@@ -63,13 +63,14 @@ def score_table(pairs: Pairs, note: str) -> Table:
         "Scores by system and direction",
         SystemScoreRow,
         pairs,
-        (sets, each("value", VALUES), directions, _systems_and_best),
+        (sets, repeat_for("value", VALUES), directions, _systems_and_best),
         _distribution,
         [
             note,
             "HAR: the model's text is tested against the human one; MAR: the other way round.",
         ],
     )
+    # The column appears only where a text failed, so the note on it does, too.
     resampled = "Intervals resample pictures."
     if any(row["mean_failed_0"] is not None for row in table.rows):
         resampled += (
@@ -80,15 +81,15 @@ def score_table(pairs: Pairs, note: str) -> Table:
 
 
 def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
-    """The systems, each with the name of the best, the first of equal ones, and if it is one."""
+    """Yield the systems, each with the name of the best and whether it is as good as that."""
     parts = list(systems(group))
-    means = {
-        part.place["system"]: float(
-            round_values(np.mean([value for _, value in found]))
-        )
-        for part in parts
-        if (found := part.scores(group.value))
-    }
+    means = {}
+    for part in parts:
+        values = [value for _, value in part.scores(group.value)]
+        if values:
+            mean = float(round_values(np.mean(values)))
+            means[part.place["system"]] = mean
+    # Systems without a common picture are not compared: none of them is the best.
     is_comparable = bool(scored_images(group.pairs))
     best = (
         max(means, key=means.__getitem__) if means and is_comparable else None
@@ -105,10 +106,10 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
     n_failed = sum(pair.failure is not None for pair in group.pairs)
     key = f"{group.direction}_{group.value}"
     # Failed texts as 0 need the scores of the same pictures of other systems, too.
-    every = values + [
+    with_set_aside = values + [
         pair.set_aside[key] for pair in group.pairs if key in pair.set_aside
     ]
-    is_unequal = n_failed or len(every) > len(values)
+    is_unequal = n_failed or len(with_set_aside) > len(values)
     q1, median, q3 = (
         np.quantile(values, [0.25, 0.5, 0.75]).tolist()
         if values
@@ -124,8 +125,8 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
         q1=q1,
         median=median,
         q3=q3,
-        mean_failed_0=sum(every) / (len(every) + n_failed)
-        if every and is_unequal
+        mean_failed_0=sum(with_set_aside) / (len(with_set_aside) + n_failed)
+        if with_set_aside and is_unequal
         else None,
     )
 
@@ -160,7 +161,7 @@ def best_table(pairs: Pairs, note: str) -> Table:
         "Each system against the best one",
         BestRow,
         pairs,
-        (sets, each("value", VALUES), directions),
+        (sets, repeat_for("value", VALUES), directions),
         _against_best,
         [
             note,
@@ -187,27 +188,29 @@ def _against_best(group: PairGroup) -> Iterator[BestRow]:
             if x is not None
         ]
 
-    found = group.scores(group.value)
+    system_scores = group.scores(group.value)
     best_system = group.place["best"]
     if (
-        group.whole is None
+        group.parent is None
         or best_system in (None, group.place["system"])
-        or not found
+        or not system_scores
     ):
         return
+    # The paired test is over texts about the same picture and the same references; Welch's test is
+    # over all texts.
     best = group.part(
-        [p for p in group.whole.pairs if p.system == best_system]
+        [p for p in group.parent.pairs if p.system == best_system]
     )
-    of_best = dict(by_text(best))
-    both = [
-        (x, of_best[text], text[0])
+    best_scores = dict(by_text(best))
+    paired_scores = [
+        (x, best_scores[text], text[0])
         for text, x in by_text(group)
-        if text in of_best
+        if text in best_scores
     ]
-    paired = _paired_difference(both) if both else None
+    paired = _paired_difference(paired_scores) if paired_scores else None
     yield BestRow(
-        **_compare_groups(found, best.scores(group.value)),
-        n_pairs=len(both),
+        **_compare_groups(system_scores, best.scores(group.value)),
+        n_pairs=len(paired_scores),
         paired=paired,
         p_paired=paired.p_value if paired else None,
     )
@@ -216,6 +219,7 @@ def _against_best(group: PairGroup) -> Iterator[BestRow]:
 def _compare_groups(a: Scores, b: Scores) -> dict[str, Any]:
     """Return Welch's test and Hedges' g, a minus b, as fields of a row."""
     x, y = [value for _, value in a], [value for _, value in b]
+    # Two texts a side are needed; with fewer the fields are None and the table shows dashes.
     welch = stats.t_test(x, y)
     difference = None
     if welch.estimate is not None:
@@ -233,10 +237,12 @@ def _compare_groups(a: Scores, b: Scores) -> dict[str, Any]:
 
 
 def _paired_difference(
-    both: Sequence[tuple[float, float, str]],
+    paired_scores: Sequence[tuple[float, float, str]],
 ) -> PairedDifference:
     """Return the mean difference of pairs; pictures are resampled and flipped."""
-    x, y, images = (list(column) for column in zip(*both, strict=True))
+    x, y, images = (
+        list(column) for column in zip(*paired_scores, strict=True)
+    )
     return stats.paired_difference(x, y, clusters=images)
 
 
@@ -255,7 +261,7 @@ class DirectionRow(Struct, frozen=True, kw_only=True):
 
 
 def direction_table(pairs: Pairs, note: str) -> Table:
-    """Return both directions of the same pair: is it easier to be judged by people's texts?"""
+    """Return F1 of the same pairs in both directions, and its difference."""
     return pair_table(
         "directions",
         "One direction against the other",
@@ -273,20 +279,19 @@ def direction_table(pairs: Pairs, note: str) -> Table:
 
 
 def _directions(group: PairGroup) -> Iterator[DirectionRow]:
-    both = [
-        (har, mar, pair.image)
-        for pair in group.pairs
-        if (har := pair.value("har", "f1")) is not None
-        and (mar := pair.value("mar", "f1")) is not None
-    ]
-    if both:
-        har_scores = [(image, har) for har, _, image in both]
-        difference = _paired_difference(both)
+    paired_scores = []
+    for pair in group.pairs:
+        har, mar = pair.value("har", "f1"), pair.value("mar", "f1")
+        if har is not None and mar is not None:
+            paired_scores.append((har, mar, pair.image))
+    if paired_scores:
+        har_scores = [(image, har) for har, _, image in paired_scores]
+        difference = _paired_difference(paired_scores)
         yield DirectionRow(
-            n=len(both),
+            n=len(paired_scores),
             n_images=count_pictures(har_scores),
             har=mean_of(har_scores),
-            mar=mean_of([(image, mar) for _, mar, image in both]),
+            mar=mean_of([(image, mar) for _, mar, image in paired_scores]),
             difference=difference,
             p=difference.p_value,
         )
@@ -336,24 +341,31 @@ def category_table(
             ).scores("f1")
 
         name = str(group.place["category"])
-        inside = scores([name])
-        rest = {pair.category for pair in group.pairs} - {name, ""}
-        outside = scores(sorted(rest) if random == REST else [random or name])
-        is_tested = random and inside and outside
+        category_scores = scores([name])
+        # Pictures without a category belong to no side.
+        other_categories = {pair.category for pair in group.pairs} - {name, ""}
+        comparison_scores = scores(
+            sorted(other_categories) if random == REST else [random or name]
+        )
+        is_tested = random and category_scores and comparison_scores
         yield CategoryRow(
-            n=len(inside),
-            n_images=count_pictures(inside),
-            mean=mean_of(inside),
-            **(_compare_groups(inside, outside) if is_tested else {}),
+            n=len(category_scores),
+            n_images=count_pictures(category_scores),
+            mean=mean_of(category_scores),
+            **(
+                _compare_groups(category_scores, comparison_scores)
+                if is_tested
+                else {}
+            ),
         )
 
-    against = (
+    sample_name = (
         "all other pictures"
         if random == REST
         else f"the random sample ({random!r})"
     )
     note = (
-        f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
+        f"Differences are the category minus {sample_name}, of the same system; Welch's unpaired t"
         " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction."
     )
     return pair_table(
@@ -404,15 +416,17 @@ def difficulty_table(
     """
 
     def shares(group: PairGroup) -> Iterator[DifficultyRow]:
-        scored = [
-            (pair, value)
-            for pair in group.pairs
-            if (value := pair.value(group.direction, str(group.place["by"])))
-            is not None
-        ]
+        # Cuts are those of the whole direction, so that categories and systems can be compared.
+        name_of_value = str(group.place["by"])
+        scored = []
+        for pair in group.pairs:
+            value = pair.value(group.direction, name_of_value)
+            if value is not None:
+                scored.append((pair, value))
         if not scored:
             return
         low, high = cuts or tertiles([value for _, value in scored])
+        # The same rows once by category and once by system.
         for kind, names in (
             ("category", categories),
             ("system", ordered(pair.system for pair, _ in scored)),
@@ -454,17 +468,19 @@ def difficulty_table(
         "Difficulty",
         DifficultyRow,
         pairs,
-        (sets, each("by", ("f1", "recall")), directions),
+        (sets, repeat_for("by", ("f1", "recall")), directions),
         shares,
         [f"Cuts are {where}.", "Intervals resample pictures."],
     )
 
 
 def _level(value: float, low: float, high: float) -> str:
-    return "hard" if value < low else "easy" if value >= high else "medium"
+    if value < low:
+        return "hard"
+    return "easy" if value >= high else "medium"
 
 
 def tertiles(values: Sequence[float]) -> tuple[float, float]:
-    """The two cuts that divide values into thirds (linear interpolation)."""
+    """Return the two cuts that divide values into thirds (linear interpolation)."""
     low, high = np.quantile(values, [1 / 3, 2 / 3])
     return float(low), float(high)

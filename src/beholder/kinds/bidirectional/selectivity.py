@@ -1,4 +1,4 @@
-"""What people choose to say and models do not, and the reverse; how far people agree.
+"""Contents that people mention and models do not, the reverse, and consensus among people.
 
 The tables count **contents** of pictures: the units of all texts about a picture, merged if they
 say the same.
@@ -34,12 +34,12 @@ from beholder.kinds.bidirectional.pairs import (
     Pairs,
     Pictures,
     TextPair,
-    by,
     interval_heading,
     mean_of,
     mean_over_pictures,
     pair_table,
     sets,
+    split_by,
 )
 from beholder.tables import Table, heading
 
@@ -80,7 +80,7 @@ class Content:
 
     @property
     def weight(self) -> float:
-        """Difference of both shares, in 0..1, with half a text added for and half against each.
+        """Return the difference of both shares, in 0..1, smoothed by half a text for and against.
 
         A content that the only person mentions ranks below one that all of five mention.
         """
@@ -89,23 +89,23 @@ class Content:
 
 
 def contents(pairs: Pairs) -> list[Content]:
-    """The contents of each picture that has units of both sides.
+    """Return the contents of each picture that has units of both sides.
 
     Args:
         pairs: Pairs of one data set and language.
     """
-    found: list[Content] = []
-    for picture in by("image")(PairGroup(pairs)):
+    all_contents: list[Content] = []
+    for picture in split_by("image")(PairGroup(pairs)):
         units = _Units()
         for pair in picture.pairs:
             units.add(pair)
         if units.authors(PEOPLE) and units.authors(MODEL):
-            found += units.contents(picture.pairs[0])
-    return found
+            all_contents += units.contents(picture.pairs[0])
+    return all_contents
 
 
 def stem(subject: str) -> str:
-    """An identifier without the number of the individual: ``dog_1`` is ``dog``."""
+    """Return an identifier without the number of the individual: ``dog`` for ``dog_1``."""
     return (
         re.sub(r"[_\s]*\d+$", "", subject.strip()).replace("_", " ").casefold()
     )
@@ -127,6 +127,7 @@ class _Units:
         """Add the units of one pair; units of a text that was added before stay."""
         if not pair.values:
             return
+        # Nodes of people are named by their text: the same text is in the items of all systems.
         human = _human_nodes(pair)
         model = [
             (MODEL, pair.system, place)
@@ -144,35 +145,39 @@ class _Units:
             }
 
     def _add_fact(self, node: Node, fact: Fact) -> None:
-        known = self.facts.get(node)
-        if known is None or (fact.verified and not known.verified):
+        earlier = self.facts.get(node)
+        # The same unit can come from several items; a verified one says most.
+        if earlier is None or (fact.verified and not earlier.verified):
             self.facts[node] = fact
 
     def _groups(self) -> list[list[Node]]:
         """Return the nodes that are the same content, in the order of their first nodes."""
-        joined = DisjointSet(self.facts)
+        groups = DisjointSet(self.facts)
+        # The symmetric part of both matchings, then units in the same words.
         for a, b in self.from_models & self.from_people:
-            joined.merge(a, b)
+            groups.merge(a, b)
         first: dict[tuple[str, ...], Node] = {}
         for node, fact in self.facts.items():
             words = tuple(_WORDS.findall(fact.text.casefold()))
-            joined.merge(first.setdefault(words, node), node)
-        by_content = by_key((joined[node], node) for node in self.facts)
+            groups.merge(first.setdefault(words, node), node)
+        by_content = by_key((groups[node], node) for node in self.facts)
         return list(by_content.values())
 
     def contents(self, picture: TextPair) -> Iterator[Content]:
         """Yield the merged units."""
         mentioned_with: dict[Node, list[Node]] = by_key(
-            (node, other)
+            (node, linked_node)
             for pair in self.from_models | self.from_people
-            for node, other in (pair, pair[::-1])
+            for node, linked_node in (pair, pair[::-1])
         )
+        # Shares are of all texts about the picture, also of those that mention nothing.
         n_people, n_systems = map(len, map(self.authors, (PEOPLE, MODEL)))
+        # A text that was matched to a unit of a content mentions it without being part of it.
         for nodes in self._groups():
-            linked = chain(
+            linked_nodes = chain(
                 nodes, *(mentioned_with.get(node, ()) for node in nodes)
             )
-            authors = frozenset(node[:2] for node in linked)
+            authors = frozenset(node[:2] for node in linked_nodes)
             # A person's words come first, the shortest of them.
             nodes.sort(
                 key=lambda node: (
@@ -216,11 +221,13 @@ _MERGING = (
 )
 
 
-def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
-    """Per picture with several speakers: how many of them mention each content of people."""
+def consensus_by_image(
+    picture_contents: Sequence[Content],
+) -> dict[str, list[float]]:
+    """Return, per picture with several speakers, how many mention each content of people."""
     return by_key(
         (content.image, float(len(content.people)))
-        for content in found
+        for content in picture_contents
         if content.by_people and content.n_people > 1
     )
 
@@ -240,20 +247,25 @@ def consensus_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return how many speakers of a picture mention the same content, per category."""
 
     def consensus(group: PairGroup) -> Iterator[ConsensusRow]:
-        found = contents(group.pairs)
+        all_contents = contents(group.pairs)
         for name in (ALL, *categories):
-            inside = [c for c in found if name in (ALL, c.category)]
-            counts = consensus_by_image(inside)
+            in_category = [
+                c for c in all_contents if name in (ALL, c.category)
+            ]
+            counts = consensus_by_image(in_category)
+            # A category without a picture of several speakers has no row.
             if counts:
-                speakers = {c.image: c.n_people for c in inside}
-                mentions = [(i, n) for i, own in counts.items() for n in own]
+                speakers = {c.image: c.n_people for c in in_category}
+                mentions = [
+                    (i, n) for i, numbers in counts.items() for n in numbers
+                ]
                 yield ConsensusRow(
                     category=name,
                     n_images=len(counts),
                     n=len(mentions),
                     speakers=fmean(speakers[image] for image in counts),
                     consensus=mean_over_pictures(
-                        [fmean(own) for own in counts.values()]
+                        [fmean(numbers) for numbers in counts.values()]
                     ),
                     once=mean_of([(image, n == 1) for image, n in mentions]),
                 )
@@ -300,15 +312,21 @@ def selectivity_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     def means(group: PairGroup) -> Iterator[SelectivityRow]:
         pictures = _images(group)
         for name in (ALL, *categories):
-            inside = [row for row in pictures if name in (ALL, row.category)]
-            if inside:
+            in_category = [
+                row for row in pictures if name in (ALL, row.category)
+            ]
+            if in_category:
                 yield SelectivityRow(
                     category=name,
-                    n=len(inside),
-                    people_alone=_mean_of_field(inside, "people_alone"),
-                    models_alone=_mean_of_field(inside, "models_alone"),
-                    people_contents=_mean_of_field(inside, "people_contents"),
-                    model_contents=_mean_of_field(inside, "model_contents"),
+                    n=len(in_category),
+                    people_alone=_mean_of_field(in_category, "people_alone"),
+                    models_alone=_mean_of_field(in_category, "models_alone"),
+                    people_contents=_mean_of_field(
+                        in_category, "people_contents"
+                    ),
+                    model_contents=_mean_of_field(
+                        in_category, "model_contents"
+                    ),
                 )
 
     return pair_table(
@@ -363,8 +381,11 @@ def _images(group: PairGroup) -> list[ImageRow]:
         (content.image, content) for content in contents(group.pairs)
     )
     rows: list[ImageRow] = []
-    for image, found in pictures.items():
-        sides = Counter((bool(c.people), bool(c.systems)) for c in found)
+    for image, picture_contents in pictures.items():
+        # Each content is mentioned by people, by models, or by both.
+        sides = Counter(
+            (bool(c.people), bool(c.systems)) for c in picture_contents
+        )
         both, people, models = (
             sides[place]
             for place in ((True, True), (True, False), (False, True))
@@ -372,9 +393,9 @@ def _images(group: PairGroup) -> list[ImageRow]:
         rows.append(
             ImageRow(
                 image=image,
-                category=found[0].category,
-                n_people=found[0].n_people,
-                n_systems=found[0].n_systems,
+                category=picture_contents[0].category,
+                n_people=picture_contents[0].n_people,
+                n_systems=picture_contents[0].n_systems,
                 people_contents=people + both,
                 model_contents=models + both,
                 both=both,
@@ -385,8 +406,8 @@ def _images(group: PairGroup) -> list[ImageRow]:
     return sorted(rows, key=lambda row: -(row.people_alone or 0.0))
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: int, total: int) -> float | None:
+    return part / total if total else None
 
 
 class ContentRow(Struct, frozen=True):
@@ -416,14 +437,19 @@ def content_table(pairs: Pairs) -> Table:
         ContentRow,
         pairs,
         (sets,),
-        _alone,
+        _one_sided,
         [note],
     )
 
 
-def _alone(group: PairGroup) -> Iterator[ContentRow]:
-    alone = [c for c in contents(group.pairs) if not (c.people and c.systems)]
-    for content in sorted(alone, key=lambda c: (-c.weight, not c.supported)):
+def _one_sided(group: PairGroup) -> Iterator[ContentRow]:
+    # Of contents with equal weights those that a judge verified come first.
+    one_sided = [
+        c for c in contents(group.pairs) if not (c.people and c.systems)
+    ]
+    for content in sorted(
+        one_sided, key=lambda c: (-c.weight, not c.supported)
+    ):
         yield ContentRow(
             side="people" if content.people else "models",
             text=content.text,
@@ -469,11 +495,14 @@ def subject_table(pairs: Pairs) -> Table:
 
 
 def _subjects(group: PairGroup) -> Iterator[SubjectRow]:
+    # Per picture, the share of texts of each side with a unit about each subject; pictures without
+    # texts of both sides are skipped. Subjects are then sorted by the gap of both sums.
     gaps: dict[str, list[tuple[bool, float]]] = {}
     totals: dict[str, Counter[str]] = {PEOPLE: Counter(), MODEL: Counter()}
     n_images = 0
-    for picture in by("image")(group):
+    for picture in split_by("image")(group):
         subjects = _subjects_by_text(picture.pairs)
+        # A picture that one side does not describe says nothing on what that side leaves out.
         if not all(subjects.values()):
             continue
         n_images += 1
@@ -497,6 +526,7 @@ def _subjects(group: PairGroup) -> Iterator[SubjectRow]:
     for name in ranked[:MAX_SUBJECTS]:
         # Pictures in which people mention it come first, those in which no one does last.
         values = [gap for _, gap in sorted(gaps[name], key=itemgetter(0))]
+        # Pictures in which no one mentions the subject have a gap of 0.
         values += [0.0] * (n_images - len(values))
         yield SubjectRow(
             subject=name,
@@ -514,10 +544,11 @@ def _subjects_by_text(
     """Return the subjects of each person's text and of each system, by side."""
     voices: dict[str, set[str]] = {}
     systems: dict[str, set[str]] = {}
+    # A person's text is counted once, however many systems are paired with it.
     for pair in pairs:
         facts = by_key((fact.voice, fact) for fact in pair.human_facts)
-        for voice, own in facts.items():
-            subjects = {stem(fact.subject) for fact in own}
+        for voice, voice_facts in facts.items():
+            subjects = {stem(fact.subject) for fact in voice_facts}
             voices.setdefault(pair.references[voice], subjects)
         if pair.model_facts:
             subjects = {stem(fact.subject) for fact in pair.model_facts}

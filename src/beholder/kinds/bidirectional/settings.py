@@ -30,7 +30,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class StudySettings:
-    """How the study is made.
+    """Settings of a bidirectional study.
 
     Attributes:
         random: Category to compare the others with; ``rest`` is all other pictures.

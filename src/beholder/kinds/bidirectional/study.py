@@ -36,27 +36,29 @@ class Study:
     omitted: tuple[Omitted, ...]
 
     def table(self, name: str) -> Table | None:
-        """A table by name, or None."""
+        """Return a table by name, or None if the study has no such table."""
         return next(
             (table for table in self.tables if table.name == name), None
         )
 
 
 Part: TypeAlias = tuple[str, str | None, Callable[[], Table]]
-"""Title, why it is omitted (or None), and the function that makes its table."""
+"""Title, reason why it is omitted (or None), and the function that makes its table."""
 
 
 def study(pairs: Pairs, settings: StudySettings | None = None) -> Study:
-    """Make all tables.
+    """Make all tables that the pairs have data for.
 
     Raises:
         ConfigError: There is no pair.
     """
     if not pairs:
         raise ConfigError(
-            "the run has no item that was scored or failed; finish it first"
+            "the run has no item that was scored or failed; run the same command again to finish it"
         )
     how = settings or StudySettings()
+    # Categories of hard pictures would distort the main tables: with a random sample they are over
+    # that alone.
     pairs, unequal = restrict_to_common(pairs)
     main = [pair for pair in pairs if pair.category == how.random] or list(
         pairs
@@ -75,11 +77,13 @@ def study(pairs: Pairs, settings: StudySettings | None = None) -> Study:
 
 
 def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
-    """The tables over the random sample (or all pairs), by category, and of people's ratings."""
+    """Yield the tables over the random sample (or all pairs), by category, and of ratings."""
 
     def unless(met: bool, reason: str) -> str | None:
         return None if met else reason
 
+    # Main tables, tables by category over all pairs, tables of people's ratings: in the order of
+    # the page. A reason takes the place of a table that the data do not allow.
     note = "Over all pictures of the run."
     if main[0].category == how.random:
         note = f"Over the random sample (category {how.random!r})."
@@ -140,18 +144,24 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
         ),
     )
     categories = ordered(pair.category for pair in pairs if pair.category)
-    named = [name for name in categories if name != how.random]
-    none = unless(
-        bool(named), "no item has a category; beholder classify gives them one"
+    named_categories = [name for name in categories if name != how.random]
+    no_category = unless(
+        bool(named_categories),
+        "no item has a category; beholder classify gives them one",
     )
-    against = (
+    comparison_category = (
         how.random
         if how.random == scores.REST or how.random in categories
         else None
     )
-    title = "Categories" if against else "Categories (without a random sample)"
-    several = unless(
-        _several_speakers(pairs), "no picture is described by several people"
+    title = (
+        "Categories"
+        if comparison_category
+        else "Categories (without a random sample)"
+    )
+    one_speaker = unless(
+        _has_several_speakers(pairs),
+        "no picture is described by several people",
     )
     yield from (
         (
@@ -159,15 +169,21 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
             None,
             lambda: scores.difficulty_table(pairs, how.cuts, categories),
         ),
-        (title, none, lambda: scores.category_table(pairs, named, against)),
+        (
+            title,
+            no_category,
+            lambda: scores.category_table(
+                pairs, named_categories, comparison_category
+            ),
+        ),
         (
             "Rates by category",
-            none,
+            no_category,
             lambda: rates.category_rate_table(pairs, categories),
         ),
         (
             "Consensus of speakers",
-            several,
+            one_speaker,
             lambda: selectivity.consensus_table(pairs, categories),
         ),
         (
@@ -176,13 +192,17 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
             lambda: selectivity.selectivity_table(pairs, categories),
         ),
     )
-    if named and against is None:
+    if named_categories and comparison_category is None:
         reason = (
             f"no category is called {how.random!r}; name it with --random, or take all other"
             f" pictures with --random {scores.REST}"
         )
         title = "Categories against a random sample"
-        yield title, reason, lambda: scores.category_table(pairs, named, None)
+        yield (
+            title,
+            reason,
+            lambda: scores.category_table(pairs, named_categories, None),
+        )
     unrated = unless(
         any(pair.model_ratings or pair.human_ratings for pair in pairs),
         "no item has ratings of people in its judgments",
@@ -206,8 +226,8 @@ def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
     )
 
 
-def _several_speakers(pairs: Pairs) -> bool:
-    """Whether several people describe a picture of one data set and language."""
+def _has_several_speakers(pairs: Pairs) -> bool:
+    """Return whether several people describe a picture of one data set and language."""
     texts = {
         (p.dataset, p.language, p.image, text)
         for p in pairs

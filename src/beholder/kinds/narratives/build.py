@@ -1,4 +1,4 @@
-"""What a run over narratives leaves for its report: ``study.json``, theta matrix, thumbnails."""
+"""Writes the results of a run over narratives: ``study.json``, theta matrix, thumbnails."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from beholder.kinds.narratives.measuring import (
 from beholder.kinds.narratives.storylines.extract import steps_back
 from beholder.kinds.narratives.study import (
     StepRow,
+    agreed_breaks,
     between_models,
     steps_table,
     tables,
-    told_by,
     with_and_without,
 )
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from beholder.run.thumbs import write_thumbs
 
 THUMB_SIDE = 190
-_NAMED = 6
+_MAX_NAMED = 6
 MATRIX_SIDE = 400
 """Pictures in the drawn theta matrix at most."""
 
@@ -48,7 +48,7 @@ class StageFindings:
         inputs: What it works on.
         config: The run.
         outcomes: Per stage, the outcome per position of a storyline, or of a picture.
-        seen: Positions that hybrid judging looks at.
+        seen_positions: Positions of storylines that hybrid judging rates by sight.
         spent: What each stage took.
         judges: Identity of the judge of each stage.
         pictures: The collection that was measured in; None if nothing was measured.
@@ -57,21 +57,21 @@ class StageFindings:
     inputs: Inputs
     config: NarrateConfig
     outcomes: dict[str, Mapping[int, Outcome]] = field(default_factory=dict)
-    seen: list[int] = field(default_factory=list)
+    seen_positions: list[int] = field(default_factory=list)
     spent: dict[str, results.Stage] = field(default_factory=dict)
     judges: dict[str, str] = field(default_factory=dict)
     pictures: EmbeddedPictures | None = None
 
     def captions(self) -> dict[str, str | ItemFailure]:
-        """Caption per frame id, or why it has none."""
-        shown = self.inputs.shown
+        """Return the caption of each frame, or its failure, by id."""
+        frames = self.inputs.shown_frames
         return {
-            shown[at].id: caption_of(outcome)
+            frames[at].id: caption_of(outcome)
             for at, outcome in self.outcomes_of("caption").items()
         }
 
     def votes(self) -> dict[str, dict[int, list[Vote]]]:
-        """Per way of rating the votes per position of a storyline."""
+        """Return the votes per position of a storyline, by way of rating."""
         n = self.config.voting.judges
         return {
             way.name: {
@@ -83,7 +83,7 @@ class StageFindings:
         }
 
     def table(self, method: str) -> list[list[float]]:
-        """(n, K) votes of a method; NaN if there is none."""
+        """Return the (n, K) votes of a method; NaN where a vote is missing."""
         votes = self.votes()[method]
         no_votes = [Vote(seat) for seat in range(self.config.voting.judges)]
         return [
@@ -95,7 +95,7 @@ class StageFindings:
         ]
 
     def steps(self) -> dict[int, list[list[Vote]]]:
-        """Votes per step, per position of a storyline."""
+        """Return the votes on each step, per position of a storyline."""
         storylines, n = self.inputs.storylines, self.config.voting.judges
         return {
             at: votes_of(outcome, len(storylines[at].frames) - 1, n)
@@ -103,29 +103,32 @@ class StageFindings:
         }
 
     def outcomes_of(self, stage: str) -> Mapping[int, Outcome]:
-        """Outcomes of a stage; empty if it was not asked."""
+        """Return the outcomes of a stage; empty if the run has no such stage."""
         return self.outcomes.get(stage, {})
 
 
-def write(found: StageFindings) -> results.NarrativeStudy:
-    """Write a run's results into its folder."""
-    config = found.config
-    if found.pictures is not None:
-        rows, _ = _drawn(found.pictures, found.inputs.storylines)
+def write(findings: StageFindings) -> results.NarrativeStudy:
+    """Write the results of a run into its folder and return them."""
+    config = findings.config
+    if findings.pictures is not None:
+        # float16 is enough for colours and keeps the file small.
+        rows, _ = _drawn(findings.pictures, findings.inputs.storylines)
         with (
             files.replacing(config.out / results.MATRIX) as unfinished,
             unfinished.open("wb") as archive,
         ):
             np.savez_compressed(
                 archive,
-                theta=found.pictures.space.subset(rows)
+                theta=findings.pictures.space.subset(rows)
                 .theta()
                 .astype(np.float16),
-                ids=np.array([found.pictures.frames[row].id for row in rows]),
+                ids=np.array(
+                    [findings.pictures.frames[row].id for row in rows]
+                ),
             )
-    pictures = ((f.id, f.image) for f in found.inputs.shown)
+    pictures = ((f.id, f.image) for f in findings.inputs.shown_frames)
     unreadable = write_thumbs(config.out, config.folder, pictures, THUMB_SIDE)
-    study = _study(found, unreadable)
+    study = _study(findings, unreadable)
     text = json.dumps(
         msgspec.to_builtins(study), ensure_ascii=False, allow_nan=False
     )
@@ -138,66 +141,72 @@ def cost_table(
     inputs: Inputs,
     spent: Mapping[str, results.Stage] | None = None,
 ) -> results.Cost:
-    """Costs by captions and by sight in seconds and tokens, and the break-even.
+    """Return costs by captions and by sight in seconds and tokens, and the break-even.
 
     Measured if the run has all three kinds of answers, over all judges; otherwise published or
     estimated rates, as ``basis`` says.
     """
-    n, n_pictures = len(inputs.storylines), len(inputs.shown)
+    # Means of lengths estimate what was not measured; judges, models and conditions multiply.
+    n, n_pictures = len(inputs.storylines), len(inputs.shown_frames)
     conditions = 2 if config.voting.examples else 1
     judges = config.voting.judges * max(1, len(config.models)) * conditions
     length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
     words = (config.captions.min_words + config.captions.max_words) // 2
-    known = dict(spent or {})
-    by_kind = {"caption": [known.get("caption", results.Stage())]}
+    spent_by_stage = dict(spent or {})
+    # Stages are pooled over judges: rates are per call, whoever answered.
+    by_kind = {"caption": [spent_by_stage.get("caption", results.Stage())]}
     for way in config.ways:
         stages = by_kind.setdefault(way.by, [])
-        stages.append(known.get(way.name, results.Stage()))
-    seconds, tokens = results.measured(
-        {kind: results.pooled(stages) for kind, stages in by_kind.items()}
+        stages.append(spent_by_stage.get(way.name, results.Stage()))
+    seconds, tokens = results.measure_rates(
+        {kind: results.pool_stages(stages) for kind, stages in by_kind.items()}
     ) or (
         results.PUBLISHED_SECONDS,
         results.estimated_tokens(length, words),
     )
-    units = (rates.of(n_pictures, n, judges) for rates in (seconds, tokens))
-    return results.Cost(n_pictures, n, judges, known, *units)
+    units = (
+        rates.cost_for(n_pictures, n, judges) for rates in (seconds, tokens)
+    )
+    return results.Cost(n_pictures, n, judges, spent_by_stage, *units)
 
 
 def _study(
-    found: StageFindings, unreadable: Iterable[str]
+    findings: StageFindings, unreadable: Iterable[str]
 ) -> results.NarrativeStudy:
-    config, storylines = found.config, found.inputs.storylines
-    hybrid, hybrid_missing = _hybrid(found)
-    narratives = tuple(_narratives(found, hybrid))
-    captions = found.captions()
+    config, storylines = findings.config, findings.inputs.storylines
+    # Everything is computed from stored outcomes: a second start gives the same study.
+    hybrid, hybrid_missing = _hybrid(findings)
+    narratives = tuple(_narratives(findings, hybrid))
+    captions = findings.captions()
     comparison = tables(
         narratives,
         config.human,
-        n_repeated=len(narratives) - len({one.frames for one in narratives}),
+        n_repeated=len(narratives)
+        - len({narrative.frames for narrative in narratives}),
         notes=_notes(hybrid, storylines),
     )
     return results.NarrativeStudy(
         human=config.human,
         frames=tuple(
             _frame(frame, captions.get(frame.id))
-            for frame in found.inputs.shown
+            for frame in findings.inputs.shown_frames
         ),
         narratives=narratives,
         tables=comparison,
-        examples=_examples(found, comparison)
+        examples=_examples(findings, comparison)
         if config.voting.examples
         else None,
         models=tuple(_models(config, narratives)),
         steps=_steps_table(narratives, config.human)
-        if "transitions" in found.outcomes
+        if "transitions" in findings.outcomes
         else None,
-        cost=cost_table(config, found.inputs, found.spent),
-        hybrid=None if hybrid is None else _hybrid_ratings(hybrid, found),
+        cost=cost_table(config, findings.inputs, findings.spent),
+        hybrid=None if hybrid is None else _hybrid_ratings(hybrid, findings),
         hybrid_missing=hybrid_missing,
         theta=None
-        if found.pictures is None
-        else _theta(found.pictures, storylines),
-        judges=found.judges,
+        if findings.pictures is None
+        else _theta(findings.pictures, storylines),
+        judges=findings.judges,
         voting=config.voting,
         unreadable=tuple(unreadable),
     )
@@ -212,6 +221,7 @@ def _models(
     sources = {narrative.id: narrative.source for narrative in narratives}
     ratings: dict[str, dict[str, dict[str, float]]] = {}
     for way in config.ways:
+        # Judges are compared within a way of seeing, never a judge by captions with one by sight.
         by = f"{way.by} with examples" if way.examples else way.by
         ratings.setdefault(by, {})[way.judge] = {
             narrative.id: narrative.means[way.name]
@@ -223,19 +233,25 @@ def _models(
 
 
 def _examples(
-    found: StageFindings, study: compared.ComparisonTables
+    findings: StageFindings, study: compared.ComparisonTables
 ) -> compared.Examples:
-    ways = found.config.ways
-    plain = {(way.by, way.judge): way.name for way in ways if not way.examples}
+    ways = findings.config.ways
+    plain_names = {
+        (way.by, way.judge): way.name for way in ways if not way.examples
+    }
     pairs = [
-        (plain[way.by, way.judge], way.name) for way in ways if way.examples
+        (plain_names[way.by, way.judge], way.name)
+        for way in ways
+        if way.examples
     ]
-    shown = (
-        compared.RatedNarrative(one.id, one.source, rating, len(one.frames))
-        for one, rating in found.inputs.examples
+    examples = (
+        compared.RatedNarrative(
+            storyline.id, storyline.source, rating, len(storyline.frames)
+        )
+        for storyline, rating in findings.inputs.examples
     )
     return compared.Examples(
-        tuple(shown), tuple(with_and_without(study, pairs))
+        tuple(examples), tuple(with_and_without(study, pairs))
     )
 
 
@@ -253,16 +269,19 @@ def _votes(votes: Sequence[Vote]) -> tuple[results.StudyVote, ...]:
 
 
 def _narratives(
-    found: StageFindings, hybrid: Hybrid | None
+    findings: StageFindings, hybrid: Hybrid | None
 ) -> Iterator[results.Narrative]:
-    storylines = found.inputs.storylines
+    storylines = findings.inputs.storylines
+    # Pages and files refer to pictures and storylines by place, so ids become indices here.
     places = {storyline.id: at for at, storyline in enumerate(storylines)}
-    frames = {frame.id: at for at, frame in enumerate(found.inputs.shown)}
-    votes, steps = found.votes(), found.steps()
-    measured = found.outcomes_of("coherence")
+    frames = {
+        frame.id: at for at, frame in enumerate(findings.inputs.shown_frames)
+    }
+    votes, steps = findings.votes(), findings.steps()
+    coherence_outcomes = findings.outcomes_of("coherence")
     for at, storyline in enumerate(storylines):
-        outcome = measured.get(at)
-        coherence = failure = near = None
+        outcome = coherence_outcomes.get(at)
+        coherence = failure = nearest = None
         if isinstance(outcome, ItemScore):
             fields = {**outcome.values, **outcome.detail}
             coherence = msgspec.convert(fields, results.NarrativeCoherence)
@@ -272,7 +291,7 @@ def _narratives(
         if outcome is not None and "nearest" in outcome.detail:
             fields = dict(outcome.detail["nearest"])
             fields["narrative"] = places[fields["storyline"]]
-            near = msgspec.convert(fields, results.NearestNarrative)
+            nearest = msgspec.convert(fields, results.NearestNarrative)
         yield results.Narrative(
             id=storyline.id,
             source=storyline.source,
@@ -280,7 +299,7 @@ def _narratives(
             frames=tuple(frames[frame.id] for frame in storyline.frames),
             coherence=coherence,
             coherence_failure=failure,
-            nearest=near,
+            nearest=nearest,
             votes={
                 method: _votes(cast[at])
                 for method, cast in votes.items()
@@ -292,7 +311,7 @@ def _narratives(
 
 
 def _hybrid_row(hybrid: Hybrid, at: int) -> tuple[float | None, ...] | None:
-    """Hybrid ratings of a narrative; None if it has none: not trusted, not rated by sight."""
+    """Return the hybrid ratings of a narrative, or None without any: not trusted and not seen."""
     row = tuple(
         None if math.isnan(value) else value for value in hybrid.ratings[at]
     )
@@ -314,45 +333,58 @@ def _frame(
     return msgspec.convert(row, results.ShownFrame)
 
 
-def _hybrid(found: StageFindings) -> tuple[Hybrid | None, str | None]:
-    config = found.config
+def _hybrid(findings: StageFindings) -> tuple[Hybrid | None, str | None]:
+    config = findings.config
     if "hybrid" not in config.parts:
         return None, None
     nan = [float("nan")] * config.voting.judges
-    seen, sight = set(found.seen), found.table("sight")
-    looks = [row if at in seen else nan for at, row in enumerate(sight)]
+    looked_at = set(findings.seen_positions)
+    sight = findings.table("sight")
+    seen_sight = [
+        row if at in looked_at else nan for at, row in enumerate(sight)
+    ]
+    # Where all were rated by sight as well, the rest checks the prediction and enters nothing else.
     withheld = sight if "sight" in config.parts else None
-    captions, weight = found.table("captions"), config.hybrid.weight
+    captions, weight = findings.table("captions"), config.hybrid.weight
     try:
-        return combine(captions, looks, weight=weight, withheld=withheld), None
+        return combine(
+            captions, seen_sight, weight=weight, withheld=withheld
+        ), None
     except ConfigError as error:
+        # Too few narratives with both: the study says so instead of failing after paid requests.
         return None, str(error)
 
 
 def _notes(
     hybrid: Hybrid | None, storylines: Sequence[Storyline]
 ) -> list[str]:
-    """Further cautions for the tables."""
-    back = {
-        one.id: len(steps)
-        for one in storylines
-        if (steps := steps_back(one.frames))
-    }
+    """Return further cautions: hybrid ratings, and narratives that step back in time."""
+    n_steps_back = {}
+    for storyline in storylines:
+        steps = steps_back(storyline.frames)
+        if steps:
+            n_steps_back[storyline.id] = len(steps)
     notes = [] if hybrid is None else [_hybrid_note(hybrid, len(storylines))]
-    if back:
+    if n_steps_back:
+        # A long list would hide the other cautions.
         first = ", ".join(
-            f"{name} ({n})" for name, n in list(back.items())[:_NAMED]
+            f"{name} ({n})"
+            for name, n in list(n_steps_back.items())[:_MAX_NAMED]
         )
-        more = f" and {len(back) - _NAMED} more" if len(back) > _NAMED else ""
+        more = (
+            f" and {len(n_steps_back) - _MAX_NAMED} more"
+            if len(n_steps_back) > _MAX_NAMED
+            else ""
+        )
         notes.append(
-            f"{len(back)} narratives step back in time by the dates of their pictures (steps):"
-            f" {first}{more}."
+            f"{len(n_steps_back)} narratives step back in time by the dates of their pictures"
+            f" (steps): {first}{more}."
         )
     return notes
 
 
 def _hybrid_note(hybrid: Hybrid, n: int) -> str:
-    """The basis of hybrid ratings, as a caution for the tables that show them."""
+    """Return the basis of hybrid ratings, as a caution for the tables that show them."""
     held_out = held_out_check(hybrid.checks)
     unseen = n - hybrid.n_seen
     errors = (
@@ -372,18 +404,19 @@ def _hybrid_note(hybrid: Hybrid, n: int) -> str:
 
 
 def _hybrid_ratings(
-    hybrid: Hybrid, found: StageFindings
+    hybrid: Hybrid, findings: StageFindings
 ) -> results.HybridRatings:
-    config = found.config
-    sight = found.spent.get("sight", results.Stage())
+    config = findings.config
+    sight = findings.spent.get("sight", results.Stage())
+    # Without an answer by sight nothing was spent, so nothing was saved.
     n_calls = sight.calls or 1
-    n_unseen = len(found.inputs.storylines) - hybrid.n_seen
+    n_unseen = len(findings.inputs.storylines) - hybrid.n_seen
     spared = n_unseen * config.voting.judges
     fields = {
         **msgspec.to_builtins(hybrid),
         "rule": config.hybrid.rule,
         "share": config.hybrid.share,
-        "seen": found.seen,
+        "seen": findings.seen_positions,
         "calls_saved": spared,
         "seconds_saved": spared * (sight.seconds / n_calls),
         "tokens_saved": spared * (sight.tokens / n_calls),
@@ -408,23 +441,21 @@ def _theta(
 def _drawn(
     pictures: EmbeddedPictures, storylines: Sequence[Storyline]
 ) -> tuple[list[int], str]:
-    """Pictures of the matrix, those of storylines and an even sample of the rest; their order."""
+    """Return the rows of the drawn matrix in order, and what that order is."""
     frames, at = pictures.frames, pictures.rows
-    used = {
-        at[f.id]
-        for storyline in storylines
-        for f in storyline.frames
-        if f.id in at
-    }
-    rest = [row for row in range(len(frames)) if row not in used]
+    # Pictures of storylines come first, then an even sample of the others up to the size that can
+    # be drawn. Without a date for each the order of time is not known.
+    ids = {frame.id for storyline in storylines for frame in storyline.frames}
+    used = {at[frame_id] for frame_id in ids if frame_id in at}
+    unused = [row for row in range(len(frames)) if row not in used]
     room = max(0, MATRIX_SIDE - len(used))
-    step = max(1, -(-len(rest) // room)) if room else len(rest) + 1
-    rows = sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
-    days = {
-        row: date.middle
-        for row in rows
-        if (date := frames[row].date) is not None
-    }
+    step = max(1, -(-len(unused) // room)) if room else len(unused) + 1
+    rows = sorted(sorted(used)[:MATRIX_SIDE] + unused[::step][:room])
+    days = {}
+    for row in rows:
+        date = frames[row].date
+        if date is not None:
+            days[row] = date.middle
     if len(days) < len(rows):
         return rows, "in order of the file"
     return sorted(rows, key=lambda row: (days[row], row)), "in order of time"
@@ -434,11 +465,12 @@ def _steps_table(
     narratives: Sequence[results.Narrative], human: str
 ) -> compared.StepTables:
     rows: list[StepRow] = []
-    broken = []
+    breaks = []
     for narrative in narratives:
         source, coherence = narrative.source, narrative.coherence
+        # Steps can be rated in a run that measures no coherence.
         theta = coherence.steps if coherence else None
         rows.append((source, narrative.step_means, theta))
         reports = ([v.breaks for v in votes] for votes in narrative.steps)
-        broken.append((source, list(map(told_by, reports))))
-    return steps_table(rows, human, broken)
+        breaks.append((source, list(map(agreed_breaks, reports))))
+    return steps_table(rows, human, breaks)

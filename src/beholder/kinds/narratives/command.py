@@ -62,8 +62,8 @@ FLAT = Parameter(name="*")
 PICTURES, RATING = _panel("Pictures and captions"), _panel("Ratings")
 HYBRID, COHERENCE = _panel("Hybrid judging"), _panel("Coherence")
 _THETA = Parameter(group=COHERENCE.group)
-_SHOWN = 10
-_TOLD = (
+_MAX_LISTED = 10
+_JSON_FIELDS = (
     "tables",
     "steps",
     "cost",
@@ -136,25 +136,26 @@ class VoteGroup(Voting):
 
     @property
     def voting(self) -> Voting:
-        """The same with examples by id.
+        """Return the options of voting with examples by id.
 
         Raises:
-            ConfigError: What was given is no id with a rating, or an id is given twice.
+            ConfigError: An example is not an id with a rating, or an id occurs twice.
         """
-        found: dict[str, int] = {}
-        for given in self.example:
-            name, _, rating = given.rpartition("=")
+        ratings: dict[str, int] = {}
+        for text in self.example:
+            # The last "=" divides: ids may contain one.
+            name, _, rating = text.rpartition("=")
             if not name or not rating.isdecimal():
                 raise ConfigError(
-                    f"--example {given!r}: expected ID=RATING, such as human-5=8"
+                    f"--example {text!r}: expected ID=RATING, such as human-5=8"
                 )
-            if name in found:
+            if name in ratings:
                 raise ConfigError(
-                    f"--example {given!r}: {name} has a rating already"
+                    f"--example {text!r}: {name} has a rating already"
                 )
-            found[name] = int(rating)
+            ratings[name] = int(rating)
         return Voting(
-            self.judges, self.temperature, self.context, self.anchors, found
+            self.judges, self.temperature, self.context, self.anchors, ratings
         )
 
 
@@ -236,36 +237,46 @@ def extract(
     from beholder.kinds.narratives.tables import extraction_table
 
     collection = columns.collection(pictures)
-    made = extract_storylines(
+    extractions = extract_storylines(
         collection, ends, embedder, how, rows, skip_undated
     )
-    say_left_out(made.bad_rows)
-    say_each(made.notes)
-    say_left_out(made.unusable[:_SHOWN])
-    if len(made.unusable) > _SHOWN:
-        say_left_out([f"{len(made.unusable) - _SHOWN} more pictures"])
-    write_storylines(out, (each.storyline for each in made.found))
-    tell_tables(extraction_table(made.found))
-    say(f"beholder: time: {made.found[0].time}")
+    say_left_out(extractions.bad_rows)
+    say_each(extractions.notes)
+    say_left_out(extractions.unusable[:_MAX_LISTED])
+    if len(extractions.unusable) > _MAX_LISTED:
+        say_left_out(
+            [f"{len(extractions.unusable) - _MAX_LISTED} more pictures"]
+        )
+    write_storylines(
+        out, (extracted.storyline for extracted in extractions.found)
+    )
+    tell_tables(extraction_table(extractions.found))
+    say(f"beholder: time: {extractions.found[0].time}")
+    # All storylines of a method tend to carry the same warning: it is printed once.
     for warning in dict.fromkeys(
-        w for each in made.found for w in each.path.warnings
+        w for extracted in extractions.found for w in extracted.path.warnings
     ):
         say(f"beholder: warning: {warning}")
     distinct = len(
-        {tuple(f.id for f in each.storyline.frames) for each in made.found}
+        {
+            tuple(f.id for f in extracted.storyline.frames)
+            for extracted in extractions.found
+        }
     )
-    if distinct < len(made.found):
+    if distinct < len(extractions.found):
         say(
-            f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
-            " maxmin, maps and trails differ only where dates leave the order of pictures open;"
+            f"beholder: {len(extractions.found)} storylines, {distinct} of them different;"
+            " replications of maxmin, maps and trails differ only where dates leave the order of"
+            " pictures open;"
             " equal ones are solved once"
         )
-    if not made.learned:
+    # Storylines from colours and edges look plausible and mean little: users must know.
+    if not extractions.learned:
         say(
-            f"beholder: {made.embedder} vectors represent appearance, not meaning; use"
+            f"beholder: {extractions.embedder} vectors represent appearance, not meaning; use"
             " clip:NAME or npz:FILE for learned ones"
         )
-    say(f"{made.found[0].signature}\nsequences: {out}")
+    say(f"{extractions.found[0].signature}\nsequences: {out}")
 
 
 @app.command
@@ -363,11 +374,11 @@ def compare(
         sequences: A .jsonl, .csv or .parquet file with one sequence per row.
         out: Run directory; by default runs/NAME.
     """
-    judged: tuple[Part, ...] = compared.by or (
+    judged_parts: tuple[Part, ...] = compared.by or (
         ("captions", "sight") if source.judge else ()
     )
     config = replace(
-        _config(sequences, out, judged, source, run, coherence),
+        _config(sequences, out, judged_parts, source, run, coherence),
         voting=votes.voting,
         hybrid=hybrid,
         human=compared.human,
@@ -379,7 +390,7 @@ def compare(
 def _config(
     sequences: str,
     out: Path | None,
-    judged: tuple[Part, ...],
+    judged_parts: tuple[Part, ...],
     source: SourceGroup,
     run: StorylineRunGroup,
     coherence: CoherenceOptions = CoherenceOptions(),
@@ -389,7 +400,7 @@ def _config(
     Args:
         sequences: The file.
         out: The run directory, if one was named.
-        judged: Parts that need a judge; coherence is measured if an embedder was named.
+        judged_parts: Parts that need a judge; coherence is measured if an embedder was named.
         source: The judge, and what it sees.
         run: How the run is carried out.
         coherence: How coherence is measured.
@@ -399,7 +410,7 @@ def _config(
     return NarrateConfig(
         sequences,
         out or default_out(sequences),
-        (*judged, "coherence") if coherence.embedder else judged,
+        (*judged_parts, "coherence") if coherence.embedder else judged_parts,
         source.judge or None,
         max_side=source.max_side,
         collection=source.columns.collection(source.pictures),
@@ -423,6 +434,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     from beholder.run import kind
     from beholder.terminal.progress import TerminalProgress
 
+    # Costs are printed before the first request, so that a run can be stopped in time.
     inputs = read_inputs(config)
     _say_costs(config, cost_table(config, inputs))
     if run.finish.dry_run:
@@ -432,8 +444,11 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     say_left_out(bad_rows)
     say_each(inputs.notes)
     report = write_study(config.out)
-    plain = msgspec.to_builtins({name: getattr(study, name) for name in _TOLD})
-    tell_result(plain, terminal_tables(study), run.finish.as_json)
+    json_content = msgspec.to_builtins(
+        {name: getattr(study, name) for name in _JSON_FIELDS}
+    )
+    tell_result(json_content, terminal_tables(study), run.finish.as_json)
+    # A wrong folder of pictures fails every request: the first reason shows it.
     if study.unreadable:
         n, first = len(study.unreadable), study.unreadable[0]
         say(
@@ -449,6 +464,7 @@ def _say_costs(config: NarrateConfig, cost: Cost) -> None:
         f"{cost.n_narratives} narratives of {cost.n_pictures} pictures;"
         f" parts: {', '.join(config.parts)}"
     )
+    # People cost nothing here, and neither does coherence.
     if not config.judged or not config.models:
         return
     for unit, row in (("seconds", cost.seconds), ("tokens", cost.tokens)):
@@ -462,12 +478,14 @@ def _say_costs(config: NarrateConfig, cost: Cost) -> None:
 
 
 def _failures(study: NarrativeStudy) -> list[str]:
-    """Narratives with failures, each with its first reason."""
-    found = []
-    for one in study.narratives:
+    """Return the narratives with failures, each with its first reason."""
+    failures = []
+    for narrative in study.narratives:
         reasons = [
-            *(reason for _, reason in one.vote_failures),
-            one.coherence_failure,
+            *(reason for _, reason in narrative.vote_failures),
+            narrative.coherence_failure,
         ]
-        found += [f"{one.id}: {reason}" for reason in reasons if reason][:1]
-    return found
+        failures += [
+            f"{narrative.id}: {reason}" for reason in reasons if reason
+        ][:1]
+    return failures

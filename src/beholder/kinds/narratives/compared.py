@@ -15,7 +15,7 @@ Ends: TypeAlias = tuple[float, float]
 Number: TypeAlias = float | None
 """A number, or None where it is not defined."""
 Source: TypeAlias = Annotated[str, heading("source", "text")]
-Other: TypeAlias = Annotated[str, heading("minus", "text")]
+OtherSource: TypeAlias = Annotated[str, heading("minus", "text")]
 Count: TypeAlias = Annotated[int, heading("n", "count")]
 CountOfFirst: TypeAlias = Annotated[int, heading("n, first", "count")]
 CountOfSecond: TypeAlias = Annotated[int, heading("n, second", "count")]
@@ -25,11 +25,11 @@ Spearman: TypeAlias = Annotated[Number, heading("Spearman")]
 
 
 def colour_range(thetas: Iterable[float]) -> Ends:
-    """The values from weakest to strongest colour; 0.1 apart at least: less looks alike."""
-    found = [*thetas] or [0.0, 1.0]
+    """Return the values of weakest and strongest colour, at least 0.1 apart: less looks alike."""
+    values = [*thetas] or [0.0, 1.0]
     middle, half = (
-        (min(found) + max(found)) / 2,
-        max(max(found) - min(found), 0.1) / 2,
+        (min(values) + max(values)) / 2,
+        max(max(values) - min(values), 0.1) / 2,
     )
     return middle - half, middle + half
 
@@ -137,14 +137,14 @@ class AgreementValue(Struct, frozen=True):
 
 
 class WordedValue(AgreementValue, frozen=True):
-    """The same with the words of Koo and Li 2016 for the value and for both ends."""
+    """A coefficient with the words of Koo and Li 2016 for the value and for both ends."""
 
     verdict: str | None = None
     verdicts: tuple[str, ...] | None = None
 
 
 class MethodReliability(Struct, frozen=True, omit_defaults=True):
-    """How the judges of a method agree; either ``reason`` or all that follows it is set.
+    """Agreement of the judges of a method; either ``reason`` or all that follows it is set.
 
     Attributes:
         method: The method.
@@ -199,7 +199,7 @@ class SourceComparison(Struct, frozen=True, kw_only=True):
 
     method: str | UnsetType = UNSET
     a: Source
-    b: Other
+    b: OtherSource
     n_a: CountOfFirst
     n_b: CountOfSecond
     few: Annotated[bool, heading("few", "mark")]
@@ -244,7 +244,7 @@ class ComparisonTables(Struct, frozen=True):
 
 
 class RatingSpread(Struct, frozen=True):
-    """The columns of ``SourceScore`` that examples may change."""
+    """Mean and SD of ratings, without and with examples."""
 
     n: int
     mean: Number
@@ -261,7 +261,7 @@ class AgreementChange(Struct, frozen=True):
 
 
 class ExampleEffect(Struct, frozen=True):
-    """What examples change in the ratings of a source.
+    """Change of the ratings of a source by examples.
 
     Attributes:
         way: Name of the way of rating without examples.
@@ -290,7 +290,7 @@ class RatedNarrative(Struct, frozen=True):
 
 
 class Examples(Struct, frozen=True):
-    """The examples, and what they change."""
+    """The examples, and the changes of ratings by them."""
 
     shown: tuple[RatedNarrative, ...]
     rows: tuple[ExampleEffect, ...]
@@ -324,7 +324,7 @@ class ModelSource(Struct, frozen=True):
 
 
 class ModelAgreement(Struct, frozen=True, omit_defaults=True):
-    """How judges agree; either ``reason`` or all that follows it is set.
+    """Agreement of several judges; either ``reason`` or all that follows it is set.
 
     Attributes:
         by: Way of rating.
@@ -371,7 +371,7 @@ class StepCorrelation(Struct, frozen=True):
 
 
 class BreakTally(Struct, frozen=True):
-    """What breaks in the steps of a source; a step can break in several ways.
+    """Counts of the kinds of break in the steps of a source; a step can break in several ways.
 
     Attributes:
         source: The source.
@@ -393,7 +393,7 @@ class BreakComparison(Struct, frozen=True):
 
     kind: Annotated[str, heading("what breaks", "text")]
     a: Source
-    b: Other
+    b: OtherSource
     n_a: CountOfFirst
     n_b: CountOfSecond
     difference: Annotated[
@@ -404,14 +404,14 @@ class BreakComparison(Struct, frozen=True):
 
 
 class BreakTables(Struct, frozen=True):
-    """What breaks in steps, by source and between sources."""
+    """Kinds of break in steps, by source and between sources."""
 
     sources: tuple[BreakTally, ...]
     comparisons: tuple[BreakComparison, ...]
 
 
 class StepTables(Struct, frozen=True):
-    """How steps were rated.
+    """Ratings of steps.
 
     Attributes:
         sources: A row per source.

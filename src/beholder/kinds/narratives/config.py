@@ -19,7 +19,7 @@ ExtractionMethod: TypeAlias = Literal["maxmin", "maps", "trails", "random"]
 METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
 
 PEOPLE = "people:"
-"""What a judge is called that is people: ``people:FILE``."""
+"""Prefix of judges that are people: ``people:FILE``."""
 
 LEAST_SIDE = 16
 """Pixels of the longer side from which a picture shows anything."""
@@ -27,7 +27,7 @@ LEAST_SIDE = 16
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How storylines are extracted.
+    """Options of the extraction of storylines.
 
     Attributes:
         method: Search method.
@@ -68,24 +68,27 @@ class Extraction:
             raise ConfigError(
                 f"replications={self.replications}: expected at least 1"
             )
+        # An option that a method ignores would look as if it had been used.
         only_maxmin = {
             "days": self.days is not None,
             "cover": self.cover > 0,
         }
-        wrong = [name for name, given in only_maxmin.items() if given]
-        if self.method != "maxmin" and wrong:
+        wrong_options = [
+            name for name, is_set in only_maxmin.items() if is_set
+        ]
+        if self.method != "maxmin" and wrong_options:
             raise ConfigError(
-                f"{wrong[0]} is an option of maxmin; {self.method} does not know it"
+                f"{wrong_options[0]} is an option of maxmin, got method {self.method!r}"
             )
         if self.method in ("trails", "random") and self.window is not None:
             raise ConfigError(
-                f"window is an option of maxmin and maps; {self.method} has none"
+                f"window is an option of maxmin and maps, got method {self.method!r}"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Voting:
-    """How storylines are rated.
+    """Options of rating storylines.
 
     Attributes:
         judges: Independent ratings per judge, each with its own seed.
@@ -113,6 +116,7 @@ class Voting:
                 )
         if self.judges < 1:
             raise ConfigError(f"judges={self.judges}: expected at least 1")
+        # Greedy decoding ignores the seed.
         if self.judges > 1 and self.temperature == 0.0:
             raise ConfigError(
                 f"judges={self.judges} at temperature 0 would repeat one answer and look like"
@@ -173,7 +177,7 @@ class CollectionOptions:
 
 @dataclass(frozen=True)
 class StorylineEnds:
-    """What to extract from a collection.
+    """Ends and length of the storylines to extract from a collection.
 
     Attributes:
         k: Pictures of a storyline; leave it out where ``like`` is given.
@@ -190,7 +194,7 @@ class StorylineEnds:
 
 @dataclass(frozen=True)
 class CaptionOptions:
-    """How captions are written for pictures without one.
+    """Options of captions for pictures without one.
 
     Attributes:
         judge: Spec of the judge that writes; None takes the one that rates, of several the first.
@@ -209,7 +213,7 @@ class CaptionOptions:
 
 @dataclass(frozen=True)
 class HybridOptions:
-    """How ratings by captions and by sight are combined.
+    """Options of combining ratings by captions and by sight.
 
     Attributes:
         share: Share of the storylines whose pictures judges see, 0 to 1.
@@ -238,7 +242,7 @@ class HybridOptions:
 
 @dataclass(frozen=True)
 class CoherenceOptions:
-    """How coherence is measured.
+    """Options of measuring coherence.
 
     Attributes:
         embedder: Embedder of pictures, which coherence needs: npz:FILE, clip:NAME or handcrafted.
@@ -257,7 +261,7 @@ class CoherenceOptions:
 
 @dataclass(frozen=True)
 class NarrateConfig:
-    """What to judge and measure, how, and where to keep it.
+    """Configuration of a run over narratives: storylines, parts, run directory and options.
 
     Attributes:
         sequences: File of storylines, or a word for storylines given in Python.
@@ -308,6 +312,7 @@ class NarrateConfig:
             raise ConfigError(
                 "nothing was asked for: name an --embedder (coherence), a --judge (ratings) or both"
             )
+        # Found out here, and not after pictures were embedded.
         if self.judged and not self.judges:
             raise ConfigError(
                 "no judge was named; give one, such as --judge openai:MODEL"
@@ -335,18 +340,19 @@ class NarrateConfig:
             raise ConfigError(
                 f"{self.people[0]} judged by sight; add --by sight"
             )
-        alone = [
+        # Both have tables of one judge only; several are compared as separate runs.
+        single_judge_parts = [
             part for part in self.parts if part in ("hybrid", "transitions")
         ]
-        if len(self.judges) > 1 and alone:
+        if len(self.judges) > 1 and single_judge_parts:
             raise ConfigError(
-                f"{alone[0]} takes one judge, got {len(self.judges)}; give each judge a run of its"
-                " own and put the runs side by side with 'beholder compare RUN RUN'"
+                f"{single_judge_parts[0]} takes one judge, got {len(self.judges)}; give each"
+                " judge a run of its own and compare the runs by 'beholder compare RUN RUN'"
             )
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Specs of the judges that rate."""
+        """Return the specs of the judges that rate."""
         if self.judge is None:
             return ()
         return (
@@ -355,61 +361,64 @@ class NarrateConfig:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Judges that are people: ``people:FILE``."""
+        """Return the judges that are people: ``people:FILE``."""
         return tuple(
             judge for judge in self.judges if judge.startswith(PEOPLE)
         )
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Judges that are models."""
+        """Return the judges that are models."""
         return tuple(
             judge for judge in self.judges if judge not in self.people
         )
 
     @property
     def ways(self) -> tuple[RatingCondition, ...]:
-        """The ways of rating whole storylines; with examples only where all are rated without."""
-        asked: dict[Method, bool] = {
+        """Return the ways of rating whole storylines, with and without examples."""
+        is_rated_by: dict[Method, bool] = {
             "captions": self.by_captions,
             "sight": self.by_sight,
         }
-        found = []
-        for by in (by for by, is_asked in asked.items() if is_asked):
+        # Ratings with examples are compared with ratings of all storylines without them, so hybrid
+        # judging, which sees only some, has none.
+        conditions = []
+        for by in (by for by, is_asked in is_rated_by.items() if is_asked):
             with_examples = self.voting.examples and by in self.parts
             for examples in (False, True) if with_examples else (False,):
-                read = (
-                    by == "captions" or examples
-                )  # which people are not asked to
-                for judge in self.models if read else self.judges:
+                # People rate pictures, without examples.
+                models_only = by == "captions" or examples
+                for judge in self.models if models_only else self.judges:
+                    # The judge is named only if there are several.
                     name = f"{by} with examples" if examples else by
                     name = (
                         f"{name} [{judge}]" if len(self.judges) > 1 else name
                     )
-                    found.append(RatingCondition(by, judge, examples, name))
-        return tuple(found)
+                    conditions.append(
+                        RatingCondition(by, judge, examples, name)
+                    )
+        return tuple(conditions)
 
     @property
     def judged(self) -> bool:
-        """Whether any part needs a judge."""
+        """Return whether any part needs a judge."""
         return any(part != "coherence" for part in self.parts)
 
     @property
     def by_captions(self) -> bool:
-        """Whether storylines are rated by captions."""
+        """Return whether storylines are rated by captions."""
         return bool({"captions", "hybrid"} & set(self.parts))
 
     @property
     def by_sight(self) -> bool:
-        """Whether storylines, or a share of them, are rated by sight."""
+        """Return whether storylines, or a share of them, are rated by sight."""
         return bool({"sight", "hybrid"} & set(self.parts))
 
     @property
     def folder(self) -> Path:
-        """What image paths are relative to: ``rows.media_root``, else where the pictures lie."""
-        from beholder.run.inputs import (
-            root_of,
-        )  # help reads the options of this module
+        """Return the folder of image paths: ``rows.media_root``, else that of the pictures."""
+        # Help reads the options of this module, so it must load fast.
+        from beholder.run.inputs import root_of
 
         return self.rows.media_root or root_of(
             self.collection.source or self.sequences
@@ -417,10 +426,9 @@ class NarrateConfig:
 
     @property
     def means(self) -> RunContext:
-        """With what the run works."""
-        from beholder.run.session import (
-            RunContext,
-        )  # help reads the options of this module
+        """Return the context of the run: how judges are asked, concurrency, folder of pictures."""
+        # See ``folder``.
+        from beholder.run.session import RunContext
 
         work = replace(
             self.work, concurrency=self.work.concurrency or CONCURRENCY

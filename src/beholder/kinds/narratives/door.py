@@ -51,8 +51,8 @@ class NarrativesRun(Run):
 
     @property
     def study(self) -> results.NarrativeStudy:
-        """Tables, and every storyline with its votes: the content of ``study.json``."""
-        return results.read(self.path)
+        """Return the content of ``study.json``: tables, and every storyline with its votes."""
+        return results.read_study(self.path)
 
 
 def extract(
@@ -130,7 +130,7 @@ def compare(
         out: Run directory. None takes ``runs/`` and the name of the file, or a new temporary folder
             for storylines given in Python.
         progress: Receives the progress of the run.
-        options: Those of every door; see ``beholder.score``.
+        options: Options of all functions that make runs; see ``beholder.score``.
 
     Returns:
         The finished run; its ``study`` holds all tables.
@@ -142,22 +142,24 @@ def compare(
     """
     check_list("by", by)
     file = str(storylines) if isinstance(storylines, str | Path) else None
-    measured = (
+    coherence_options = (
         CoherenceOptions(coherence)
         if isinstance(coherence, str)
         else coherence
     )
-    named = [judge] if isinstance(judge, str | Judge) else judge or ()
+    judge_list = [judge] if isinstance(judge, str | Judge) else judge or ()
     judges = tuple(
-        one.named() if isinstance(one, Judge) else one for one in named
+        entry.named() if isinstance(entry, Judge) else entry
+        for entry in judge_list
     )
-    usual: tuple[Part, ...] = ("captions", "sight") if judges else ()
-    usual += ("coherence",) if measured is not None else ()
+    # Without ``by`` a run does whatever its tools allow.
+    default_parts: tuple[Part, ...] = ("captions", "sight") if judges else ()
+    default_parts += ("coherence",) if coherence_options is not None else ()
     rows, judging, work = grouped(options)
     config = NarrateConfig(
         sequences=file or "storylines",
         out=Path(out) if out is not None else default_out(file),
-        parts=tuple(by) if by is not None else usual,
+        parts=tuple(by) if by is not None else default_parts,
         judge=judges or None,
         collection=CollectionOptions()
         if pictures is None
@@ -167,7 +169,7 @@ def compare(
         voting=voting or Voting(),
         captions=captions or CaptionOptions(),
         hybrid=hybrid or HybridOptions(),
-        coherence=measured or CoherenceOptions(),
+        coherence=coherence_options or CoherenceOptions(),
         rows=rows,
         judging=judging,
         work=work,

@@ -39,7 +39,7 @@ from beholder.run.subjects import FRAME, STORYLINE, ScheduledAsker
 def run_narratives(
     config: NarrateConfig, progress: Progress, given: Inputs | None = None
 ) -> tuple[results.NarrativeStudy, list[DataError]]:
-    """Judge and measure what is missing from a run, and write the study.
+    """Judge and measure whatever is missing from a run, and write the study.
 
     Args:
         config: The run.
@@ -64,31 +64,32 @@ def run_narratives(
         askers=askers.values(),
         progress=progress,
     ) as session:
-        _check_apart(session, config.models)
+        _check_distinct_judges(session, config.models)
         n, digest = session.take(STORYLINE, inputs.storylines)
-        asked = {
-            name: _add(session, name, one, config, inputs)
-            for name, one in askers.items()
+        scheduled = {
+            name: _add(session, name, asker, config, inputs)
+            for name, asker in askers.items()
         }
         source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
         log = manifest.Log(
             source, digest, n, n_bad, inputs.notes, _settings(config)
         )
+        # A finished run is read, not made again: a second start changes no file.
         if (
-            session.begin(log, _shared(asked.values(), inputs))
+            session.begin(log, _shared(scheduled.values(), inputs))
             or not (config.out / results.STUDY).is_file()
         ):
-            found = _ask(session, asked, config, inputs)
-            study = build.write(found)
+            findings = _ask(session, scheduled, config, inputs)
+            study = build.write(findings)
             session.close()
         else:
-            study = results.read(config.out)
+            study = results.read_study(config.out)
     return study, list(inputs.bad_rows)
 
 
 @dataclass(frozen=True)
 class NarrativesPlan(RunPlan):
-    """What a run over narratives would do.
+    """Plan of a run over narratives.
 
     Attributes:
         n_items: Good storylines.
@@ -123,19 +124,22 @@ def plan_narratives(
     if isinstance(caption, CaptionFrame):
         # texts must differ: equal questions would count once
         texts = {
-            f.id: f.caption or f"{caption.typical}{f.id}" for f in inputs.shown
+            f.id: f.caption or f"{caption.typical}{f.id}"
+            for f in inputs.shown_frames
         }
         askers = {
-            name: replace(one, captions=texts)
-            if isinstance(one, Rater)
-            else one
-            for name, one in askers.items()
+            name: replace(asker, captions=texts)
+            if isinstance(asker, Rater)
+            else asker
+            for name, asker in askers.items()
         }
         planned += plan(
-            [caption], FRAME, inputs.shown, config.out, config.means
+            [caption], FRAME, inputs.shown_frames, config.out, config.means
         ).askers
     n = len(inputs.storylines)
-    few = (
+    # Hybrid judging chooses its storylines from caption ratings, which do not exist yet: only
+    # their number is known.
+    limits = (
         {askers["sight"].name: n_seen(config, n)} if "sight" in askers else {}
     )
     by_storyline = list(askers.values())
@@ -145,7 +149,7 @@ def plan_narratives(
         inputs.storylines,
         config.out,
         config.means,
-        at_most=few,
+        at_most=limits,
     ).askers
     cost = build.cost_table(config, inputs)
     return NarrativesPlan(
@@ -154,7 +158,7 @@ def plan_narratives(
 
 
 def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
-    """What a run asks, by stage.
+    """Return the askers of a run, by stage.
 
     ``coherence`` measures storylines, each of ``config.ways`` rates them, ``transitions`` rates
     their steps, ``caption`` describes pictures.
@@ -166,45 +170,48 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     writes = config.models and (
         config.by_captions or (steps and config.steps_by == "captions")
     )
+    # People see pictures; only models need captions.
     caption = _captioner(config, inputs) if writes else None
-    found: dict[str, Asker[Any]] = {}
+    askers: dict[str, Asker[Any]] = {}
     if "coherence" in config.parts:
         rows = [frame_row(frame) for frame in inputs.frames]
-        found["coherence"] = MeasureCoherence(
+        askers["coherence"] = MeasureCoherence(
             **asdict(config.coherence),
             human=config.human,
             collection=digest(rows),
         )
     for way in config.ways:
         if way.judge in config.people:
-            found[way.name] = _people(way.judge, "ratings", inputs)
+            askers[way.name] = _people(way.judge, "ratings", inputs)
             continue
         examples = inputs.examples if way.examples else ()
-        found[way.name] = RateStoryline(
+        askers[way.name] = RateStoryline(
             **_rater(config, way.by, way.judge, caption),
             anchors=config.voting.anchors,
-            rated=", ".join(f"{one.id}: {rating}" for one, rating in examples),
+            rated=", ".join(
+                f"{storyline.id}: {rating}" for storyline, rating in examples
+            ),
             examples=examples,
         )
     if steps and config.people:
-        found["transitions"] = _people(config.people[0], "steps", inputs)
+        askers["transitions"] = _people(config.people[0], "steps", inputs)
     elif steps:
-        found["transitions"] = RateSteps(
+        askers["transitions"] = RateSteps(
             **_rater(config, config.steps_by, config.judges[0], caption)
         )
     if caption is not None:
-        found["caption"] = caption
-    return found
+        askers["caption"] = caption
+    return askers
 
 
 def _people(judge: str, what: What, inputs: Inputs) -> PeopleVotes:
-    return PeopleVotes.read(
+    return PeopleVotes.from_file(
         judge.removeprefix(PEOPLE), what, inputs.storylines
     )
 
 
 def n_seen(config: NarrateConfig, n: int) -> int:
-    """How many of n storylines are rated by sight."""
+    """Return the number of n storylines that are rated by sight."""
     if "sight" in config.parts:
         return n
     return len(
@@ -218,7 +225,7 @@ def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
         **options | {"judge": config.captions.judge or config.models[0]},
         context=config.voting.context,
         max_side=config.max_side,
-        all_given=all(frame.caption for frame in inputs.shown),
+        all_given=all(frame.caption for frame in inputs.shown_frames),
     )
 
 
@@ -239,16 +246,16 @@ def _rater(
     }
 
 
-def _check_apart(session: Session, judges: Sequence[str]) -> None:
-    """Refuse judges that are one: they would share their answers, and agree fully."""
-    seen: dict[str, str] = {}
+def _check_distinct_judges(session: Session, judges: Sequence[str]) -> None:
+    """Raise an error for two specs of one judge: they would share answers and agree fully."""
+    judge_by_identity: dict[str, str] = {}
     for judge in judges if len(judges) > 1 else ():
         identity = session.tools.identity("judge", judge)
-        if identity in seen:
+        if identity in judge_by_identity:
             raise ConfigError(
-                f"judges {seen[identity]} and {judge} are the same: {identity}"
+                f"judges {judge_by_identity[identity]} and {judge} are the same: {identity}"
             )
-        seen[identity] = judge
+        judge_by_identity[identity] = judge
 
 
 def _add(
@@ -258,9 +265,11 @@ def _add(
     config: NarrateConfig,
     inputs: Inputs,
 ) -> ScheduledAsker:
-    """Note what a stage will ask, and of what."""
+    """Schedule a stage: its asker, and the pictures or storylines it works on."""
     if name == "caption":
-        return session.add(asker, FRAME, session.take(FRAME, inputs.shown)[0])
+        return session.add(
+            asker, FRAME, session.take(FRAME, inputs.shown_frames)[0]
+        )
     n = len(inputs.storylines)
     jobs = n_seen(config, n) if name == "sight" else n
     # what is measured costs nothing, so another embedder or a longer file is no other run
@@ -270,76 +279,85 @@ def _add(
 
 
 def _shared(
-    asked: Iterable[ScheduledAsker], inputs: Inputs
+    scheduled: Iterable[ScheduledAsker], inputs: Inputs
 ) -> dict[str, list[str]]:
-    """Pictures on which all outcomes of a stage depend: the collection, the examples."""
-    found = {}
-    for one in asked:
+    """Return, per stage, the pictures that all its outcomes depend on: collection or examples."""
+    images = {}
+    for stage in scheduled:
         frames: Sequence[Frame] = ()
-        if isinstance(one.asker, MeasureCoherence):
+        if isinstance(stage.asker, MeasureCoherence):
             frames = inputs.frames
-        elif isinstance(one.asker, RateStoryline):
+        elif isinstance(stage.asker, RateStoryline):
             frames = [
                 frame
-                for example, _ in one.asker.examples
+                for example, _ in stage.asker.examples
                 for frame in example.frames
             ]
-        found[one.name] = [
+        images[stage.name] = [
             frame.image for frame in frames if frame.image is not None
         ]
-    return found
+    return images
 
 
 def _ask(
     session: Session,
-    asked: Mapping[str, ScheduledAsker],
+    scheduled: Mapping[str, ScheduledAsker],
     config: NarrateConfig,
     inputs: Inputs,
 ) -> StageFindings:
     """Ask stage by stage; each stage gets the results of the earlier ones."""
-    found = StageFindings(inputs, config)
+    findings = StageFindings(inputs, config)
 
     def ask(
-        name: str, positions: Sequence[int] | None = None, **known: Any
+        name: str, positions: Sequence[int] | None = None, **state: Any
     ) -> None:
-        if name in asked:
-            session.map(asked[name].with_state(**known), positions=positions)
-            found.outcomes[name] = session.outcomes(asked[name])
+        if name in scheduled:
+            session.map(
+                scheduled[name].with_state(**state), positions=positions
+            )
+            findings.outcomes[name] = session.outcomes(scheduled[name])
 
-    if (
-        "coherence" in asked
-    ):  # first: what is wrong with vectors shows before anything is paid
-        measure = asked["coherence"].asker
+    # Coherence comes first: an error in vectors shows before any request is paid.
+    if "coherence" in scheduled:
+        measure = scheduled["coherence"].asker
         assert isinstance(measure, MeasureCoherence)
         embedder = session.tools.image_embedder(measure.embedder)
-        found.pictures = measure.embed(embedder, inputs.frames, config.folder)
-        ask("coherence", pictures=found.pictures)
+        findings.pictures = measure.embed(
+            embedder, inputs.frames, config.folder
+        )
+        ask("coherence", pictures=findings.pictures)
     ask("caption")
-    captions = found.captions()
+    captions = findings.captions()
     for way in (way for way in config.ways if way.by == "captions"):
         ask(way.name, captions=captions)
     if "hybrid" in config.parts:
-        found.seen = choose(
-            found.table("captions"), config.hybrid.share, config.hybrid.rule
+        findings.seen_positions = choose(
+            findings.table("captions"), config.hybrid.share, config.hybrid.rule
         )
     for way in (way for way in config.ways if way.by == "sight"):
         ask(
-            way.name, positions=None if "sight" in config.parts else found.seen
+            way.name,
+            positions=None
+            if "sight" in config.parts
+            else findings.seen_positions,
         )
-    read: dict[str, Any] = {} if config.people else {"captions": captions}
-    ask("transitions", **read)
+    step_state: dict[str, Any] = (
+        {} if config.people else {"captions": captions}
+    )
+    ask("transitions", **step_state)
+    # In the order in which costs are reported, not in that of asking.
     for name in (
         "caption",
         *(way.name for way in config.ways),
         "transitions",
-    ):  # as reported
-        asker = asked[name].asker if name in asked else None
+    ):
+        asker = scheduled[name].asker if name in scheduled else None
         if isinstance(asker, JudgeAsker) and session.answers is not None:
-            found.judges[name] = asker.identities(session.tools)["judge"]
-            found.spent[name] = spent_on(
-                found.outcomes[name].values(), session.answers
+            findings.judges[name] = asker.identities(session.tools)["judge"]
+            findings.spent[name] = spent_on(
+                findings.outcomes[name].values(), session.answers
             )
-    return found
+    return findings
 
 
 def _settings(config: NarrateConfig) -> dict[str, object]:

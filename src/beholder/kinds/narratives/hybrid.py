@@ -96,7 +96,7 @@ def held_out_check(checks: Iterable[HybridCheck]) -> HybridCheck:
 
 
 def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
-    """The narratives to look at.
+    """Choose the narratives to rate by sight.
 
     Args:
         captions: (n, K) ratings by captions; NaN is missing. A narrative without any rating is
@@ -108,16 +108,19 @@ def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
         Positions in order.
     """
     table = np.asarray(captions, dtype=np.float64)
-    known = ~np.isnan(table)
-    count = np.maximum(known.sum(axis=1), 1)
-    mean = np.where(known, table, 0.0).sum(axis=1) / count
+    has_vote = ~np.isnan(table)
+    # Differences below 1e-9 are rounding, and ties must stay ties: equal input, equal choice.
+    count = np.maximum(has_vote.sum(axis=1), 1)
+    mean = np.where(has_vote, table, 0.0).sum(axis=1) / count
     spread = (
-        np.where(known, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count
+        np.where(has_vote, (table - mean[:, None]) ** 2, 0.0).sum(axis=1)
+        / count
     )
     key = spread if rule == "uncertain" else mean
     key = np.where(
-        known.any(axis=1), np.round(key, 9), np.inf
+        has_vote.any(axis=1), np.round(key, 9), np.inf
     )  # ties stay ties
+    # 0.07 * 100 is 7.000000000000001: rounding up must not add a narrative for that.
     n_chosen = math.ceil(share * len(table) - 1e-9)
     return sorted(int(i) for i in np.argsort(-key, kind="stable")[:n_chosen])
 
@@ -153,44 +156,63 @@ def combine(
         ConfigError: Tables of different shapes, or fewer than three narratives with both to
             learn from.
     """
-    words, looks = (np.asarray(t, dtype=np.float64) for t in (captions, sight))
-    if words.shape != looks.shape or words.ndim != 2:
+    caption_ratings, sight_ratings = (
+        np.asarray(t, dtype=np.float64) for t in (captions, sight)
+    )
+    if (
+        caption_ratings.shape != sight_ratings.shape
+        or caption_ratings.ndim != 2
+    ):
         raise ConfigError(
-            f"hybrid: expected two (n, K) tables, got {words.shape}, {looks.shape}"
+            f"hybrid: expected two (n, K) tables, got {caption_ratings.shape},"
+            f" {sight_ratings.shape}"
         )
-    both = ~np.isnan(words).any(axis=1) & ~np.isnan(looks).any(axis=1)
-    if both.sum() < 3:
+    # Learn scale and weight where both ways have all ratings, mix, fill the others from captions,
+    # then decide by held-out narratives whether filled ratings are shown at all.
+    has_both = ~np.isnan(caption_ratings).any(axis=1) & ~np.isnan(
+        sight_ratings
+    ).any(axis=1)
+    if has_both.sum() < 3:
         raise ConfigError(
-            f"hybrid: {int(both.sum())} narratives have all ratings both ways, the scales need at"
-            " least 3; look at a larger share"
+            f"hybrid: {int(has_both.sum())} narratives have all ratings both ways, the scales need"
+            " at least 3; look at a larger share"
         )
-    x, y = words[both].mean(axis=1), looks[both].mean(axis=1)
+    x, y = (
+        caption_ratings[has_both].mean(axis=1),
+        sight_ratings[has_both].mean(axis=1),
+    )
     slope, intercept, residual = _calibration(x, y)
     learned = weight is None
     if weight is None:
-        weight = _learned_weight(looks[both], residual)
-    on_scale = intercept + slope * words
-    seen = ~np.isnan(looks)
-    unseen = np.asarray(np.isnan(looks).all(axis=1))
-    mixed = weight * looks + (1.0 - weight) * on_scale
+        weight = _learned_weight(sight_ratings[has_both], residual)
+    on_scale = intercept + slope * caption_ratings
+    has_sight = ~np.isnan(sight_ratings)
+    unseen = np.asarray(np.isnan(sight_ratings).all(axis=1))
+    mixed = weight * sight_ratings + (1.0 - weight) * on_scale
     # If only captions failed, sight alone counts.
-    ratings = np.where(seen, np.where(np.isnan(mixed), looks, mixed), on_scale)
+    ratings = np.where(
+        has_sight, np.where(np.isnan(mixed), sight_ratings, mixed), on_scale
+    )
     held_out = _held_out(x, y)
     checks = [
-        _check("looked at", ratings[both].mean(axis=1), y, None),
+        _check("looked at", ratings[has_both].mean(axis=1), y, None),
         held_out,
     ]
+    # Only a study that rated everything by sight can check what it predicted.
     if withheld is not None:
-        hidden = np.where(
+        withheld_sight = np.where(
             unseen[:, None], np.asarray(withheld, dtype=np.float64), np.nan
         )
-        known = ~np.isnan(hidden + words).any(axis=1)
-        if known.any():
-            truth = hidden[known].mean(axis=1)
-            flat = np.full(len(truth), y.mean())
+        is_complete = ~np.isnan(withheld_sight + caption_ratings).any(axis=1)
+        if is_complete.any():
+            truth = withheld_sight[is_complete].mean(axis=1)
+            baseline = np.full(len(truth), y.mean())
             checks.append(
                 _check(
-                    "not looked at", on_scale[known].mean(axis=1), truth, flat
+                    "not looked at",
+                    on_scale[is_complete].mean(axis=1),
+                    truth,
+                    baseline,
                 )
             )
     trusted = (
@@ -211,29 +233,36 @@ def combine(
 
 
 def _held_out(x: Floats, y: Floats) -> HybridCheck:
-    """Each narrative from a scale, and from a mean, that do not know it."""
-    predicted, flat = np.empty(len(x)), np.empty(len(x))
-    for one in range(len(x)):
-        others = np.arange(len(x)) != one
-        slope, intercept, _ = _calibration(x[others], y[others])
-        predicted[one] = intercept + slope * x[one]
-        flat[one] = y[others].mean()
-    return _check("held out", predicted, y, flat)
+    """Predict each narrative from the others, by the scale and by the mean, and check both."""
+    predicted, baseline = np.empty(len(x)), np.empty(len(x))
+    for position in range(len(x)):
+        training = np.arange(len(x)) != position
+        slope, intercept, _ = _calibration(x[training], y[training])
+        predicted[position] = intercept + slope * x[position]
+        baseline[position] = y[training].mean()
+    return _check("held out", predicted, y, baseline)
 
 
 def _check(
-    narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | None
+    narratives: Checked,
+    ratings: Floats,
+    sight: Floats,
+    baseline: Floats | None,
 ) -> HybridCheck:
-    several = len(sight) > 1
-    gain = (None, None, None) if flat is None else _gain(ratings, sight, flat)
+    has_sd = len(sight) > 1
+    gain = (
+        (None, None, None)
+        if baseline is None
+        else _gain(ratings, sight, baseline)
+    )
     return HybridCheck(
         narratives=narratives,
         n=len(sight),
         error=_rmse(ratings, sight),
-        error_of_mean=None if flat is None else _rmse(flat, sight),
+        error_of_mean=None if baseline is None else _rmse(baseline, sight),
         r=stats.pearson(ratings, sight).value if len(sight) > 2 else None,
-        sd=float(ratings.std(ddof=1)) if several else None,
-        sd_sight=float(sight.std(ddof=1)) if several else None,
+        sd=float(ratings.std(ddof=1)) if has_sd else None,
+        sd_sight=float(sight.std(ddof=1)) if has_sd else None,
         gain=gain[0],
         gain_low=gain[1],
         gain_high=gain[2],
@@ -241,13 +270,13 @@ def _check(
 
 
 def _gain(
-    ratings: Floats, sight: Floats, flat: Floats
+    ratings: Floats, sight: Floats, baseline: Floats
 ) -> tuple[float, Number, Number]:
-    found = stats.paired_difference(
-        (flat - sight) ** 2, (ratings - sight) ** 2
+    comparison = stats.paired_difference(
+        (baseline - sight) ** 2, (ratings - sight) ** 2
     )
-    low, high = ends_of(found.interval) or (None, None)
-    return found.mean, low, high
+    low, high = ends_of(comparison.interval) or (None, None)
+    return comparison.mean, low, high
 
 
 def _rmse(a: Floats, b: Floats) -> float:
@@ -255,6 +284,7 @@ def _rmse(a: Floats, b: Floats) -> float:
 
 
 def _calibration(x: Floats, y: Floats) -> tuple[float, float, float]:
+    # Equal captions for all narratives predict the mean, with slope 0.
     centred = x - x.mean()
     scatter = float(centred @ centred)
     slope = float(centred @ y) / scatter if scatter > 0 else 0.0
@@ -268,5 +298,11 @@ def _learned_weight(sight: Floats, residual: float) -> float:
     noise = (
         float(sight.var(axis=1, ddof=1).mean()) / judges if judges > 1 else 0.0
     )
-    own = max(residual - noise, 0.0)
-    return own / (own + noise) if own + noise > 0 else 1.0
+    # The residuals contain the noise of sight; what is left is the error of captions. Weights go
+    # with the other's variance, as for a mean of two independent measurements.
+    caption_error = max(residual - noise, 0.0)
+    return (
+        caption_error / (caption_error + noise)
+        if caption_error + noise > 0
+        else 1.0
+    )

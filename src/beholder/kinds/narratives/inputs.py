@@ -30,7 +30,7 @@ from beholder.run.inputs import root_of
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a run works on.
+    """Storylines, pictures and examples of a run.
 
     Attributes:
         storylines: The storylines.
@@ -48,17 +48,26 @@ class Inputs:
     notes: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> list[Frame]:
-        """Every picture of a storyline or an example, once, in the order in which they come."""
-        every = (*self.storylines, *(one for one, _ in self.examples))
-        return list({f.id: f for one in every for f in one.frames}.values())
+    def shown_frames(self) -> list[Frame]:
+        """Return the pictures of storylines and examples, each once, in order of appearance."""
+        all_storylines = (
+            *self.storylines,
+            *(storyline for storyline, _ in self.examples),
+        )
+        return list(
+            {
+                f.id: f
+                for storyline in all_storylines
+                for f in storyline.frames
+            }.values()
+        )
 
 
 def read_inputs(
     config: NarrateConfig,
     storylines: Iterable[Storyline | DataError] | None = None,
 ) -> Inputs:
-    """Read collection and storylines.
+    """Read collection and storylines of a run.
 
     Args:
         config: The run.
@@ -69,25 +78,29 @@ def read_inputs(
         DataError: A file cannot be read, rows are wrong and may not be skipped, one id means
             different pictures, or there is no storyline.
     """
-    bad: list[DataError] = []
+    bad_rows: list[DataError] = []
     notes = RowNotes()
     collection: list[Frame] = []
     if config.collection.source is not None:
-        every = replace(config.rows, limit=None)
+        # A limit is one of storylines; theta may depend on the whole collection.
+        all_rows = replace(config.rows, limit=None)
         collection = _frames(
-            config.collection, config.folder, every, bad, notes
+            config.collection, config.folder, all_rows, bad_rows, notes
         )
     rows = storylines
     if rows is None:
         rows = read_storylines(
             config.sequences, collection, media_root=config.folder
         )
-    wrong: list[DataError] = []
-    taken = tuple(
-        good_rows(rows, config.rows, wrong, name=config.sequences, notes=notes)
+    wrong_rows: list[DataError] = []
+    all_storylines = tuple(
+        good_rows(
+            rows, config.rows, wrong_rows, name=config.sequences, notes=notes
+        )
     )
+    # An id must mean one picture everywhere: outcomes are stored by id.
     frames = {frame.id: frame for frame in collection}
-    for storyline in taken:
+    for storyline in all_storylines:
         for frame in storyline.frames:
             if frames.setdefault(frame.id, frame) != frame:
                 raise DataError(
@@ -96,22 +109,29 @@ def read_inputs(
                     " a sequence or the collection before; ids must name one picture",
                 )
     ratings = config.voting.examples
-    by_id = {storyline.id: storyline for storyline in taken}
+    by_id = {storyline.id: storyline for storyline in all_storylines}
     if unknown := [name for name in ratings if name not in by_id]:
         raise ConfigError(
             f"example {unknown[0]!r}: {config.sequences} has no sequence of that id"
         )
-    left = tuple(
-        storyline for storyline in taken if storyline.id not in ratings
+    # Judges have seen the ratings of examples: these cannot be rated by them.
+    rated_storylines = tuple(
+        storyline
+        for storyline in all_storylines
+        if storyline.id not in ratings
     )
-    if not left:
+    if not rated_storylines:
         raise ConfigError(
             "all sequences are examples; none is left to be rated"
         )
     examples = tuple((by_id[name], rating) for name, rating in ratings.items())
     sentences = tuple(notes.sentences())
     return Inputs(
-        left, tuple(frames.values()), (*bad, *wrong), examples, sentences
+        rated_storylines,
+        tuple(frames.values()),
+        (*bad_rows, *wrong_rows),
+        examples,
+        sentences,
     )
 
 
@@ -161,7 +181,7 @@ def extract_storylines(
     """
     if collection.source is None:
         raise ConfigError(
-            "no pictures were named; give a folder, or a file with a row for each"
+            "expected pictures, got none; give a folder, or a file with a row for each picture"
         )
     if (ends.k is None) == (ends.like is None):
         raise ConfigError(
@@ -173,11 +193,11 @@ def extract_storylines(
         )
     source = collection.source
     root = rows.media_root or root_of(source)
-    bad: list[DataError] = []
+    bad_rows: list[DataError] = []
     notes = RowNotes()
-    frames = _frames(collection, root, rows, bad, notes)
+    frames = _frames(collection, root, rows, bad_rows, notes)
     if skip_undated:
-        bad += [
+        bad_rows += [
             DataError(
                 source, f"picture {frame.id!r} has no date (--skip-undated)"
             )
@@ -185,29 +205,40 @@ def extract_storylines(
             if frame.date is None
         ]
         frames = [frame for frame in frames if frame.date is not None]
+        # An empty collection would fail later with a message about vectors.
         if not frames:
             raise DataError(
                 source, "no picture has a date, so --skip-undated leaves none"
             )
+    # Either one storyline between two ends, or one like each storyline of a file.
     tasks = [
         ExtractionTask("storyline", ends.k or 0, ends.source, ends.target)
     ]
     if ends.like is not None:
-        wrong: list[DataError] = []
-        read, every = (
+        wrong_rows: list[DataError] = []
+        like_rows, all_rows = (
             read_storylines(ends.like, frames),
             replace(rows, limit=None),
         )
-        given = good_rows(read, every, wrong, name=str(ends.like))
-        tasks = [ExtractionTask.like(storyline) for storyline in given]
-        bad += wrong
-    made = image_embedder(embedder)
-    kept, vectors, reasons = usable_frames(made, frames, root)
-    found = tuple(extract(kept, vectors, tasks, how))
-    identity = versioned(made, made.identity)
+        human_storylines = good_rows(
+            like_rows, all_rows, wrong_rows, name=str(ends.like)
+        )
+        tasks = [
+            ExtractionTask.like(storyline) for storyline in human_storylines
+        ]
+        bad_rows += wrong_rows
+    encoder = image_embedder(embedder)
+    usable, vectors, reasons = usable_frames(encoder, frames, root)
+    extracted = tuple(extract(usable, vectors, tasks, how))
+    identity = versioned(encoder, encoder.identity)
     sentences = tuple(notes.sentences())
     return Extractions(
-        found, tuple(bad), tuple(reasons), identity, made.learned, sentences
+        extracted,
+        tuple(bad_rows),
+        tuple(reasons),
+        identity,
+        encoder.learned,
+        sentences,
     )
 
 
@@ -215,17 +246,18 @@ def _frames(
     collection: CollectionOptions,
     root: Path,
     rows: DataOptions,
-    bad: list[DataError],
+    bad_rows: list[DataError],
     notes: RowNotes,
 ) -> list[Frame]:
-    """The pictures of a collection, with EXIF dates; wrong rows are added to ``bad``."""
+    """Read the pictures of a collection, with EXIF dates; add wrong rows to ``bad_rows``."""
     source = str(collection.source)
-    read = read_frames(
+    file_rows = read_frames(
         source,
         columns=collection.columns,
         year=collection.year,
         media_root=root,
     )
     return with_exif_dates(
-        list(good_rows(read, rows, bad, name=source, notes=notes)), root
+        list(good_rows(file_rows, rows, bad_rows, name=source, notes=notes)),
+        root,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 from typing import Annotated, ClassVar, Literal, Self, TypeAlias, TypeVar
@@ -94,12 +94,13 @@ class JudgeAsker(Asker[S]):
         signature = self.signature(self.identities(tools))
         with noted_keys() as keys:
             try:
-                found = await self.ask(subject, tools)
+                score = await self.ask(subject, tools)
             except ItemError as error:
                 error.detail = {**error.detail, "answers": sorted(keys)}
                 raise
-        detail = {**found.detail, "answers": sorted(keys)}
-        return replace(found, signature=signature, detail=detail)
+        # The cost of a stage is computed from the answers that its outcomes name.
+        detail = {**score.detail, "answers": sorted(keys)}
+        return replace(score, signature=signature, detail=detail)
 
 
 @dataclass(frozen=True)
@@ -142,27 +143,28 @@ class CaptionFrame(JudgeAsker[Frame]):
 
     @property
     def looks(self) -> bool:
-        """Whether a picture may have no caption."""
+        """Return whether the judge must see: some picture has no caption."""
         return not self.all_given
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Of the judge; one that does not support the operation is rejected before any work."""
+        """Return the identity of the judge; one that cannot caption is rejected before any work."""
         if not self.all_given:
             tools.judge(self.judge).check_can(Caption, images=True)
         return super().identities(tools)
 
     @property
     def typical(self) -> str:
-        """A caption as long as it could be, for estimates."""
+        """Return a caption of typical length, for estimates."""
         return "word " * ((self.min_words + self.max_words) // 2)
 
     async def ask(self, subject: Frame, tools: Tools) -> ItemScore:
-        """The caption that is given, or else the judge's.
+        """Return the caption of the data, or else the judge's.
 
         Raises:
             ItemError: The picture has no caption and none can be made; names the frame.
         """
         text = subject.caption
+        # Captions of the data are taken as they are; another judge cannot change them.
         if not text:
             question = Caption(
                 [await picture(subject, tools, self.max_side)],
@@ -211,7 +213,8 @@ class Rater(JudgeAsker[Storyline]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Voting(self.judges, self.temperature)  # refuses what cannot be
+        # Checks the numbers: a rater may be built without a run.
+        Voting(self.judges, self.temperature)
         if self.by == "captions" and self.captioner is None:
             raise ConfigError(
                 "by='captions' needs a captioner, which says how captions are made"
@@ -219,43 +222,43 @@ class Rater(JudgeAsker[Storyline]):
 
     @property
     def looks(self) -> bool:
-        """Whether judges see the pictures."""
+        """Return whether judges see the pictures."""
         return self.by == "sight"
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Of the judge, and of who wrote the captions it reads.
+        """Return the identity of the judge, and of the captioner whose captions it reads.
 
         A judge that does not support the operation is rejected here, before any work.
         """
-        found = super().identities(tools)
+        identities = super().identities(tools)
         if self.by == "captions" and self.captioner is not None:
-            found["captions"] = self.captioner.signature(
+            identities["captions"] = self.captioner.signature(
                 self.captioner.identities(tools)
             )
-        return found
+        return identities
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
-        """What fixes the numbers, the making of captions included."""
-        own = super().signature(identities)
+        """Return the signature of the judge with that of the captions it reads."""
+        text = super().signature(identities)
         captions = (identities or {}).get("captions")
-        return own if captions is None else f"{own}|captions:[{captions}]"
+        return text if captions is None else f"{text}|captions:[{captions}]"
 
     @abstractmethod
     def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
-        """The pictures of each part, in order."""
+        """Return the pictures of each part, in order."""
 
     @abstractmethod
     async def question(
         self, frames: Sequence[Frame], tools: Tools
     ) -> Operation[Rating]:
-        """The question to judges about a part.
+        """Return the question to judges about a part.
 
         Raises:
             ItemError: Names the frame that cannot be shown, and why.
         """
 
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
-        """The values, from the mean vote of each part that has one."""
+        """Return the values, from the mean vote of each part that has one."""
         return {"rating": fmean(means)}
 
     async def ask(self, subject: Storyline, tools: Tools) -> ItemScore:
@@ -264,34 +267,35 @@ class Rater(JudgeAsker[Storyline]):
         Raises:
             ItemError: No vote has a value; the reason is the first vote's.
         """
-        asked = (self._votes(frames, tools) for frames in self.parts(subject))
-        parts = list(await asyncio.gather(*asked))
-        failures = [
-            vote.failure
-            for votes in parts
-            for vote in votes
-            if vote.failure is not None
-        ]
-        means = [fmean(known) for votes in parts if (known := values(votes))]
-        again = any(failure.transient for failure in failures)
+        ballots = (
+            self._votes(frames, tools) for frames in self.parts(subject)
+        )
+        parts = list(await asyncio.gather(*ballots))
+        outcomes = [vote.failure for votes in parts for vote in votes]
+        failures = [failure for failure in outcomes if failure is not None]
+        means = _part_means(parts)
+        is_transient = any(failure.transient for failure in failures)
         detail = {
             "votes": [[asdict(vote) for vote in votes] for votes in parts]
         }
+        # Votes are kept with the failure: tables count failed votes, and show their reasons.
         if not means:
             reason = (
                 failures[0].message
                 if failures
                 else "a storyline of one picture has no step"
             )
-            raise (TransientError if again else ItemError)(
+            raise (TransientError if is_transient else ItemError)(
                 reason, detail=detail
             )
-        return ItemScore(self.numbers(means), detail=detail, unfinished=again)
+        return ItemScore(
+            self.numbers(means), detail=detail, unfinished=is_transient
+        )
 
-    async def shown(
+    async def show_frames(
         self, frames: Sequence[Frame], tools: Tools
     ) -> list[JudgedFrame]:
-        """Pictures as the judges get them, in order.
+        """Return pictures or captions as the judges get them, in order.
 
         Raises:
             ItemError: Names the frame that cannot be shown, and why.
@@ -305,7 +309,7 @@ class Rater(JudgeAsker[Storyline]):
     async def _votes(
         self, frames: Sequence[Frame], tools: Tools
     ) -> list[Vote]:
-        """The votes of all judges on one part, in order of judges."""
+        """Return the votes of all judges on one part, in order of judges."""
         try:
             question = await self.question(frames, tools)
         except ItemError as error:
@@ -315,6 +319,8 @@ class Rater(JudgeAsker[Storyline]):
             ]
         judge = tools.judge(self.judge)
 
+        # The seat is the seed: judges of one model differ by it, and a second start finds their
+        # answers in the store.
         async def vote(seat: int) -> Vote:
             try:
                 rating = await judge.ask(
@@ -331,7 +337,7 @@ class Rater(JudgeAsker[Storyline]):
 
 @dataclass(frozen=True)
 class RateStoryline(Rater):
-    """Judges rate how well a whole storyline holds together, 1 to 10; each votes apart.
+    """Judges rate the coherence of a whole storyline, 1 to 10; each votes independently.
 
     Attributes:
         examples: Storylines with their ratings that judges see first; ``rated`` names them.
@@ -354,26 +360,30 @@ class RateStoryline(Rater):
     )
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
-        """What fixes the numbers, the pictures of examples included."""
-        own = super().signature(identities)
+        """Return the signature of the judge with a digest of the examples it sees."""
+        text = super().signature(identities)
         if not self.examples:
-            return own
-        return f"{own}|examples:{digest([storyline_row(one) for one, _ in self.examples])}"
+            return text
+        # ``rated`` has their ids and ratings; the digest adds the pictures behind the ids.
+        rows = [storyline_row(storyline) for storyline, _ in self.examples]
+        return f"{text}|examples:{digest(rows)}"
 
     def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
-        """The whole storyline."""
+        """Return the whole storyline as one part."""
         return [storyline.frames]
 
     async def question(
         self, frames: Sequence[Frame], tools: Tools
     ) -> Operation[Rating]:
-        """How well it holds together."""
+        """Return the question how well the storyline holds together."""
         examples = [
-            RatedExample(await self.shown(one.frames, tools), value)
-            for one, value in self.examples
+            RatedExample(
+                await self.show_frames(storyline.frames, tools), value
+            )
+            for storyline, value in self.examples
         ]
         return RateSequence(
-            await self.shown(frames, tools),
+            await self.show_frames(frames, tools),
             self.context,
             self.anchors,
             examples,
@@ -402,23 +412,23 @@ class RateSteps(Rater):
     needs = (RateTransition,)
 
     def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
-        """Each step: one fewer than there are pictures."""
+        """Return each step from a picture to the next."""
         return list(zip(storyline.frames, storyline.frames[1:], strict=False))
 
     async def question(
         self, frames: Sequence[Frame], tools: Tools
     ) -> Operation[Rating]:
-        """How well the second picture follows on the first."""
-        before, after = await self.shown(frames, tools)
+        """Return the question how well the second picture follows on the first."""
+        before, after = await self.show_frames(frames, tools)
         return RateTransition(before, after, self.context)
 
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
-        """Mean and lowest of the steps."""
+        """Return mean and lowest of the steps."""
         return {**super().numbers(means), "lowest": min(means)}
 
 
 def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
-    """The votes of a rater's outcome on each part.
+    """Return the votes of a rater's outcome on each part.
 
     Args:
         outcome: Outcome of a storyline.
@@ -426,9 +436,8 @@ def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
         judges: Judges that were to vote.
     """
     rows = outcome.detail.get("votes")
-    if rows is None and isinstance(
-        outcome, ItemFailure
-    ):  # an internal error: no judge was asked
+    # An internal error, before any judge was asked, is the failure of every vote.
+    if rows is None and isinstance(outcome, ItemFailure):
         return [
             [Vote(seat, failure=outcome) for seat in range(judges)]
             for _ in range(n_parts)
@@ -437,7 +446,7 @@ def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
 
 
 def caption_of(outcome: Outcome) -> str | ItemFailure:
-    """The caption of a captioner's outcome, or its failure."""
+    """Return the caption of a captioner's outcome, or its failure."""
     return (
         outcome
         if isinstance(outcome, ItemFailure)
@@ -446,12 +455,12 @@ def caption_of(outcome: Outcome) -> str | ItemFailure:
 
 
 def values(votes: Sequence[Vote]) -> list[int]:
-    """The values there are."""
+    """Return the values of votes that have one."""
     return [vote.value for vote in votes if vote.value is not None]
 
 
 async def by_sight(frame: Frame, tools: Tools, max_side: int) -> JudgedFrame:
-    """A picture as it is shown.
+    """Return a picture as judges see it.
 
     Raises:
         ItemError: The image is missing or cannot be read; names frame and file.
@@ -463,12 +472,13 @@ async def by_sight(frame: Frame, tools: Tools, max_side: int) -> JudgedFrame:
 
 
 def by_caption(frame: Frame, captions: Captions) -> JudgedFrame:
-    """A picture by its caption.
+    """Return a picture as judges read it: by its caption.
 
     Raises:
         ItemError: It has no caption; the reason is that of the caption.
     """
     caption = captions[frame.id]
+    # The storyline fails as its picture did: for now, or for good.
     if isinstance(caption, ItemFailure):
         raise (TransientError if caption.transient else ItemError)(
             caption.message
@@ -477,11 +487,12 @@ def by_caption(frame: Frame, captions: Captions) -> JudgedFrame:
 
 
 async def picture(frame: Frame, tools: Tools, max_side: int) -> Image:
-    """The picture of a frame as it is sent, its longer side of at most ``max_side`` pixels.
+    """Read the picture of a frame as it is sent, its longer side of at most ``max_side`` pixels.
 
     Raises:
         ItemError: The image is missing or cannot be read; names frame and file.
     """
+    # A frame with a caption alone can be judged by captions, not by sight.
     if frame.image is None:
         raise ItemError(f"frame {frame.id!r} has no image")
     try:
@@ -492,14 +503,14 @@ async def picture(frame: Frame, tools: Tools, max_side: int) -> Image:
 
 
 def known_data(frame: Frame) -> str:
-    """Date and place of a frame as one line; empty when neither is known."""
+    """Return date and place of a frame as one line; empty when neither is known."""
     date = None if frame.date is None else f"date: {frame.date}"
     place = None if frame.place is None else f"place: {frame.place}"
     return "; ".join(part for part in (date, place) if part)
 
 
 What: TypeAlias = Literal["ratings", "steps"]
-"""What people rated: storylines as wholes, or their steps."""
+"""Subject of people's ratings: whole storylines, or their steps."""
 
 
 class PartRating(Struct, frozen=True):
@@ -529,7 +540,7 @@ Parts: TypeAlias = tuple[tuple[Vote, ...], ...]
 
 @dataclass(frozen=True)
 class PeopleVotes(Asker[Storyline]):
-    """What people said of storylines, as votes like those of judges; ``detail["votes"]``.
+    """Ratings of storylines by people, as votes like those of judges; ``detail["votes"]``.
 
     Attributes:
         votes: Per storyline; an annotator who did not rate it has a vote without a value.
@@ -552,7 +563,7 @@ class PeopleVotes(Asker[Storyline]):
     )
 
     @classmethod
-    def read(
+    def from_file(
         cls, path: str, what: What, storylines: Sequence[Storyline]
     ) -> Self:
         """Read a file of ratings.
@@ -566,12 +577,14 @@ class PeopleVotes(Asker[Storyline]):
             ConfigError: No storyline was rated.
             DataError: A row is of another form; names it.
         """
+        # Rows are checked one by one, so that an error names its line; rows of storylines that are
+        # not judged are checked, too, and then ignored.
         n_parts = {
             storyline.id: 1 if what == "ratings" else len(storyline.frames) - 1
             for storyline in storylines
         }
         by_id: dict[str, dict[str, tuple[PartRating, ...]]] = {}
-        seen: set[str] = set()
+        ids: set[str] = set()
         for line, content in read_rows(path, path):
             if isinstance(content, DataError):
                 raise content
@@ -580,16 +593,17 @@ class PeopleVotes(Asker[Storyline]):
             except msgspec.ValidationError as error:
                 raise DataError(path, str(error), line=line) from error
             ratings = row.by_annotator(what)
-            if row.id in seen:
+            if row.id in ids:
                 raise DataError(
                     path, f"{row.id!r} occurs twice", line=line, field="id"
                 )
-            seen.add(row.id)
+            ids.add(row.id)
             if not ratings:
                 raise DataError(
                     path, f"expected {what!r} by annotator", line=line
                 )
             n = n_parts.get(row.id)
+            # A file of annotators may cover more storylines than this run.
             if n is None:
                 continue
             if any(len(parts) != n for parts in ratings.values()):
@@ -599,11 +613,12 @@ class PeopleVotes(Asker[Storyline]):
                     line=line,
                 )
             by_id[row.id] = ratings
+        # All annotators vote on all storylines, so that seats mean the same person everywhere.
         annotators = sorted({who for parts in by_id.values() for who in parts})
         if not annotators:
             raise ConfigError(
-                f"{PEOPLE}{path}: holds no {what} of these sequences; 'beholder annotate export'"
-                " writes them, by the ids of the sequences"
+                f"{PEOPLE}{path}: expected {what} of these sequences, got none; 'beholder annotate"
+                " export' writes them, by the ids of the sequences"
             )
         votes = {
             name: tuple(
@@ -615,11 +630,11 @@ class PeopleVotes(Asker[Storyline]):
             )
             for name, ratings in by_id.items()
         }
-        known = msgspec.to_builtins(sorted(by_id.items()))
-        return cls(what, digest(known), votes)
+        rows = msgspec.to_builtins(sorted(by_id.items()))
+        return cls(what, digest(rows), votes)
 
     async def evaluate(self, subject: Storyline, tools: Tools) -> ItemScore:
-        """What people said of it.
+        """Return people's votes on a storyline and their mean.
 
         Raises:
             ItemError: No one rated it.
@@ -627,13 +642,19 @@ class PeopleVotes(Asker[Storyline]):
         parts = self.votes.get(subject.id)
         if parts is None:
             raise ItemError("no one rated it")
-        means = [fmean(known) for votes in parts if (known := values(votes))]
+        means = _part_means(parts)
         detail = {
             "votes": [[asdict(vote) for vote in votes] for votes in parts]
         }
         return ItemScore(
             {"rating": fmean(means)}, signature=self.signature(), detail=detail
         )
+
+
+def _part_means(parts: Iterable[Sequence[Vote]]) -> list[float]:
+    """Return the mean vote of each part that has a vote."""
+    numbers = [values(votes) for votes in parts]
+    return [fmean(part) for part in numbers if part]
 
 
 def _vote(seat: int, parts: Sequence[PartRating] | None, at: int) -> Vote:

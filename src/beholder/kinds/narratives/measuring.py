@@ -45,17 +45,17 @@ class EmbeddedPictures:
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
-        """Row of each picture, by id."""
+        """Return the row of each picture, by id."""
         return {frame.id: row for row, frame in enumerate(self.frames)}
 
     def path(self, storyline: Storyline) -> Floats:
-        """(n, D) vectors of a storyline's pictures in order; they must all have one."""
+        """Return the (n, D) vectors of a storyline's pictures in order; all must have one."""
         return self.vectors[
             [self.rows[frame.id] for frame in storyline.frames]
         ]
 
-    def holds(self, storyline: Storyline) -> bool:
-        """Whether all pictures of a storyline have a vector."""
+    def has_vectors(self, storyline: Storyline) -> bool:
+        """Return whether all pictures of a storyline have a vector."""
         return all(frame.id in self.rows for frame in storyline.frames)
 
 
@@ -114,35 +114,37 @@ class MeasureCoherence(Asker[Storyline]):
 
     @property
     def looks(self) -> bool:
-        """Whether vectors are made of pictures, and not read from a file."""
+        """Return whether pictures are needed: vectors are computed, not read from a file."""
         return tool(self.embedder).name != "npz"
 
     def prepare(self, subjects: Iterable[Storyline]) -> Self:
-        """Find the human storylines, and what all numbers depend on."""
+        """Keep the human storylines, and a digest of all that numbers depend on."""
         people = tuple(
             storyline
             for storyline in subjects
             if storyline.source == self.human
         )
-        whole = (
-            self.scale == "minmax" or self.topics is not None
-        )  # theta depends on all pictures
-        paths = [[frame.id for frame in one.frames] for one in people]
-        told = [self.collection if whole else None, paths]
-        return replace(self, people=people, data=digest(told))
+        # On the raw scale without topics, theta of two pictures depends on these two alone: a
+        # longer collection leaves the signature as it is.
+        depends_on_all = self.scale == "minmax" or self.topics is not None
+        paths = [
+            [frame.id for frame in storyline.frames] for storyline in people
+        ]
+        content = [self.collection if depends_on_all else None, paths]
+        return replace(self, people=people, data=digest(content))
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
-        """What fixes the numbers, the pictures and human storylines included."""
-        own = super().signature(identities)
-        return f"{own}|data:{self.data}" if self.data else own
+        """Return the signature with a digest of human storylines, and of pictures if needed."""
+        text = super().signature(identities)
+        return f"{text}|data:{self.data}" if self.data else text
 
     def embed(
         self, embedder: ImageEmbedder, frames: Iterable[Frame], root: Path
     ) -> EmbeddedPictures:
-        """The collection as this asker compares it.
+        """Embed the collection and build the space that it is compared in.
 
         Args:
-            embedder: The one that ``embedder`` names.
+            embedder: The embedder of the spec ``self.embedder``.
             frames: The collection.
             root: Folder that images are relative to.
 
@@ -150,10 +152,11 @@ class MeasureCoherence(Asker[Storyline]):
             ConfigError: No picture can be embedded, or topics cannot be found.
             MissingExtraError: A package is missing.
         """
-        kept, vectors, reasons = usable_frames(embedder, frames, root)
+        usable, vectors, reasons = usable_frames(embedder, frames, root)
+        # Pictures that cannot be embedded are left out and noted; storylines with them fail.
         memberships, notes = None, list(reasons)
         if self.topics is not None:
-            topics = topics_by(self.topics, kept, vectors)
+            topics = topics_by(self.topics, usable, vectors)
             memberships = topics.memberships
             notes += topics.notes
         space = Space.of(
@@ -166,11 +169,11 @@ class MeasureCoherence(Asker[Storyline]):
         identity = versioned(embedder, embedder.identity)
         learned = embedder.learned
         return EmbeddedPictures(
-            tuple(kept), vectors, space, identity, learned, tuple(notes)
+            tuple(usable), vectors, space, identity, learned, tuple(notes)
         )
 
     def check(self, subject: Storyline) -> None:
-        """Refuse a storyline that has no step."""
+        """Raise an error for a storyline of one picture, which has no step."""
         if len(subject.frames) < 2:
             raise ItemError("a sequence of one picture has no step")
 
@@ -180,7 +183,9 @@ class MeasureCoherence(Asker[Storyline]):
         Raises:
             ItemError: A picture has no vector, or there is only one.
         """
-        assert self.pictures is not None  # the run embeds before it asks
+        # The run embeds before it asks. The distance comes first: one picture has a distance but
+        # no step, and its failure keeps that.
+        assert self.pictures is not None
         rows = self.pictures.rows
         for frame in subject.frames:
             if frame.id not in rows:
@@ -197,15 +202,15 @@ class MeasureCoherence(Asker[Storyline]):
             self.check(subject)
         except ItemError as error:
             raise ItemError(str(error), detail=detail) from error
-        found = strength.coherence_of(
+        coherence = strength.coherence_of(
             self.pictures.space, [rows[frame.id] for frame in subject.frames]
         )
         names = ("minimum", "mean", "geometric_mean")
-        values = {name: getattr(found, name) for name in names} | values
+        values = {name: getattr(coherence, name) for name in names} | values
         detail |= {
-            "steps": found.steps,
-            "weakest": found.weakest,
-            "theta": found.signature,
+            "steps": coherence.steps,
+            "weakest": coherence.weakest,
+            "theta": coherence.signature,
         }
         return ItemScore(
             values, (), self.signature(self.identities(tools)), detail
@@ -214,13 +219,14 @@ class MeasureCoherence(Asker[Storyline]):
     def _nearest(
         self, storyline: Storyline, pictures: EmbeddedPictures
     ) -> tuple[str, strength.WarpedAlignment] | None:
+        # The distance of a human storyline to itself is 0 and would build in a correlation.
         if storyline.source == self.human:
             return None
         path = pictures.path(storyline)
         alignments = (
-            (one.id, strength.dtw(path, pictures.path(one)))
-            for one in self.people
-            if pictures.holds(one)
+            (human.id, strength.dtw(path, pictures.path(human)))
+            for human in self.people
+            if pictures.has_vectors(human)
         )
         return min(
             alignments, key=lambda pair: pair[1].normalised, default=None
@@ -228,6 +234,6 @@ class MeasureCoherence(Asker[Storyline]):
 
 
 def digest(value: object) -> str:
-    """Digest of JSON values, such as the rows of a collection's pictures."""
+    """Return a digest of JSON values, such as the rows of a collection's pictures."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]

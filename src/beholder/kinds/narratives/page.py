@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The way from a picture to the next.
+    """A step from a picture to the next.
 
     Attributes:
         theta: Coherence, or None.
@@ -81,13 +81,12 @@ class Strip:
 
 
 def strips(study: NarrativeStudy) -> list[Strip]:
-    """All narratives of a study as strips, in order of the run."""
-    steps = [
-        step
-        for one in study.narratives
-        if one.coherence
-        for step in one.coherence.steps
-    ]
+    """Return all narratives of a study as strips, in order of the run."""
+    steps: list[float] = []
+    for narrative in study.narratives:
+        if narrative.coherence:
+            steps += narrative.coherence.steps
+    # Colours span the whole study, so that strips can be compared.
     limits = colour_range(steps)
 
     def strip(position: int, narrative: Narrative) -> Strip:
@@ -96,12 +95,13 @@ def strips(study: NarrativeStudy) -> list[Strip]:
         return Strip(position, narrative, shots, steps, _breaks(shots, steps))
 
     return [
-        strip(position, one) for position, one in enumerate(study.narratives)
+        strip(position, narrative)
+        for position, narrative in enumerate(study.narratives)
     ]
 
 
 def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
-    """Thumbnails as data URIs, by index of the picture."""
+    """Return thumbnails as data URIs, by index of the picture."""
     files = {number: thumb(folder, number) for number in range(n_frames)}
     return {
         number: jpeg_uri(file.read_bytes())
@@ -118,9 +118,11 @@ def _steps(
     says = [
         tuple(v.reason for v in step if v.reason) for step in narrative.steps
     ] or [()] * n_steps
-    rated = [vote for vote in votes if vote is not None]
-    least = min(rated, default=None)
+    rated_votes = [vote for vote in votes if vote is not None]
+    least = min(rated_votes, default=None)
     thetas = coherence.steps if coherence else [None] * n_steps
+    # Where all steps show the same number, none is called the weakest: what cannot be seen on the
+    # page is noise.
     differ = (
         len({fixed(theta, 3) for theta in thetas if theta is not None}) > 1
     )
@@ -134,7 +136,7 @@ def _steps(
             vote=votes[at],
             lowest=votes[at] is not None
             and votes[at] == least
-            and len(rated) > 1,
+            and len(rated_votes) > 1,
             says=says[at],
         )
         for at, theta in enumerate(thetas)
@@ -149,7 +151,7 @@ def _level(theta: float, limits: tuple[float, float]) -> int:
 def _breaks(
     shots: Sequence[ShownFrame], steps: Sequence[Step]
 ) -> tuple[str, ...]:
-    def named(places: Sequence[int]) -> str:
+    def name_steps(places: Sequence[int]) -> str:
         words = [
             f"{i + 1} ({shots[i].id} → {shots[i + 1].id})" for i in places[:3]
         ]
@@ -157,46 +159,54 @@ def _breaks(
             f" and {len(places) - 3} more" if len(places) > 3 else ""
         )
 
-    found = []
+    sentences = []
+    # Equal steps are all listed: the first of them is no worse than the others.
     weakest = [i for i, step in enumerate(steps) if step.weakest]
     lowest = [i for i, step in enumerate(steps) if step.lowest]
     theta = steps[weakest[0]].theta if weakest else None
     vote = steps[lowest[0]].vote if lowest else None
     if theta is not None:
-        found.append(
-            f"weakest by coherence, θ {fixed(theta, 3)}: step {named(weakest)}"
+        sentences.append(
+            f"weakest by coherence, θ {fixed(theta, 3)}: step {name_steps(weakest)}"
         )
     if vote is not None:
-        found.append(
-            f"lowest by judges, {fixed(vote, 1)} of 10: step {named(lowest)}"
+        sentences.append(
+            f"lowest by judges, {fixed(vote, 1)} of 10: step {name_steps(lowest)}"
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def alignments(study: NarrativeStudy) -> list[Narrative]:
-    """Per source that is not human, the narrative in the middle of its distances."""
+    """Return, per source but people, the narrative with the median distance to human ones."""
     by_source: dict[str, list[tuple[float, str, Narrative]]] = {}
-    for one in study.narratives:
-        if one.nearest is not None:
-            found = by_source.setdefault(one.source, [])
-            found.append((one.nearest.normalised, one.id, one))
+    for narrative in study.narratives:
+        if narrative.nearest is not None:
+            distances = by_source.setdefault(narrative.source, [])
+            distances.append(
+                (narrative.nearest.normalised, narrative.id, narrative)
+            )
+    # The median, by id among equal distances: the same narrative each time.
     ordered = (
-        sorted(found, key=lambda one: one[:2]) for found in by_source.values()
+        sorted(distances, key=lambda distance: distance[:2])
+        for distances in by_source.values()
     )
-    return [found[(len(found) - 1) // 2][2] for found in ordered]
+    return [distances[(len(distances) - 1) // 2][2] for distances in ordered]
 
 
 def draw_storyline(seen: SeenSubject) -> Drawn | None:
-    """The film strip of one storyline, for the viewer; None until the run is finished."""
+    """Return template and values of a storyline for the viewer, or None before the run ends."""
     folder = seen.view.folder
     try:
-        study = results.read(folder)
-    except RunError:  # not finished
+        study = results.read_study(folder)
+    except RunError:
+        # The viewer also opens runs that are still going.
         return None
-    there = [n for n in range(len(study.frames)) if thumb(folder, n).is_file()]
+    thumb_numbers = [
+        n for n in range(len(study.frames)) if thumb(folder, n).is_file()
+    ]
     return "storyline_item.html.j2", {
         "strip": strips(study)[seen.position],
-        "thumbs": there,
+        "thumbs": thumb_numbers,
     }
 
 
@@ -216,10 +226,10 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no finished run over narratives.
+        RunError: The folder is not a finished run over narratives.
     """
     target = output or run_folder / "report.html"
-    study, log = results.read(run_folder), manifest.read(run_folder)
+    study, log = results.read_study(run_folder), manifest.read(run_folder)
     files.write_text(target, _render(run_folder, study, log))
     if output is None:
         write_tables(study_tables(study), run_folder / "tables")
@@ -227,14 +237,16 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
 
 
 def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
-    """Write the figures of a run over narratives as PNG and SVG; gives the files.
+    """Write the figures of a run over narratives as PNG and SVG; return the files.
 
     Raises:
-        RunError: The folder holds no finished run over narratives.
+        RunError: The folder is not a finished run over narratives.
     """
     files.make_folder(figures_dir)
     written: list[Path] = []
-    for name, figure in figures(run_folder, results.read(run_folder)).items():
+    for name, figure in figures(
+        run_folder, results.read_study(run_folder)
+    ).items():
         written += save(
             figure, figures_dir / f"narratives-{name}", ("png", "svg")
         )
@@ -249,11 +261,15 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
         timeline_figure,
     )
 
-    found: dict[str, Figure] = {}
+    figures_by_name: dict[str, Figure] = {}
     if study.tables.methods:
-        means = [(one.source, one.means) for one in study.narratives]
-        found["panels"] = eight_panels(study.tables, means)
-    chosen = _examples(study)
+        means = [
+            (narrative.source, narrative.means)
+            for narrative in study.narratives
+        ]
+        figures_by_name["panels"] = eight_panels(study.tables, means)
+    # A few narratives of each source: more lines cannot be distinguished.
+    shown_narratives = _examples(study)
     if study.theta is not None:
         with np.load(run_folder / results.MATRIX) as archive:
             places = {
@@ -263,33 +279,45 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
             matrix = archive["theta"]
         ids = [frame.id for frame in study.frames]
         paths = {
-            one.id: [places[ids[f]] for f in one.frames if ids[f] in places]
-            for one in chosen[: min(_N_DRAWN, len(study.tables.sources))]
+            narrative.id: [
+                places[ids[f]] for f in narrative.frames if ids[f] in places
+            ]
+            for narrative in shown_narratives[
+                : min(_N_DRAWN, len(study.tables.sources))
+            ]
         }
         title = f"{study.theta.embedder}\n{study.theta.signature}"
-        found["theta"] = theta_figure(matrix, paths, title, study.theta.order)
+        figures_by_name["theta"] = theta_figure(
+            matrix, paths, title, study.theta.order
+        )
     rows = [
-        (one.id, one.source, [_span(study.frames[f]) for f in one.frames])
-        for one in chosen
+        (
+            narrative.id,
+            narrative.source,
+            [_span(study.frames[f]) for f in narrative.frames],
+        )
+        for narrative in shown_narratives
     ]
+    # Narratives without any date would be empty lines.
     dated = [row for row in rows if any(row[2])]
     if dated:
-        found["timeline"] = timeline_figure(dated)
-    return found
+        figures_by_name["timeline"] = timeline_figure(dated)
+    return figures_by_name
 
 
 def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
     thumbs = thumbnails(folder, len(study.frames))
+    # Each picture is in the page once, as a style, however many strips show it.
     pictures = "".join(
         f'.f{n} {{ background-image: url("{uri}"); }}\n'
         for n, uri in thumbs.items()
     )
-    drawn = strips(study)
+    all_strips = strips(study)
     tables = {
         table.name: _without_times(table) for table in study_tables(study)
     }
-    lacking = no_figures()
-    drawn_figures = {} if lacking else figures(folder, study)
+    missing = no_figures()
+    drawn_figures = {} if missing else figures(folder, study)
     return render_page(
         "narrate.html.j2",
         ("page.css", "narrate.css"),
@@ -305,15 +333,21 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         figures={
             name: data_uri(figure) for name, figure in drawn_figures.items()
         },
-        no_figures=lacking,
+        no_figures=missing,
         strips=[
             (
                 source,
-                [strip for strip in drawn if strip.narrative.source == source],
+                [
+                    strip
+                    for strip in all_strips
+                    if strip.narrative.source == source
+                ],
             )
             for source in study.tables.sources
         ],
-        n_failed=sum(bool(one.failures) for one in study.narratives),
+        n_failed=sum(
+            bool(narrative.failures) for narrative in study.narratives
+        ),
         alignments=alignments(study),
         thumbs=thumbs,
     )
@@ -339,15 +373,14 @@ def _without_times(table: Table) -> Table:
 
 
 def _examples(study: NarrativeStudy) -> list[Narrative]:
-    """The first narrative of each source, then the second of each, and so on, up to a limit."""
+    """Return the first narrative of each source, then the second of each, up to a limit."""
     by_source = [
         [n for n in study.narratives if n.source == s]
         for s in study.tables.sources
     ]
     turns = zip_longest(*by_source)
-    return [one for turn in turns for one in turn if one is not None][
-        : 3 * _N_DRAWN
-    ]
+    in_turn = [narrative for turn in turns for narrative in turn if narrative]
+    return in_turn[: 3 * _N_DRAWN]
 
 
 def _span(frame: ShownFrame) -> tuple[date, date] | None:

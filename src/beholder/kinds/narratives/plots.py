@@ -46,6 +46,7 @@ def eight_panels(tables: ComparisonTables, means: Means) -> Figure:
         tables: The tables of a study.
         means: The narratives.
     """
+    # One function per panel; each draws into its axes from the same tables.
     figure = Figure(figsize=(14.5, 7.4), layout="constrained")
     panels: dict[str, Callable[[Axes, ComparisonTables], None]] = {
         "a  Mean score, bars: mean SD of judges": _scores,
@@ -96,6 +97,7 @@ def theta_figure(
         title: Stands above, as it is.
         order: What the order of the pictures is.
     """
+    # The diagonal is 1 by definition and would take the dark end of the colours.
     matrix = np.asarray(theta, dtype=np.float64)
     low, high = colour_range(matrix[~np.eye(len(matrix), dtype=bool)].tolist())
     figure = Figure(figsize=(9.0, 7.6), layout="constrained")
@@ -176,7 +178,9 @@ def _colours() -> Iterator[str]:
         yield from _COLOURS
 
 
-def _beside(n: int, width: float = 0.8) -> Iterator[tuple[float, float, str]]:
+def _place_marks(
+    n: int, width: float = 0.8
+) -> Iterator[tuple[float, float, str]]:
     """Yield offset, width and colour of each of ``n`` methods in a group of marks."""
     step = width / max(1, n)
     for number, colour in zip(range(n), _colours(), strict=False):
@@ -190,7 +194,9 @@ def _grouped(
     errors: Sequence[Sequence[float | None]] = (),
 ) -> None:
     """Draw bars by source, one per method: heights per method and source, None without a value."""
-    for number, (offset, width, colour) in enumerate(_beside(len(heights))):
+    for number, (offset, width, colour) in enumerate(
+        _place_marks(len(heights))
+    ):
         for place, height in enumerate(heights[number]):
             at = place + offset
             if height is None:
@@ -222,11 +228,11 @@ def _by_method(
     tables: ComparisonTables, name: str
 ) -> list[list[float | None]]:
     """Return a field of the scores per method and source."""
-    found = {
+    values = {
         (row.method, row.source): getattr(row, name) for row in tables.scores
     }
     return [
-        [found[method, source] for source in tables.sources]
+        [values[method, source] for source in tables.sources]
         for method in tables.methods
     ]
 
@@ -243,13 +249,15 @@ def _scores(axes: Axes, tables: ComparisonTables) -> None:
 
 
 def _violins(axes: Axes, tables: ComparisonTables, means: Means) -> None:
-    methods = zip(tables.methods, _beside(len(tables.methods)), strict=True)
+    methods = zip(
+        tables.methods, _place_marks(len(tables.methods)), strict=True
+    )
     for method, (offset, width, colour) in methods:
         for place, source in enumerate(tables.sources):
             ratings = [
                 votes[method]
-                for of, votes in means
-                if of == source and method in votes
+                for narrative_source, votes in means
+                if narrative_source == source and method in votes
             ]
             at = place + offset
             if len(ratings) > 2 and min(ratings) < max(ratings):
@@ -258,6 +266,7 @@ def _violins(axes: Axes, tables: ComparisonTables, means: Means) -> None:
                 )
                 for body in parts["bodies"]:  # type: ignore[attr-defined]
                     body.set(facecolor=colour, alpha=0.35)
+            # Points of equal ratings are moved apart within the width of the violin.
             spread = np.linspace(-0.25, 0.25, len(ratings)) * width
             axes.plot(at + spread, ratings, ".", color=colour, markersize=3)
     _name_sources(axes, tables.sources)
@@ -269,9 +278,9 @@ def _gaps(axes: Axes, tables: ComparisonTables) -> None:
     gaps = [
         [
             None if mean is None or human is None else mean - human
-            for mean in others
+            for mean in other_means
         ]
-        for human, *others in _by_method(tables, "mean")
+        for human, *other_means in _by_method(tables, "mean")
     ]
     _grouped(axes, tables.sources[1:], gaps)
     axes.set_ylabel("rating points")
@@ -285,12 +294,15 @@ def _scatter(axes: Axes, tables: ComparisonTables, means: Means) -> None:
         )
         axes.set_axis_off()
         return
+    # The first two methods; the tables have all pairs.
     x_name, y_name = tables.methods[:2]
     for number, source in enumerate(tables.sources):
         points = [
             (votes[x_name], votes[y_name])
-            for of, votes in means
-            if of == source and x_name in votes and y_name in votes
+            for narrative_source, votes in means
+            if narrative_source == source
+            and x_name in votes
+            and y_name in votes
         ]
         if points:
             axes.plot(
@@ -324,7 +336,7 @@ def _scatter(axes: Axes, tables: ComparisonTables, means: Means) -> None:
 def _icc(axes: Axes, tables: ComparisonTables) -> None:
     rows = tables.reliability
     for row, (offset, width, colour) in zip(
-        rows, _beside(len(rows), min(0.8, 0.25 * len(rows))), strict=True
+        rows, _place_marks(len(rows), min(0.8, 0.25 * len(rows))), strict=True
     ):
         for place, icc in enumerate((row.icc_single, row.icc_average)):
             if icc is None or icc.value is None:
@@ -345,7 +357,7 @@ def _icc(axes: Axes, tables: ComparisonTables) -> None:
 def _effects(axes: Axes, tables: ComparisonTables) -> None:
     rows, methods = tables.comparisons, tables.methods
     names = list(dict.fromkeys((row.a, row.b) for row in rows))
-    places = list(_beside(len(methods), min(0.8, 0.25 * len(methods))))
+    places = list(_place_marks(len(methods), min(0.8, 0.25 * len(methods))))
     for row in rows:
         if row.g is None or row.d_unweighted is None:
             continue

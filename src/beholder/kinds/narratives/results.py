@@ -24,7 +24,7 @@ from beholder.tables import heading
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one stage of a study took, over its distinct answers.
+    """Calls, seconds and tokens of one stage of a study, over its distinct answers.
 
     Attributes:
         calls: Answers.
@@ -58,13 +58,12 @@ def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
         for outcome in outcomes
         for key in outcome.detail.get("answers", ())
     }
-    kept = [
-        answer
-        for key in keys
-        if (answer := answers.get_answer(key)) is not None
-    ]
-    return pooled(
-        Stage(1, a.seconds, a.usage.prompt, a.usage.completion) for a in kept
+    # An answer can be shared by several outcomes and is paid once, hence the set of keys.
+    stored = map(answers.get_answer, keys)
+    used_answers = [answer for answer in stored if answer is not None]
+    return pool_stages(
+        Stage(1, a.seconds, a.usage.prompt, a.usage.completion)
+        for a in used_answers
     )
 
 
@@ -83,23 +82,26 @@ class Rates(Struct, frozen=True):
     by_sight: float
     basis: str
 
-    def of(self, n_pictures: int, n_narratives: int, judges: int) -> UnitCost:
-        """What a study costs.
+    def cost_for(
+        self, n_pictures: int, n_narratives: int, judges: int
+    ) -> UnitCost:
+        """Return the cost of a study in this unit.
 
         Args:
             n_pictures: Pictures; each needs a caption once.
             n_narratives: Narratives.
             judges: Ratings that each narrative gets by each way.
         """
-        captions, again = (
+        captions, rating_cost = (
             n_pictures * self.caption,
             n_narratives * judges * self.by_captions,
         )
+        # Each rating by captions saves this much; captions themselves are paid once.
         saved = judges * (self.by_sight - self.by_captions)
         return UnitCost(
             **structs.asdict(self),
-            captions_total=captions + again,
-            captions_again=again,
+            captions_total=captions + rating_cost,
+            captions_again=rating_cost,
             sight_total=n_narratives * judges * self.by_sight,
             break_even=captions / saved if saved > 0 else None,
         )
@@ -112,7 +114,7 @@ PUBLISHED_SECONDS = Rates(
 
 
 def estimated_tokens(mean_length: float, words: int = 175) -> Rates:
-    """Tokens per call from rules of thumb: 1500 a picture, 4 for 3 words, 400 of instructions."""
+    """Return tokens per call by rules of thumb: 1500 a picture, 4 for 3 words, 400 in prompts."""
     caption = 4 / 3 * words
     return Rates(
         caption=1500 + 200 + caption,
@@ -122,21 +124,20 @@ def estimated_tokens(mean_length: float, words: int = 175) -> Rates:
     )
 
 
-def pooled(stages: Iterable[Stage]) -> Stage:
-    """Several stages as one."""
-    every = list(stages)
+def pool_stages(stages: Iterable[Stage]) -> Stage:
+    """Return the sum of several stages."""
+    stage_list = list(stages)
     return Stage(
-        calls=sum(stage.calls for stage in every),
-        seconds=math.fsum(
-            stage.seconds for stage in every
-        ),  # whatever their order
-        prompt_tokens=sum(stage.prompt_tokens for stage in every),
-        completion_tokens=sum(stage.completion_tokens for stage in every),
+        calls=sum(stage.calls for stage in stage_list),
+        # An exact sum does not depend on the order in which answers are read.
+        seconds=math.fsum(stage.seconds for stage in stage_list),
+        prompt_tokens=sum(stage.prompt_tokens for stage in stage_list),
+        completion_tokens=sum(stage.completion_tokens for stage in stage_list),
     )
 
 
-def measured(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
-    """Seconds and tokens per call as a run measured them.
+def measure_rates(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
+    """Return seconds and tokens per call as a run measured them.
 
     None before narratives were rated both ways. A run that wrote no captions was given them: they
     cost nothing.
@@ -146,19 +147,20 @@ def measured(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
     )
     if not (words.calls and sight.calls):
         return None
-    written = caption.calls or 1
-    given = "" if caption.calls else " (captions were given)"
+    # Captions of the data took no call: 0 seconds, divided by 1.
+    n_captions = caption.calls or 1
+    caption_note = "" if caption.calls else " (captions were given)"
     basis = (
         f"measured in this run over {caption.calls}, {words.calls}"
-        f" and {sight.calls} answers{given}"
+        f" and {sight.calls} answers{caption_note}"
     )
     seconds = (
-        caption.seconds / written,
+        caption.seconds / n_captions,
         words.seconds / words.calls,
         sight.seconds / sight.calls,
     )
     tokens = (
-        caption.tokens / written,
+        caption.tokens / n_captions,
         words.tokens / words.calls,
         sight.tokens / sight.calls,
     )
@@ -173,9 +175,9 @@ HYBRID = "hybrid"
 
 
 def mean_vote(votes: Sequence[Number]) -> Number:
-    """Mean over the judges that answered; None if none did."""
-    known = [vote for vote in votes if vote is not None]
-    return float(np.mean(known)) if known else None
+    """Return the mean over the judges that answered, or None without an answer."""
+    values = [vote for vote in votes if vote is not None]
+    return float(np.mean(values)) if values else None
 
 
 class ShownFrame(Struct, frozen=True, omit_defaults=True):
@@ -248,7 +250,7 @@ class Narrative(Struct, frozen=True):
 
     @property
     def ratings(self) -> dict[str, tuple[Number, ...]]:
-        """Values of the judges by method, hybrid ratings included; None where a vote failed."""
+        """Return values of the judges by method, hybrid ratings included; None for failed votes."""
         ratings: dict[str, tuple[Number, ...]] = {
             method: tuple(vote.value for vote in votes)
             for method, votes in self.votes.items()
@@ -257,25 +259,25 @@ class Narrative(Struct, frozen=True):
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean vote by method, hybrid ratings included; without methods that have no vote."""
-        found = {
+        """Return the mean vote by method, hybrid ratings included, of methods with a vote."""
+        means = {
             method: mean_vote(values)
             for method, values in self.ratings.items()
         }
         return {
-            method: mean for method, mean in found.items() if mean is not None
+            method: mean for method, mean in means.items() if mean is not None
         }
 
     @property
     def step_means(self) -> list[Number]:
-        """Mean vote on each step; empty if steps were not rated."""
+        """Return the mean vote on each step; empty if steps were not rated."""
         return [
             mean_vote([vote.value for vote in votes]) for votes in self.steps
         ]
 
     @property
     def vote_failures(self) -> list[tuple[str, str]]:
-        """Votes without a value: the method or the step, and the reason."""
+        """Return the votes without a value: the method or the step, and the reason."""
         cast = [
             (method, vote)
             for method, votes in self.votes.items()
@@ -290,7 +292,7 @@ class Narrative(Struct, frozen=True):
 
     @property
     def failures(self) -> list[str]:
-        """The messages of what failed, each once."""
+        """Return the messages of all failures, each once."""
         votes = (f"{where}: {reason}" for where, reason in self.vote_failures)
         return [
             reason
@@ -300,7 +302,7 @@ class Narrative(Struct, frozen=True):
 
     @property
     def reasons(self) -> list[tuple[str, int, str]]:
-        """The judges' words: method, number of the judge, reason."""
+        """Return the judges' words: method, number of the judge, reason."""
         cast = (
             (method, vote)
             for method, votes in self.votes.items()
@@ -332,7 +334,7 @@ class UnitCost(Rates, frozen=True):
 
 
 class Cost(Struct, frozen=True):
-    """What judging costs.
+    """Costs of judging, by captions and by sight.
 
     Attributes:
         n_pictures: Pictures of narratives and examples.
@@ -352,7 +354,7 @@ class Cost(Struct, frozen=True):
 
 
 class HybridRatings(Struct, frozen=True):
-    """How hybrid ratings were made; see ``hybrid.Hybrid``.
+    """Rule, scale and checks of hybrid ratings; see ``hybrid.Hybrid``.
 
     Attributes:
         rule: Which narratives were looked at.
@@ -386,7 +388,7 @@ class HybridRatings(Struct, frozen=True):
 
 
 class ThetaMatrix(Struct, frozen=True):
-    """What ``theta.npz`` holds.
+    """The drawn matrix of theta: its pictures and how it was made (``theta.npz``).
 
     Attributes:
         signature: How theta is made.
@@ -406,7 +408,7 @@ class ThetaMatrix(Struct, frozen=True):
 
 
 class NarrativeStudy(Struct, frozen=True, kw_only=True):
-    """Everything a run found: the content of ``study.json``.
+    """Results of a run: the content of ``study.json``.
 
     Attributes:
         format: Version of the file's format.
@@ -419,8 +421,8 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
         steps: How steps were rated.
         cost: What judging costs.
         hybrid: How hybrid ratings were made.
-        hybrid_missing: Why there are none.
-        theta: What ``theta.npz`` holds.
+        hybrid_missing: Reason why hybrid ratings are missing.
+        theta: Description of ``theta.npz``.
         judges: Identity of the judge of each stage.
         voting: How judges voted.
         unreadable: Why pictures have no thumbnail.
@@ -444,7 +446,7 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
 
 
 class StageOfRun(Struct, frozen=True):
-    """What a stage of a run took; see ``cost.Stage``."""
+    """Calls, seconds and tokens of a stage of a run."""
 
     run: str
     stage: str
@@ -471,16 +473,16 @@ class SideBySide(Struct, frozen=True):
     cost: tuple[StageOfRun, ...]
 
 
-def read(folder: Path) -> NarrativeStudy:
-    """The ``study.json`` of a run.
+def read_study(folder: Path) -> NarrativeStudy:
+    """Read the ``study.json`` of a run.
 
     Raises:
         RunError: The run is not finished, or the file is damaged; names the file and the field.
     """
     path = folder / STUDY
     missing = (
-        f"{folder} is no finished run over narratives: it has no {STUDY}; run the same command"
+        f"{folder} is not a finished run over narratives: {STUDY} is missing; run the same command"
         " again to finish it"
     )
-    found = files.read_json(path, form=FORMAT, kind="study", missing=missing)
-    return files.as_record(found, NarrativeStudy, path)
+    content = files.read_json(path, form=FORMAT, kind="study", missing=missing)
+    return files.as_record(content, NarrativeStudy, path)

@@ -32,7 +32,7 @@ from beholder.kinds.narratives.results import (
     SideBySide,
     StageOfRun,
     mean_vote,
-    read,
+    read_study,
 )
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.kinds.narratives.tables import side_by_side_tables
@@ -45,11 +45,17 @@ FEW = 10
 """Narratives of a source below which tests and effect sizes carry a caution."""
 
 MEASURES: dict[str, Callable[[Narrative], float | None]] = {
-    "minimum": lambda one: one.coherence.minimum if one.coherence else None,
-    "mean": lambda one: one.coherence.mean if one.coherence else None,
-    "dtw": lambda one: one.nearest.normalised if one.nearest else None,
+    "minimum": lambda narrative: (
+        narrative.coherence.minimum if narrative.coherence else None
+    ),
+    "mean": lambda narrative: (
+        narrative.coherence.mean if narrative.coherence else None
+    ),
+    "dtw": lambda narrative: (
+        narrative.nearest.normalised if narrative.nearest else None
+    ),
 }
-"""What ratings are correlated with; human narratives have no distance (``dtw``)."""
+"""Measures that ratings are correlated with; human narratives have no distance (``dtw``)."""
 
 R = TypeVar("R", bound=Struct)
 
@@ -58,7 +64,7 @@ StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
 """Source, mean vote per step (None where it failed), theta per step (None where not measured)."""
 
 Breaks: TypeAlias = Sequence[BreakKind] | None
-"""What breaks in one step; None if no judge reported it."""
+"""Kinds of break in one step; None if no judge reported on it."""
 
 Narratives: TypeAlias = Sequence[Narrative]
 
@@ -70,7 +76,7 @@ def tables(
     n_repeated: int = 0,
     notes: Sequence[str] = (),
 ) -> compared.ComparisonTables:
-    """All tables that compare sources.
+    """Return all tables that compare sources.
 
     Args:
         subjects: The narratives.
@@ -82,6 +88,7 @@ def tables(
     methods = tuple(
         dict.fromkeys(m for subject in subjects for m in subject.ratings)
     )
+    # Every table is over the same narratives; rows go by method, then by source.
     votes = {m: [s.means.get(m) for s in subjects] for m in methods}
     means = {
         m: {s: _known_means(subjects, s, m) for s in sources} for m in methods
@@ -123,7 +130,7 @@ def _known_means(
 
 
 def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
-    """Number, mean and SD (n - 1) of some values; None where it is not defined."""
+    """Return number, mean and SD (n - 1) of some values; None where not defined."""
     return compared.MeanAndSD(
         n=len(values),
         mean=float(np.mean(values)) if values else None,
@@ -131,16 +138,16 @@ def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
     )
 
 
-def ordered_sources(named: Sequence[str], human: str) -> list[str]:
-    """Sources once each: people first, chance last, the others as they come."""
-    found = list(dict.fromkeys(named))
+def ordered_sources(sources: Sequence[str], human: str) -> list[str]:
+    """Return each source once: people first, chance last, the others in order of appearance."""
+    distinct = list(dict.fromkeys(sources))
     return sorted(
-        found, key=lambda s: (s != human, s == "random", found.index(s))
+        distinct, key=lambda s: (s != human, s == "random", distinct.index(s))
     )
 
 
 def _table(subjects: Narratives, method: str) -> Floats:
-    """Votes of the narratives that have all of them, (n, K)."""
+    """Return the (n, K) votes of the narratives that have all of them."""
     rows = [list(s.ratings[method]) for s in subjects if method in s.ratings]
     return np.array([row for row in rows if None not in row], dtype=np.float64)
 
@@ -151,16 +158,16 @@ def _scores(
     source: str,
     means: Sequence[float],
 ) -> compared.SourceScore:
-    judged = [
+    judged_narratives = [
         s for s in subjects if s.source == source and method in s.ratings
     ]
-    votes = [vote for s in judged for vote in s.ratings[method]]
+    votes = [vote for s in judged_narratives for vote in s.ratings[method]]
     estimate = stats.mean_interval(means) if means else None
     return compared.SourceScore(
         method=method,
         source=source,
         n=len(means),
-        n_failed=len(judged) - len(means),
+        n_failed=len(judged_narratives) - len(means),
         n_votes=sum(vote is not None for vote in votes),
         n_votes_failed=sum(vote is None for vote in votes),
         mean=None if estimate is None else estimate.mean,
@@ -168,41 +175,42 @@ def _scores(
         sd_population=float(np.std(means)) if means else None,
         interval=ends_of(estimate.interval if estimate else None),
         reason=estimate.reason if estimate else None,
-        **structs.asdict(_spread(judged, method)),
+        **structs.asdict(_spread(judged_narratives, method)),
     )
 
 
 def _spread(subjects: Narratives, method: str) -> compared.JudgeSpread:
+    # One judge has no spread.
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
         return compared.JudgeSpread()
-    found = stats.within_item_spread(table)
+    spread = stats.within_item_spread(table)
     return compared.JudgeSpread(
-        within_sd=found.sd.mean,
+        within_sd=spread.sd.mean,
         within_sd_population=stats.within_item_spread(table, ddof=0).sd.mean,
-        within_range=found.range.mean,
+        within_range=spread.range.mean,
     )
 
 
 def _coherence(subjects: Narratives, source: str) -> compared.SourceCoherence:
-    own = [s for s in subjects if s.source == source]
-    known = (
-        [value for value in map(measure, own) if value is not None]
+    narratives = [s for s in subjects if s.source == source]
+    values = (
+        [value for value in map(measure, narratives) if value is not None]
         for measure in MEASURES.values()
     )
-    return compared.SourceCoherence(source, *map(mean_and_sd, known))
+    return compared.SourceCoherence(source, *map(mean_and_sd, values))
 
 
 def _correlated(a: Iterable[Number], b: Iterable[Number]) -> dict[str, Any]:
     """Return the fields of a ``RatingCorrelation``, over complete pairs."""
-    known = [pair for pair in zip(a, b, strict=True) if None not in pair]
-    n = len(known)
+    pairs = [pair for pair in zip(a, b, strict=True) if None not in pair]
+    n = len(pairs)
     if n < 3:
         return {
             "n": n,
             "reason": f"needs at least 3 narratives with both, got {n}",
         }
-    x, y = np.array(known, dtype=np.float64).T
+    x, y = np.array(pairs, dtype=np.float64).T
     linear = stats.pearson(x, y)
     return {
         "n": n,
@@ -217,18 +225,19 @@ def _correlated(a: Iterable[Number], b: Iterable[Number]) -> dict[str, Any]:
 def _reliability(
     subjects: Narratives, method: str, sources: Sequence[str]
 ) -> compared.MethodReliability:
-    judged = [s for s in subjects if method in s.ratings]
+    judged_narratives = [s for s in subjects if method in s.ratings]
     table = _table(subjects, method)
-    n_left_out = len(judged) - len(table)
+    n_left_out = len(judged_narratives) - len(table)
     if table.ndim < 2 or len(table) < 2 or table.shape[1] < 2:
         reason = "needs at least two narratives with the votes of at least two judges"
         return compared.MethodReliability(
             method, len(table), n_left_out, reason
         )
     alpha = stats.cronbach_alpha(table)
+    # ICC(2,1) is about one judge, ICC(2,k) and alpha about the mean of all judges.
     single, average = agreement(table)
     within = {
-        s: _spread([j for j in judged if j.source == s], method)
+        s: _spread([j for j in judged_narratives if j.source == s], method)
         for s in sources
     }
     return compared.MethodReliability(
@@ -248,14 +257,14 @@ def _reliability(
             for i, j in combinations(range(table.shape[1]), 2)
         },
         mean_pairwise_r=stats.mean_pairwise_correlation(table).value,
-        within={"all": _spread(judged, method)} | within,
+        within={"all": _spread(judged_narratives, method)} | within,
     )
 
 
 def agreement(
     table: Floats,
 ) -> tuple[compared.WordedValue, compared.WordedValue]:
-    """ICC(2,1) and ICC(2,k) of an (n, K) table, with the words of Koo and Li 2016."""
+    """Return ICC(2,1) and ICC(2,k) of an (n, K) table, with the words of Koo and Li 2016."""
 
     def worded(kind: ICCKind) -> compared.WordedValue:
         icc = stats.icc(table, kind)
@@ -274,20 +283,21 @@ def agreement(
 def compare_sources(
     values: Mapping[str, Sequence[float]], method: str | UnsetType = UNSET
 ) -> list[compared.SourceComparison]:
-    """Each source against each later one: difference of means, t, Welch, Mann-Whitney, d and g.
+    """Compare each source with each later one: means, t, Welch, Mann-Whitney, d and g.
 
     Args:
         values: Values of independent narratives, by source; those without values are left out.
         method: How the values were rated.
     """
-    found = []
+    comparisons = []
     for (first, a), (second, b) in combinations(values.items(), 2):
         if not (a and b):
             continue
+        # Student's t and the unweighted d are those of the publication; Welch's and g are better.
         student = stats.t_test(a, b, equal_variances=True)
         welch, ranks = stats.t_test(a, b), stats.mann_whitney(a, b)
         hedges = stats.hedges_g(a, b)
-        found.append(
+        comparisons.append(
             compared.SourceComparison(
                 method=method,
                 a=first,
@@ -308,11 +318,11 @@ def compare_sources(
                 few=min(len(a), len(b)) < FEW,
             )
         )
-    return with_holm(found, "p_welch")
+    return with_holm(comparisons, "p_welch")
 
 
 def with_holm(rows: Sequence[R], name: str) -> list[R]:
-    """Rows with their p-values adjusted for their number (Holm 1979), as ``NAME_holm``."""
+    """Add p-values adjusted for the number of rows (Holm 1979), as ``NAME_holm``."""
     adjusted = stats.holm([getattr(row, name) for row in rows])
     return [
         structs.replace(row, **{f"{name}_holm": p})
@@ -323,6 +333,7 @@ def with_holm(rows: Sequence[R], name: str) -> list[R]:
 def _cautions(
     subjects: Narratives, sources: Sequence[str], n_repeated: int
 ) -> Iterator[str]:
+    # Cautions stand above the tables: each names a reason to read a number differently.
     if n_repeated:
         yield (
             f"{n_repeated} of {len(subjects)} narratives repeat another picture by picture. Each is"
@@ -352,7 +363,7 @@ def steps_table(
     human: str = "human",
     broken: Sequence[tuple[str, Sequence[Breaks]]] = (),
 ) -> compared.StepTables:
-    """Mean step rating per source, tests between sources, and agreement of ratings with theta.
+    """Return step ratings per source, tests between sources, and agreement with theta.
 
     Steps of one narrative are not independent: they share pictures and a judge who saw the one
     before. So a narrative counts once, with its mean step rating.
@@ -368,8 +379,10 @@ def steps_table(
         for source in sources
     }
     means = {
-        source: [mean for mean in map(mean_vote, own) if mean is not None]
-        for source, own in votes.items()
+        source: [
+            mean for mean in map(mean_vote, source_votes) if mean is not None
+        ]
+        for source, source_votes in votes.items()
     }
     n_compared, same_weakest, by_chance = _weakest(rows)
     return compared.StepTables(
@@ -385,8 +398,8 @@ def steps_table(
     )
 
 
-def told_by(votes: Sequence[Breaks]) -> Breaks:
-    """What breaks in a step: the kinds named by more than half of the judges that reported any."""
+def agreed_breaks(votes: Sequence[Breaks]) -> Breaks:
+    """Return the kinds of break in a step that more than half of the reporting judges name."""
     reports = [kinds for kinds in votes if kinds is not None]
     if not reports:
         return None
@@ -397,7 +410,7 @@ def told_by(votes: Sequence[Breaks]) -> Breaks:
 def breaks_table(
     rows: Sequence[tuple[str, Sequence[Breaks]]], human: str = "human"
 ) -> compared.BreakTables:
-    """How often what breaks, per source, and tests between sources.
+    """Return counts of each kind of break per source, and tests between sources.
 
     In tests a narrative counts once, with its share of steps that break; p-values are adjusted over
     all kinds and pairs of sources.
@@ -417,6 +430,7 @@ def breaks_table(
         for source in sources
     }
     tests = []
+    # A narrative counts once, with the share of its steps that break in this way.
     for kind in BREAK_KINDS:
         shares = {
             source: [
@@ -467,43 +481,54 @@ def _source(
     votes: Sequence[Sequence[Number]],
     means: Sequence[float],
 ) -> compared.StepSource:
-    known = mean_and_sd(means)
-    steps = [vote for own in votes for vote in own]
+    summary = mean_and_sd(means)
+    steps = [vote for narrative_votes in votes for vote in narrative_votes]
     n_failed = steps.count(None)
     return compared.StepSource(
-        source, known.n, known.mean, known.sd, len(steps) - n_failed, n_failed
+        source,
+        summary.n,
+        summary.mean,
+        summary.sd,
+        len(steps) - n_failed,
+        n_failed,
     )
 
 
 def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
-    known = [
-        (vote, step, number)
-        for number, (_, votes, theta) in enumerate(rows)
-        for vote, step in zip(votes, theta or [], strict=False)
-        if vote is not None
-    ]
-    x, y, narrative = ([one[at] for one in known] for at in range(3))
+    # Steps of one narrative are not independent: the number of the narrative is resampled.
+    rated_steps = []
+    for number, (_, votes, theta) in enumerate(rows):
+        for vote, step in zip(votes, theta or [], strict=False):
+            if vote is not None:
+                rated_steps.append((vote, step, number))
+    x, y, narrative = ([step[at] for step in rated_steps] for at in range(3))
     if len(set(narrative)) < 3:
-        return compared.StepCorrelation(len(known), None, None)
-    found = stats.spearman(x, y, clusters=narrative)
+        return compared.StepCorrelation(len(rated_steps), None, None)
+    rho = stats.spearman(x, y, clusters=narrative)
     return compared.StepCorrelation(
-        len(known), found.value, ends_of(found.interval)
+        len(rated_steps), rho.value, ends_of(rho.interval)
     )
 
 
 def _weakest(
     rows: Sequence[StepRow],
 ) -> tuple[int, Number, Number]:
-    """Narratives compared; how often the lowest rating is at the lowest theta; that by chance."""
-    same, chance = [], []
+    """Return narratives compared, the share with lowest rating at lowest theta, and by chance."""
+    at_lowest, chance = [], []
     for _, votes, theta in rows:
         if theta is None or None in votes or len(theta) < 2:
             continue
-        rated = np.array(votes, dtype=np.float64)
-        lowest = rated == rated.min()
-        same.append(float(lowest[int(np.argmin(theta))]))
+        ratings = np.array(votes, dtype=np.float64)
+        # Ratings tie often: the step of lowest theta may be any of the lowest rated ones, and the
+        # chance of that grows with their number.
+        lowest = ratings == ratings.min()
+        at_lowest.append(float(lowest[int(np.argmin(theta))]))
         chance.append(float(lowest.mean()))
-    return len(same), mean_and_sd(same).mean, mean_and_sd(chance).mean
+    return (
+        len(at_lowest),
+        mean_and_sd(at_lowest).mean,
+        mean_and_sd(chance).mean,
+    )
 
 
 def between_models(
@@ -512,7 +537,7 @@ def between_models(
     sources: Mapping[str, str],
     human: str = "human",
 ) -> compared.ModelAgreement:
-    """How judges agree over the narratives that all of them rated.
+    """Return the agreement of judges over the narratives that all of them rated.
 
     Args:
         by: Name of the way of rating.
@@ -521,7 +546,8 @@ def between_models(
         human: Name of the human source; it comes first.
     """
     models = tuple(ratings)
-    n_rated = Counter(name for rated in ratings.values() for name in rated)
+    # Judges that failed on different narratives are compared on what all of them rated.
+    n_rated = Counter(name for means in ratings.values() for name in means)
     common = [name for name, n in n_rated.items() if n == len(ratings)]
     n, n_left_out = len(common), len(n_rated) - len(common)
     if n < 2:
@@ -575,12 +601,20 @@ def _pair_of(
 
 
 def _by_source(
-    table: Floats, models: Sequence[str], named: Sequence[str], human: str
+    table: Floats,
+    models: Sequence[str],
+    narrative_sources: Sequence[str],
+    human: str,
 ) -> Iterator[compared.ModelSource]:
-    sources = ordered_sources(named, human)
-    of = np.array([sources.index(source) for source in named])
+    sources = ordered_sources(narrative_sources, human)
+    source_index = np.array(
+        [sources.index(source) for source in narrative_sources]
+    )
     for column, model in enumerate(models):
-        groups = [table[of == at, column] for at in range(len(sources))]
+        groups = [
+            table[source_index == at, column] for at in range(len(sources))
+        ]
+        # Rank 1 is the highest mean, hence the sign.
         ranks = mean_ranks([-group.mean() for group in groups])
         for source, group, rank in zip(sources, groups, ranks, strict=True):
             mean, sd = float(group.mean()), mean_and_sd(group.tolist()).sd
@@ -592,7 +626,7 @@ def _by_source(
 def with_and_without(
     tables: compared.ComparisonTables, pairs: Sequence[tuple[str, str]]
 ) -> Iterator[compared.ExampleEffect]:
-    """What examples change: means, SD and ICC of each way of rating with and without them.
+    """Compare means, SD and ICC of each way of rating with and without examples.
 
     Args:
         tables: The tables of a study.
@@ -602,10 +636,11 @@ def with_and_without(
         A row per pair and source.
     """
     scores = {(row.method, row.source): row for row in tables.scores}
+    # One row per way and source; agreement of judges is over all sources.
     reliability = {row.method: row.icc_single for row in tables.reliability}
     for without, examples in pairs:
         for source in tables.sources:
-            plain, shown = (
+            without_examples, with_examples = (
                 msgspec.convert(
                     scores[way, source],
                     compared.RatingSpread,
@@ -616,11 +651,11 @@ def with_and_without(
             yield compared.ExampleEffect(
                 way=without,
                 source=source,
-                without=plain,
-                shown=shown,
+                without=without_examples,
+                shown=with_examples,
                 sd_difference=None
-                if plain.sd is None or shown.sd is None
-                else shown.sd - plain.sd,
+                if without_examples.sd is None or with_examples.sd is None
+                else with_examples.sd - without_examples.sd,
                 icc_single=compared.AgreementChange(
                     reliability[without], reliability[examples]
                 ),
@@ -640,23 +675,33 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
 
     Raises:
         ConfigError: An id means different pictures in the two runs.
-        RunError: A folder holds no finished run over narratives.
+        RunError: A folder is not a finished run over narratives.
     """
     names = (run_a.name, run_b.name)
+    # Folders of one name at different places would give two columns of one heading.
     if names[0] == names[1]:
         names = (f"first ({run_a})", f"second ({run_b})")
-    first, second = studies = [read(run) for run in (run_a, run_b)]
+    first, second = studies = [read_study(run) for run in (run_a, run_b)]
     _check_same(names, studies)
-    rated = [_rated(study) for study in studies]
+    ratings_by_run = [_ratings_by_way(study) for study in studies]
     sources = {n.id: n.source for study in studies for n in study.narratives}
     judges: dict[str, tuple[str, ...]] = {}
     models = []
-    for way in rated[0]:
-        if way in rated[1]:
-            means = dict(zip(names, (one[way] for one in rated), strict=True))
+    # Only ways that both runs have can be compared; steps count as one more way.
+    for way in ratings_by_run[0]:
+        if way in ratings_by_run[1]:
+            means = dict(
+                zip(
+                    names,
+                    (ratings[way] for ratings in ratings_by_run),
+                    strict=True,
+                )
+            )
             models.append(between_models(way, means, sources, first.human))
             stage = "transitions" if way == STEPS else way
-            judges[way] = tuple(one.judges.get(stage, "") for one in studies)
+            judges[way] = tuple(
+                study.judges.get(stage, "") for study in studies
+            )
     cost = (
         StageOfRun(name, stage, **asdict(spent))
         for name, study in zip(names, (first, second), strict=True)
@@ -665,9 +710,9 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
     return SideBySide(names, judges, tuple(models), tuple(cost))
 
 
-def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
+def _ratings_by_way(study: NarrativeStudy) -> dict[str, dict[str, float]]:
     """Return per way of rating the mean vote of each narrative that has one."""
-    rated: dict[str, dict[str, float]] = {}
+    ratings: dict[str, dict[str, float]] = {}
     for narrative in study.narratives:
         votes = {
             way: v for way, v in narrative.ratings.items() if way != HYBRID
@@ -676,8 +721,8 @@ def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
         for way, values in votes.items():
             mean = mean_vote(values)
             if mean is not None:
-                rated.setdefault(way, {})[narrative.id] = mean
-    return rated
+                ratings.setdefault(way, {})[narrative.id] = mean
+    return ratings
 
 
 def _check_same(
@@ -698,10 +743,10 @@ def _check_same(
             )
 
 
-def beside(run_a: Path, run_b: Path) -> Beside:
-    """What ``compare`` shows of two runs: how their judges agree, rank sources, and cost."""
-    found = side_by_side(run_a, run_b)
-    notes = () if found.models else ("the runs share no way of rating",)
+def compare_runs(run_a: Path, run_b: Path) -> Beside:
+    """Return the part of ``compare`` on two runs: agreement, ranks and costs of their judges."""
+    comparison = side_by_side(run_a, run_b)
+    notes = () if comparison.models else ("the runs share no way of rating",)
     return Beside(
-        msgspec.to_builtins(found), side_by_side_tables(found), notes
+        msgspec.to_builtins(comparison), side_by_side_tables(comparison), notes
     )

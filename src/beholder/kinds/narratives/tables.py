@@ -80,12 +80,15 @@ def extraction_table(extracted: Sequence[Extracted]) -> Table:
         Column("step", "weakest step", "text"),
     )
     rows = []
-    for each in extracted:
-        path, shots = each.path, each.storyline.frames
+    for extracted_storyline in extracted:
+        path, shots = (
+            extracted_storyline.path,
+            extracted_storyline.storyline.frames,
+        )
         at = path.steps.index(path.weakest)
         rows.append(
             {
-                "id": each.storyline.id,
+                "id": extracted_storyline.storyline.id,
                 "pictures": len(shots),
                 "weakest": path.weakest,
                 "mean": path.mean,
@@ -98,7 +101,8 @@ def extraction_table(extracted: Sequence[Extracted]) -> Table:
 def study_tables(study: results.NarrativeStudy) -> list[Table]:
     """Return all tables of a study that have rows, in the order to read them."""
     tables = study.tables
-    every = [
+    # Tables without rows are dropped at the end: a run can have rated, measured or both.
+    all_tables = [
         Table.from_records(
             "scores",
             "scores by source",
@@ -108,37 +112,37 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
         )
     ]
     if study.theta is not None:
-        every.append(_coherence(tables.coherence, study.theta))
-    every.append(_reliability(tables.reliability))
-    every += [
+        all_tables.append(_coherence(tables.coherence, study.theta))
+    all_tables.append(_reliability(tables.reliability))
+    all_tables += [
         table
         for agreement in study.models
         for table in model_tables(agreement)
     ]
     if study.examples is not None:
-        every.append(_examples(study.examples))
-    every += [_correlations(tables), _differences(tables.comparisons)]
+        all_tables.append(_examples(study.examples))
+    all_tables += [_correlations(tables), _differences(tables.comparisons)]
     if tables.methods:
         stages = study.cost.stages.items()
-        every.append(
+        all_tables.append(
             _cost(
                 results.StageOfRun("", name, **asdict(stage))
                 for name, stage in stages
             )
         )
-        every.append(captions_or_sight_table(study.cost))
+        all_tables.append(captions_or_sight_table(study.cost))
     if study.hybrid is not None:
-        every.append(_hybrid(study.hybrid, study.cost.n_narratives))
+        all_tables.append(_hybrid(study.hybrid, study.cost.n_narratives))
     if study.steps is not None:
-        every += _steps(study.steps)
-        every.append(_weakest(study, study.steps))
-    return [table for table in every if table.rows]
+        all_tables += _steps(study.steps)
+        all_tables.append(_weakest(study, study.steps))
+    return [table for table in all_tables if table.rows]
 
 
 def terminal_tables(
     study: results.NarrativeStudy,
 ) -> Iterator[RenderableType | Table]:
-    """What a terminal shows of a study: most tables, and cautions."""
+    """Yield the tables and cautions of a study that a terminal shows."""
     yield from (
         table for table in study_tables(study) if table.name not in _PAGE_ONLY
     )
@@ -148,15 +152,17 @@ def terminal_tables(
         yield Text(study.hybrid_missing)
 
 
-def side_by_side_tables(beside: results.SideBySide) -> list[Table]:
-    """Two runs over the same narratives: judges, agreement and ranks way by way, cost."""
+def side_by_side_tables(comparison: results.SideBySide) -> list[Table]:
+    """Return tables of two runs over the same narratives: agreement and ranks by way, costs."""
     tables: list[Table] = []
-    for agreement in beside.models:
-        judges = zip(beside.runs, beside.judges[agreement.by], strict=True)
+    for agreement in comparison.models:
+        judges = zip(
+            comparison.runs, comparison.judges[agreement.by], strict=True
+        )
         tables += model_tables(
             agreement, [f"{run}: {judge}" for run, judge in judges]
         )
-    cost = replace(_cost(beside.cost), by="run")
+    cost = replace(_cost(comparison.cost), by="run")
     return [*tables, cost] if cost.rows else tables
 
 
@@ -185,7 +191,7 @@ class CoefficientRow:
 def model_tables(
     agreement: compared.ModelAgreement, notes: Sequence[str] = ()
 ) -> list[Table]:
-    """Return how several judges rate the same narratives: agreement, scores and ranks, by pairs.
+    """Return the tables of several judges over the same narratives: agreement, ranks, pairs.
 
     Args:
         agreement: How they agree.
@@ -216,6 +222,7 @@ def model_tables(
         [over, *notes],
         after=[NOTE] if agreement.reason else (),
     )
+    # Without common narratives the reason is the only row.
     if agreement.reason:
         return [judges]
     sources = Table.from_records(
@@ -278,7 +285,7 @@ def _icc(
 def _coefficient(
     name: str, coefficient: compared.AgreementValue | None
 ) -> CoefficientRow:
-    # If there is no reason why there are none, all coefficients are set.
+    # All coefficients are set unless the row has a reason why they are missing.
     assert coefficient is not None
     return CoefficientRow(
         name,
@@ -304,10 +311,10 @@ def _examples(examples: compared.Examples) -> Table:
         Column("icc_without", "ICC(2,1) without", interval=True),
         Column("icc_with", "ICC(2,1) with", interval=True),
     ]
-    shown = ", ".join(
+    example_list = ", ".join(
         f"{example.id} rated {example.rating}" for example in examples.shown
     )
-    note = f"Shown as examples, and left out of all tables: {shown}."
+    note = f"Shown as examples, and left out of all tables: {example_list}."
     return Table(
         "examples",
         "with and without examples",
@@ -412,13 +419,13 @@ def _cost(stages: Iterable[results.StageOfRun]) -> Table:
     rows = []
     for stage in stages:
         name = _STAGES.get(stage.stage, f"rating by {stage.stage}")
-        each = stage.seconds / stage.calls if stage.calls else None
+        seconds_each = stage.seconds / stage.calls if stage.calls else None
         rows.append(
             record_cells(stage)
             | {
                 "run": stage.run or None,
                 "stage": name,
-                "seconds_each": each,
+                "seconds_each": seconds_each,
                 "tokens": stage.prompt_tokens + stage.completion_tokens,
             }
         )
@@ -433,6 +440,7 @@ def captions_or_sight_table(cost: results.Cost) -> Table:
         " ratings of each. Captions are written once; another study of the same pictures only pays"
         " the ratings."
     )
+    # An empty cell for the break-even would read as unknown.
     never = (
         f"Captions never pay in {unit}."
         for unit, unit_cost in units.items()
@@ -458,6 +466,7 @@ def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
         show_fixed(number, 2)
         for number in (hybrid.weight, hybrid.slope, hybrid.intercept)
     )
+    # The weight and the scale are part of what the ratings mean, so they stand with them.
     origin = "learned" if hybrid.learned else "given"
     notes = (
         f"{hybrid.n_seen:,} of {n:,} narratives ({_CHOSEN[hybrid.rule]}) were judged by sight as"
@@ -483,12 +492,14 @@ def _trust(hybrid: results.HybridRatings) -> str:
     """Return the note on whether captions predict sight, with the figures that it rests on."""
     held_out = held_out_check(hybrid.checks)
     gain = "not defined"
-    few = describe_few_sources(held_out.n)
+    interval_text = describe_few_sources(held_out.n)
     if held_out.gain is not None and held_out.gain_low is not None:
         ends = (held_out.gain_low, held_out.gain_high or 0.0)
-        few = " to ".join(show_fixed(end, 2) for end in ends)
-    if held_out.gain is not None and few:
-        gain = f"{show_fixed(held_out.gain, 2)} squared points, {few}"
+        interval_text = " to ".join(show_fixed(end, 2) for end in ends)
+    if held_out.gain is not None and interval_text:
+        gain = (
+            f"{show_fixed(held_out.gain, 2)} squared points, {interval_text}"
+        )
     if hybrid.trusted:
         return (
             f"Captions predict sight on the {held_out.n} narratives that were held out (gain over"
@@ -504,6 +515,7 @@ def _trust(hybrid: results.HybridRatings) -> str:
 
 def _steps(steps: compared.StepTables) -> list[Table]:
     """Return the tables of rated steps by source, and of what breaks in them."""
+    # Four tables: ratings by source, tests between sources, kinds of break, tests on these.
     kinds: list[Column] = []
     for kind in BREAK_KINDS:
         kinds += [
@@ -567,8 +579,9 @@ def _weakest(
                     "theta": theta,
                 }
             )
-    rated = [row for row in rows if row["mean"] is not None]
-    rated.sort(key=lambda row: row["mean"])
+    # Failed steps have no rating and cannot be the lowest.
+    rated_rows = [row for row in rows if row["mean"] is not None]
+    rated_rows.sort(key=lambda row: row["mean"])
     return Table(
         "weakest-links",
         "weakest links",
@@ -578,7 +591,7 @@ def _weakest(
             Column("mean", "judges", "hundredths"),
             Column("theta", "theta"),
         ),
-        tuple(rated[:_N_BREAKS]),
+        tuple(rated_rows[:_N_BREAKS]),
         tuple(_with_theta(steps)),
     )
 

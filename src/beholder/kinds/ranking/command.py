@@ -1,4 +1,4 @@
-"""``beholder rank``: how well a model or metric ranks texts about images, compared with people.
+"""``beholder rank``: rank texts about images by models or metrics, and compare with people.
 
 ``beholder review`` writes texts to be ranked.
 """
@@ -90,14 +90,15 @@ def rank(
     )
     if run.finish.dry_run:
         return tell_plan(kind.plan(KIND, config), config.out)
+    # Results go to standard output; all that workers print goes to standard error.
     engine = run.where.named()
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         ranking, bad_rows = kind.run(KIND, config, progress, engine=engine)
     say_left_out(bad_rows)
     say_each(manifest.read(config.out).data.notes)
     report = write_ranking(config.out)
-    plain = msgspec.to_builtins(ranking.tables)
-    tell_result(plain, ranking_tables(ranking), run.finish.as_json)
+    json_tables = msgspec.to_builtins(ranking.tables)
+    tell_result(json_tables, ranking_tables(ranking), run.finish.as_json)
     failures = [
         f"{image.id}, {scorer}: {reason}"
         for image in ranking.images
@@ -114,14 +115,19 @@ def rank(
 def _rankers(
     texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]
 ) -> tuple[Ranker, ...]:
-    from beholder.kinds.ranking.rankers import blinded, looks, ranker
+    from beholder.kinds.ranking.rankers import blinded, can_be_blinded, ranker
 
     rankers = [ranker(text, **defaults) for text in texts]
     if not ablate:
         return tuple(rankers)
-    if not any(map(looks, rankers)):
+    if not any(map(can_be_blinded, rankers)):
         raise ConfigError(
-            "--ablate leaves the image out of perplexity and response; name one"
+            "--ablate needs a scorer that can rank without the image: perplexity or response"
         )
-    pairs = ((one, blinded(one)) if looks(one) else (one,) for one in rankers)
+    # Each scorer is followed by its twin without the image, so that tables show them together.
+    pairs = (
+        (scorer, blinded(scorer)) if can_be_blinded(scorer) else (scorer,)
+        for scorer in rankers
+    )
+    # A scorer that is named with image=False is its own twin: each runs once.
     return tuple(dict.fromkeys(chain.from_iterable(pairs)))

@@ -28,8 +28,8 @@ class RankingRun(Run):
 
     @property
     def ranking(self) -> results.Ranking:
-        """Tables, and every image with all rankings: the content of ``ranking.json``."""
-        return results.read(self.path)
+        """Return the content of ``ranking.json``: tables, and every image with all rankings."""
+        return results.read_ranking(self.path)
 
 
 def rank(
@@ -70,6 +70,7 @@ def rank(
     """
     check_list("scorers", scorers)
     file = str(data) if isinstance(data, str | Path) else None
+    # Rows in Python have no file: the run reads them from ``sets`` and is named by that word.
     sets = None if isinstance(data, str | Path) else _from_python(data)
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
@@ -89,22 +90,20 @@ def rank(
 
 
 def _ranker(
-    given: str | Ranker | Metric[Any], defaults: Mapping[str, object]
+    scorer: str | Ranker | Metric[Any], defaults: Mapping[str, object]
 ) -> Ranker:
-    if isinstance(given, str):
-        return ranker(given, **defaults)
-    return ByMetric(given) if isinstance(given, Metric) else given
+    if isinstance(scorer, str):
+        return ranker(scorer, **defaults)
+    return ByMetric(scorer) if isinstance(scorer, Metric) else scorer
 
 
 def _from_python(
     rows: Iterable[Reviews | Mapping[str, Any]],
 ) -> Iterator[Reviews | DataError]:
     def build(row: object, number: str) -> Reviews:
-        return (
-            row
-            if isinstance(row, Reviews)
-            else reviews_from_row(row, default_id=number)
-        )
+        if isinstance(row, Reviews):
+            return row
+        return reviews_from_row(row, default_id=number)
 
     return records(
         enumerate(rows, start=1), build, name="sets", key=attrgetter("full_id")

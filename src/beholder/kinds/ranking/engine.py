@@ -62,8 +62,9 @@ def run_ranking(
         RunError: The folder is busy or holds another run, or the run cannot be resumed.
         KeyboardInterrupt: Passed on, after everything finished was stored.
     """
+    # Read, open or resume the run, let each ranker score each set, compare with people, write.
     notes = RowNotes()
-    sets, bad = read(config, config.unpacked, given, notes)
+    sets, bad_rows = read_sets(config, config.unpacked, given, notes)
     rankers = _rankers(config, sets)
     means = config.means(config.unpacked)
     with Session.open(
@@ -77,6 +78,7 @@ def run_ranking(
         n, digest = session.take(REVIEWS, sets)
         for ranker in rankers:
             session.add(ranker, REVIEWS, n)
+        # Tables depend on these; the outcomes of scorers do not.
         settings = {
             "threshold": config.threshold,
             "resamples": config.resamples,
@@ -84,57 +86,60 @@ def run_ranking(
         sentences = session.store_notes(digest, notes)
         name = Path(config.data).name
         if session.begin(
-            manifest.Log(name, digest, n, len(bad), sentences, settings)
+            manifest.Log(name, digest, n, len(bad_rows), sentences, settings)
         ):
             session.map(*session.asked)
             session.close()
+        # Everything below is computed from stored outcomes, whether this start asked or an
+        # earlier one: people's ranks may have changed since then.
         scored = {
-            asked.name: {
-                position: one
-                if isinstance(one, ItemFailure)
-                else Scored.of(one.detail)
-                for position, one in session.outcomes(asked).items()
+            asker.name: {
+                position: outcome
+                if isinstance(outcome, ItemFailure)
+                else Scored.from_detail(outcome.detail)
+                for position, outcome in session.outcomes(asker).items()
             }
-            for asked in session.asked
+            for asker in session.asked
         }
-        signatures = {asked.name: asked.signature for asked in session.asked}
+        signatures = {asker.name: asker.signature for asker in session.asked}
     ranking = _results(config, sets, scored, signatures, twins(rankers))
     # A picture that cannot be read has no thumbnail; a scorer that looked has reported it.
     write_thumbs(
         config.out,
         means.folder,
-        ((one.id, one.image) for one in sets),
+        ((reviews.id, reviews.image) for reviews in sets),
         THUMB_SIDE,
     )
     results.write(config.out, ranking)
-    return ranking, bad
+    return ranking, bad_rows
 
 
 def plan_ranking(config: RankConfig) -> RunPlan:
-    """Read all input and estimate the requests of the run; asks and writes nothing.
+    """Read all input and estimate the requests of the run, without asking or writing.
 
     Raises:
         ConfigError: An option is wrong, or a judge does not support a required operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     with TemporaryDirectory() as folder:
+        # Nothing is left behind: pictures of the table go into a folder that is deleted.
         unpacked = Path(folder) / "pictures"
         notes = RowNotes()
-        sets, bad = read(config, unpacked, notes=notes)
+        sets, bad_rows = read_sets(config, unpacked, notes=notes)
         rankers, means = _rankers(config, sets), config.means(unpacked)
         means.check(rankers)
         return plan(
-            rankers, REVIEWS, sets, config.out, means, bad, notes=notes
+            rankers, REVIEWS, sets, config.out, means, bad_rows, notes=notes
         )
 
 
-def read(
+def read_sets(
     config: RankConfig,
     unpacked: Path,
     reviews: Iterable[Reviews | DataError] | None = None,
     notes: RowNotes | None = None,
 ) -> tuple[list[Reviews], list[DataError]]:
-    """The sets of texts of a run, and the rows that are skipped.
+    """Read the sets of texts of a run; return them and the rows that are skipped.
 
     Pictures stored in the table itself are written into ``unpacked``, unless a folder of images is
     named.
@@ -146,7 +151,7 @@ def read(
     if rows is None:
         if config.data == "-":
             raise ConfigError(
-                "a ranking run reads a file or a folder, not standard input"
+                "expected a file or a folder of ranked texts, got - (standard input)"
             )
         rows = read_reviews(
             config.data,
@@ -154,10 +159,10 @@ def read(
             media_root=config.rows.media_root,
             unpack=unpacked if config.rows.media_root is None else None,
         )
-    bad: list[DataError] = []
+    bad_rows: list[DataError] = []
     return list(
-        good_rows(rows, config.rows, bad, name=config.data, notes=notes)
-    ), bad
+        good_rows(rows, config.rows, bad_rows, name=config.data, notes=notes)
+    ), bad_rows
 
 
 def _rankers(
@@ -166,7 +171,8 @@ def _rankers(
     if config.rankers:
         check_distinct("scorer", [ranker.name for ranker in config.rankers])
         return config.rankers
-    if not any(one.references for one in sets):
+    # The default compares texts with references; nothing else can be guessed for free.
+    if not any(reviews.references for reviews in sets):
         raise ConfigError(
             "the data have no references to score against, so name a scorer:"
             " -s \"perplexity(judge='hf:NAME')\", -s \"response(judge='openai:NAME')\" or"
@@ -182,12 +188,12 @@ def _results(
     signatures: Mapping[str, str],
     pairs: Sequence[tuple[str, str]],
 ) -> Ranking:
-    """The results of a run.
+    """Return the results of a run.
 
     Args:
         config: The run.
         sets: The sets of texts.
-        scored: Per ranker and position of a set: what it found, or why nothing.
+        scored: Per ranker and position of a set: its scores, or its failure.
         signatures: Signature of each ranker.
         pairs: Rankers of which the second is the first without the image.
     """
@@ -195,19 +201,20 @@ def _results(
     images: list[ImageRanking] = []
     for position, reviews in enumerate(sets):
         failed: dict[str, ItemFailure] = {}
-        good: dict[str, Scored] = {}
+        rankings: dict[str, Scored] = {}
         for name, outcomes in scored.items():
             outcome = outcomes[position]
             if isinstance(outcome, ItemFailure):
                 failed[name] = outcome
             else:
-                good[name] = outcome
+                rankings[name] = outcome
+        # Failed requests count in the tables of position bias.
         requests = {
             name: len(failure.detail["answers"])
             for name, failure in failed.items()
             if "answers" in failure.detail
         }
-        image = RankedImage.of(reviews, good, requests)
+        image = RankedImage.of(reviews, rankings, requests)
         ranked.append(image)
         messages = {name: failure.message for name, failure in failed.items()}
         images.append(_image(image, messages))
@@ -218,26 +225,27 @@ def _results(
         twins=pairs,
         n_resamples=config.resamples,
     )
-    named = tuple(ScorerSignature(name, signatures[name]) for name in scored)
-    return Ranking(results.FORMAT, named, tables, tuple(images))
+    scorers = tuple(ScorerSignature(name, signatures[name]) for name in scored)
+    return Ranking(results.FORMAT, scorers, tables, tuple(images))
 
 
 def _image(image: RankedImage, failures: dict[str, str]) -> ImageRanking:
-    pairs = tuple((one.first, one.second) for one in image.pairs)
+    pairs = tuple((pair.first, pair.second) for pair in image.pairs)
     scorers = {
         name: ScorerRanking(
             image.correlation(name),
-            found.ranks(),
-            dict(found.values),
-            found.orders,
-            found.answers,
+            scored.ranks(),
+            dict(scored.values),
+            scored.orders,
+            scored.answers,
         )
-        for name, found in image.scored.items()
+        for name, scored in image.scored.items()
     }
+    # The record repeats the set of texts, so that the file can be read without the data.
     return ImageRanking(
         **{
-            one.name: getattr(image.reviews, one.name)
-            for one in fields(Reviews)
+            field.name: getattr(image.reviews, field.name)
+            for field in fields(Reviews)
         },
         complete=tuple(image.people),
         pair=pairs[0] if pairs else None,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from beholder.web.subject_pages import Drawn, SeenSubject
 
 MAX_IMAGES = 200
-"""Images drawn with their texts, starting with the greatest difference of people and scorers."""
+"""At most this many images are drawn with their texts: more make the page slow to open."""
 
 
 class RankColumn(NamedTuple):
@@ -44,7 +44,7 @@ class RankColumn(NamedTuple):
         name: Annotator or scorer.
         label: Heading of the column.
         kind: ``prompt``, ``annotator`` or ``scorer``.
-        ranks: One per text; None for none.
+        ranks: Rank of each text; None where it is missing.
         in_pair: Whether it is one of the annotators who agree best.
         notes: A scorer's own value of each text.
     """
@@ -88,11 +88,11 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no finished ranking run.
+        RunError: The folder is not a finished ranking run.
     """
     manifest.check_kind(run_folder, KIND.name)
     target = output or run_folder / "report.html"
-    ranking = results.read(run_folder)
+    ranking = results.read_ranking(run_folder)
     files.write_text(
         target, _render(run_folder, ranking, manifest.read(run_folder))
     )
@@ -105,14 +105,15 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     """Write the curves over the threshold as PNG and SVG, and return the files.
 
     Raises:
-        RunError: The folder holds no finished ranking run.
+        RunError: The folder is not a finished ranking run.
     """
     from beholder.kinds.ranking.plots import threshold_figure
 
     manifest.check_kind(run_folder, KIND.name)
     files.make_folder(figures_dir)
-    ranking = results.read(run_folder)
+    ranking = results.read_ranking(run_folder)
     tables, labels = ranking.tables, list(ranking.labels.values())
+    # One figure over all languages, and one for each if the run has several.
     by_language = by_key(
         (row.language, row) for row in tables.thresholds_by_language
     )
@@ -127,37 +128,40 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
 
 
 def draw_reviews(seen: SeenSubject) -> Drawn | None:
-    """One image with its texts and rankings for the viewer; None until the run is finished."""
+    """Return template and values of one image for the viewer; None until the run is finished."""
+    # The viewer also opens runs that are still going.
     try:
-        ranking = results.read(seen.view.folder)
+        ranking = results.read_ranking(seen.view.folder)
     except RunError:
         return None
-    drawn = _matrix(seen.position, ranking, seen.view.folder)
+    matrix = _matrix(seen.position, ranking, seen.view.folder)
     labels = [(label, name) for name, label in ranking.labels.items()]
     return "ranked_item.html.j2", {
-        "matrix": drawn,
+        "matrix": matrix,
         "labels": labels,
         "pictures": seen.pictures,
     }
 
 
 def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
-    """All images, starting with those on which scorers and people differ most."""
+    """Return all images, starting with those on which scorers and people differ most."""
 
     def agreement(matrix: Matrix) -> float:
-        known = [
+        correlations = [
             value for _, value in matrix.correlations if value is not None
         ]
-        return fmean(known) if known else 2.0  # nothing to compare: last
+        # Correlations are at most 1: images without any come last.
+        return fmean(correlations) if correlations else 2.0
 
-    found = [
+    by_position = [
         _matrix(position, ranking, folder)
         for position in range(len(ranking.images))
     ]
-    return sorted(found, key=agreement)
+    return sorted(by_position, key=agreement)
 
 
 def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
+    # Columns from left to right: order of the prompt, annotators by name, scorers.
     image = ranking.images[position]
     best = {name for pair in image.pairs for name in pair}
     columns = [
@@ -187,8 +191,9 @@ def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
 
 
 def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
-    drawn = matrices(ranking, folder)
-    shown = drawn[:MAX_IMAGES]
+    all_matrices = matrices(ranking, folder)
+    first_matrices = all_matrices[:MAX_IMAGES]
+    # Without matplotlib the page has its tables and says how to install it.
     missing, curves = no_figures(), None
     if not missing:
         from beholder.kinds.ranking.plots import threshold_figure
@@ -199,7 +204,8 @@ def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
         "rank.html.j2",
         ("page.css", "plain_page.css"),
         thumb_styles(
-            folder, (matrix.position for matrix in shown if matrix.thumb)
+            folder,
+            (matrix.position for matrix in first_matrices if matrix.thumb),
         ),
         log=log,
         name=log.data.source,
@@ -209,6 +215,6 @@ def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
         curves=curves,
         no_figures=missing,
         n_failed=sum(len(image.failures) for image in ranking.images),
-        matrices=shown,
-        n_more=len(drawn) - len(shown),
+        matrices=first_matrices,
+        n_more=len(all_matrices) - len(first_matrices),
     )

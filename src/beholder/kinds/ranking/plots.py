@@ -26,7 +26,7 @@ _BARS, _PEOPLE, _PROMPT = "#dfe3e6", "#1b1f23", "#7d8790"
 def threshold_figure(
     rows: Sequence[AtThreshold], labels: Sequence[str]
 ) -> Figure:
-    """Remaining images as bars and correlations as lines, over the threshold of people's agreement.
+    """Draw remaining images as bars and correlations as lines, over the threshold of agreement.
 
     Lines: people (the best pair itself), the order of the prompt if it is known, each scorer.
     Undefined values have no point.
@@ -36,6 +36,7 @@ def threshold_figure(
         labels: Labels of the scorers, in their order.
     """
     figure = Figure(figsize=(8.2, 4.4), layout="constrained", dpi=120)
+    # Two axes over the same places: counts on the left, correlations on the right.
     bars = figure.add_subplot()
     lines = bars.twinx()
     places = range(len(rows))
@@ -68,6 +69,7 @@ def threshold_figure(
             for place, value in enumerate(values)
             if value is not None
         ]
+        # Few data contain the prompt's order; a scorer without a point stays in the legend.
         if points or label != "prompt order":
             x, y = [place for place, _ in points], [v for _, v in points]
             lines.plot(

@@ -37,14 +37,14 @@ from beholder.text.languages import language_named
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a ranker found for the texts of one image.
+    """Scores of the texts of one image by a ranker.
 
     Attributes:
         values: Values by name, one per text; the first is the one that ranks.
         higher_is_better: Direction of each value.
         orders: For a judge that ranks: per request, the texts in the order shown.
-        answers: Per request, the rank of each text (in the order of the data), or why there is
-            none.
+        answers: Per request, the rank of each text (in the order of the data), or why it
+            failed.
         unfinished: Whether a request failed for now and should be repeated.
     """
 
@@ -55,21 +55,21 @@ class Scored:
     unfinished: bool = False
 
     def ranks(self, value: str | None = None) -> tuple[float, ...]:
-        """Ranks of the texts by one value; by the first if None."""
+        """Return the ranks of the texts by a value, the first if None; ties share ranks."""
         name = next(iter(self.values)) if value is None else value
         return ranks_of(
             self.values[name], higher_is_better=self.higher_is_better[name]
         )
 
     def to_detail(self) -> dict[str, object]:
-        """The detail of an outcome."""
+        """Return the fields as the detail of an outcome; ``unfinished`` has a field of its own."""
         detail = asdict(self)
         del detail["unfinished"]
         return detail
 
     @classmethod
-    def of(cls, detail: Mapping[str, object]) -> Scored:
-        """The record of ``to_detail``.
+    def from_detail(cls, detail: Mapping[str, object]) -> Scored:
+        """Build the record from what ``to_detail`` returned.
 
         Raises:
             msgspec.ValidationError: The detail has another shape; the message names the field.
@@ -95,19 +95,19 @@ class Ranker(Asker[Reviews]):
 
     @abstractmethod
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
-        """Score the texts.
+        """Score the texts of one image.
 
         Raises:
             ItemError: The texts cannot be ranked; the message says why.
         """
 
     async def evaluate(self, subject: Reviews, tools: Tools) -> ItemScore:
-        """Rank one set of texts."""
+        """Return the scores of one set of texts as the detail of an outcome."""
         self.check(subject)
-        found = await self.rank(subject, tools)
+        scored = await self.rank(subject, tools)
         signature = self.signature(self.identities(tools))
         return ItemScore(
-            {}, (), signature, found.to_detail(), found.unfinished
+            {}, (), signature, scored.to_detail(), scored.unfinished
         )
 
 
@@ -123,50 +123,51 @@ class ByMetric(Ranker):
 
     @property
     def name(self) -> str:
-        """Canonical name of the metric."""
+        """Return the canonical name of the metric."""
         return self.metric.name
 
     def config(self) -> dict[str, Any]:
-        """Fields of the metric."""
+        """Return the fields of the metric."""
         return self.metric.config()
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
-        """Signature of the metric."""
+        """Return the signature of the metric."""
         return self.metric.signature(identities)
 
     def tool_specs(self) -> list[tuple[str, str]]:
-        """Tools of the metric."""
+        """Return the tools of the metric."""
         return self.metric.tool_specs()
 
     @property
     def looks(self) -> bool:
-        """Whether the metric looks at images."""
+        """Return whether the metric looks at images."""
         return self.metric.looks
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """Operations of the metric."""
+        """Return the operations of the metric."""
         return self.metric.operations_asked
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identities of the metric's tools."""
+        """Return the identities of the metric's tools."""
         return self.metric.identities(tools)
 
     def prepare(self, subjects: Iterable[Reviews]) -> Self:
-        """The metric, prepared on all texts."""
+        """Return the ranker with its metric prepared on all texts of all images."""
         texts = (item for reviews in subjects for item in items_of(reviews))
         return replace(self, metric=self.metric.prepare(texts))
 
     def state(self) -> Mapping[str, Any] | None:
-        """What the metric found in all texts."""
+        """Return the state of the metric after ``prepare``."""
         return self.metric.state()
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """The metric with a stored state."""
+        """Return the ranker with its metric in a stored state."""
         return replace(self, metric=self.metric.with_state(state))
 
     def check(self, subject: Reviews) -> None:
-        """Refuse a set with a text that the metric cannot score."""
+        """Raise an error for a set with a text that the metric cannot score."""
+        # The class of the error decides whether the item is tried again, so it is kept.
         for number, item in enumerate(items_of(subject), start=1):
             try:
                 self.metric.check_item(item)
@@ -174,12 +175,12 @@ class ByMetric(Ranker):
                 raise type(error)(f"text {number}: {error}") from error
 
     def check_tools(self, subject: Reviews, tools: Tools) -> None:
-        """Refuse a set in a language that one of the metric's tools does not read."""
+        """Raise an error for a set in a language that a tool of the metric cannot read."""
         for item in items_of(subject):
             self.metric.check_tools(item, tools)
 
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
-        """A set has a ranking when each of its texts has a score."""
+        """Score each text by the metric; one text that fails leaves the set without a ranking."""
         scores = await self.metric.evaluate_together(items_of(reviews), tools)
         values = {
             info.name: tuple(score.values[info.name] for score in scores)
@@ -190,15 +191,15 @@ class ByMetric(Ranker):
 
 
 def items_of(reviews: Reviews) -> list[Item]:
-    """Every text of a set as an item that a metric can score."""
-    named = (("language", reviews.language), ("category", reviews.category))
+    """Return the texts of a set as items that a metric can score, numbered from 1."""
+    labels = (("language", reviews.language), ("category", reviews.category))
     return [
         Item(
             id=f"{reviews.id}#{number}",
             candidate=text,
             references=reviews.references,
             images=() if reviews.image is None else (reviews.image,),
-            group={name: value for name, value in named if value},
+            group={name: value for name, value in labels if value},
         )
         for number, text in enumerate(reviews.texts, start=1)
     ]
@@ -240,28 +241,30 @@ class Response(Ranker):
 
     @property
     def looks(self) -> bool:
-        """Whether the judge sees the picture."""
+        """Return whether the judge sees the picture."""
         return self.image
 
     def check(self, subject: Reviews) -> None:
-        """Refuse a set without an image, unless the judge ranks by the words alone."""
+        """Raise an error for a set without an image, unless the judge ranks by the words alone."""
         if self.image and subject.image is None:
             raise ItemError(
                 "response needs an image, and this set of texts has none"
             )
 
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
-        """Mean ranks over all orders.
+        """Return the mean rank of each text over all orders.
 
         Raises:
             ItemError: The image cannot be read, or no request gave a usable answer.
         """
-        shown = (
+        pictures = (
             [reviews.image] if self.image and reviews.image is not None else []
         )
-        images = await tools.pictures.read(shown, self.max_side or None)
+        images = await tools.pictures.read(pictures, self.max_side or None)
         language = language_named(reviews.language)
         judge = tools.judge(self.judge)
+        # One request per order. A request that fails is kept with its reason and leaves the mean
+        # of the others; ranks come by place in the prompt and are put back to the texts.
         orders = shuffled(
             reviews.id, len(reviews.texts), self.orders, self.seed
         )
@@ -270,23 +273,26 @@ class Response(Ranker):
         for repeat, order in enumerate(orders):
             texts = [reviews.texts[place] for place in order]
             try:
-                given = await judge.ask(
+                ranks = await judge.ask(
                     Rank(texts, images, language), Draw(repeat)
                 )
             except ItemError as error:
                 answers.append(str(error))
                 errors.append(error)
                 continue
-            by_text = dict(zip(order, given, strict=True))
+            by_text = dict(zip(order, ranks, strict=True))
             answers.append(tuple(by_text[text] for text in range(len(texts))))
-        good = [answer for answer in answers if not isinstance(answer, str)]
-        if not good:
+        rankings = [
+            answer for answer in answers if not isinstance(answer, str)
+        ]
+        # The detail of the failure keeps the orders: failed requests count in position bias.
+        if not rankings:
             first = errors[0]
-            asked = {"orders": orders, "answers": answers}
+            requests = {"orders": orders, "answers": answers}
             raise type(first)(
-                str(first), detail={**first.detail, **asked}
+                str(first), detail={**first.detail, **requests}
             ) from first
-        means = np.mean(good, axis=0)
+        means = np.mean(rankings, axis=0)
         return Scored(
             {"mean_rank": tuple(float(rank) for rank in means)},
             {"mean_rank": False},
@@ -299,10 +305,11 @@ class Response(Ranker):
 def shuffled(
     key: str, n_texts: int, n_orders: int, seed: int
 ) -> list[tuple[int, ...]]:
-    """Orders of n texts, fixed by key and seed: a random one, shifted by a place each time.
+    """Return orders of n texts, fixed by key and seed: a random one, then shifted by a place.
 
     After each text has been in each place, a new random order begins.
     """
+    # hash() of a text differs from process to process; a digest does not.
     digest = hashlib.sha256(key.encode("utf-8")).digest()
     rng = np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
     orders: list[tuple[int, ...]] = []
@@ -315,18 +322,19 @@ def shuffled(
     return orders
 
 
-def ranker(given: str | Spec, **defaults: object) -> Ranker:
+def ranker(spec: str | Spec, **defaults: object) -> Ranker:
     """Build a ranker from its spec.
 
     Args:
-        given: ``perplexity(judge='hf:NAME')``, ``response(judge='openai:NAME', orders=5)``, or a
+        spec: ``perplexity(judge='hf:NAME')``, ``response(judge='openai:NAME', orders=5)``, or a
             metric such as ``clipscore`` or ``metric(posh)``.
         defaults: Values for parameters that the ranker has and the spec does not name.
 
     Raises:
         ConfigError: An unknown ranker or parameter, or a bad value.
     """
-    parsed = parse(given) if isinstance(given, str) else given
+    parsed = parse(spec) if isinstance(spec, str) else spec
+    # metric(NAME) takes the metric even where a ranker has the same name.
     match parsed.name, parsed.options:
         case "metric", {"members": [Spec() as inner]}:
             parsed = inner
@@ -335,15 +343,20 @@ def ranker(given: str | Spec, **defaults: object) -> Ranker:
     return ByMetric(metric(parsed, **defaults))
 
 
-def looks(ranker: Ranker) -> bool:
+def can_be_blinded(ranker: Ranker) -> bool:
     """Return whether a ranker shows the image but could rank by the words alone."""
+    # A ranker that leaves the image out already has no twin.
     core = ranker.metric if isinstance(ranker, ByMetric) else ranker
     return isinstance(core, Perplexity | Response) and core.image
 
 
 def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
     """Return pairs of rankers that differ only in that the second sees no image."""
-    pairs = ((seeing, blinded(seeing)) for seeing in rankers if looks(seeing))
+    pairs = (
+        (seeing, blinded(seeing))
+        for seeing in rankers
+        if can_be_blinded(seeing)
+    )
     return [
         (seeing.name, blind.name)
         for seeing, blind in pairs
@@ -369,7 +382,7 @@ def blinded(ranker: Ranker) -> Ranker:
 
 @dataclass(frozen=True)
 class RankConfig:
-    """What to rank, with which rankers, and where to store it.
+    """Configuration of a ranking run: data, rankers, run directory and options.
 
     Attributes:
         data: File of ranked texts, or folder of Parquet files.
@@ -404,15 +417,16 @@ class RankConfig:
 
     @property
     def unpacked(self) -> Path:
-        """Folder for pictures stored in the table itself."""
+        """Return the folder for pictures that are stored in the table itself."""
         return self.out / "pictures"
 
     def means(self, unpacked: Path) -> RunContext:
-        """The context of the run.
+        """Return the context of the run.
 
         Args:
             unpacked: Folder of pictures that were stored in the table; used if it exists.
         """
+        # Paths in a table that holds its pictures mean nothing: those were unpacked.
         folder = self.rows.media_root or (
             unpacked if unpacked.is_dir() else root_of(self.data)
         )

@@ -38,19 +38,19 @@ class MeanCorrelation(Struct, frozen=True, kw_only=True):
 
 
 class ValueMean(MeanCorrelation, frozen=True):
-    """The same for a further value of a scorer."""
+    """Mean correlation of a further value of a scorer."""
 
     value: str
 
 
 class ScorerCorrelation(MeanCorrelation, frozen=True):
-    """The same for a scorer, by the value that it ranks by."""
+    """Mean correlation of a scorer, by the value that it ranks by."""
 
     scorer: str
 
 
 class ScorerMean(ScorerCorrelation, frozen=True, kw_only=True):
-    """How well a scorer agrees with people, over the images at the threshold.
+    """Agreement of a scorer with people, over the images at the threshold.
 
     Attributes:
         n_failed: Images of the data on which it failed.
@@ -201,14 +201,14 @@ class RankingTables(Struct, frozen=True):
 
 
 class ScorerRanking(Struct, frozen=True):
-    """What a scorer found for an image.
+    """Ranks and values that a scorer gave to the texts of an image.
 
     Attributes:
         correlation: Mean correlation with the best pairs; None if it is not defined.
         ranks: Rank of each text.
         values: Values of each text, by name; the first is the one that ranks.
         orders: Per request of a judge, the texts in the order shown.
-        answers: Per request, the rank of each text, or why there is none.
+        answers: Per request, the rank of each text, or why it failed.
     """
 
     correlation: float | None
@@ -236,8 +236,8 @@ class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
         human: Agreement of the best pair.
         reason: Why there is no best pair.
         prompt: Correlation of the prompt's order with the best pairs.
-        scorers: What each scorer found.
-        failures: Why a scorer found nothing.
+        scorers: Rankings by scorer.
+        failures: Why a scorer failed on this image.
     """
 
     id: str
@@ -259,14 +259,14 @@ class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ScorerSignature(Struct, frozen=True):
-    """A scorer and how it was made."""
+    """A scorer and its signature."""
 
     name: str
     signature: str
 
 
 class Ranking(Struct, frozen=True):
-    """Everything a run found: the content of ``ranking.json``."""
+    """Results of a run: the content of ``ranking.json``."""
 
     format: int
     scorers: tuple[ScorerSignature, ...]
@@ -275,16 +275,18 @@ class Ranking(Struct, frozen=True):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Short label of each scorer, for the heads of columns: ``vcs``; numbered if several."""
-        short = [scorer.name.partition("(")[0] for scorer in self.scorers]
-        return {
-            scorer.name: name
-            if short.count(name) == 1
-            else f"{name} {short[:at].count(name) + 1}"
-            for at, (scorer, name) in enumerate(
-                zip(self.scorers, short, strict=True)
-            )
-        }
+        """Return a short label of each scorer for heads of columns: ``vcs``, ``vcs 2``."""
+        short_names = [
+            scorer.name.partition("(")[0] for scorer in self.scorers
+        ]
+        labels: dict[str, str] = {}
+        for place, scorer in enumerate(self.scorers):
+            label = short_names[place]
+            # Scorers that differ only in parameters are numbered.
+            if short_names.count(label) > 1:
+                label += f" {short_names[:place].count(label) + 1}"
+            labels[scorer.name] = label
+        return labels
 
 
 def write(out: Path, ranking: Ranking) -> None:
@@ -292,22 +294,23 @@ def write(out: Path, ranking: Ranking) -> None:
     files.write_csv(out / "images.csv", _image_rows(ranking))
     files.write_csv(out / "ranks.csv", _rank_rows(ranking))
     files.write_csv(out / "thresholds.csv", _threshold_rows(ranking))
-    plain = msgspec.to_builtins(ranking)
+    # NaN is not JSON: a value that is not defined must be None by now.
+    content = msgspec.to_builtins(ranking)
     files.write_text(
-        out / RANKING, json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        out / RANKING, json.dumps(content, ensure_ascii=False, allow_nan=False)
     )
 
 
-def read(folder: Path) -> Ranking:
-    """The results of a run.
+def read_ranking(folder: Path) -> Ranking:
+    """Read the results of a run.
 
     Raises:
         RunError: The run is not finished, or the file is damaged; names the file and the field.
     """
     path = folder / RANKING
     missing = (
-        f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again to"
-        " finish it"
+        f"{folder} is not a finished ranking run: {RANKING} is missing; run the same command"
+        " again to finish it"
     )
     content = files.read_json(
         path, form=FORMAT, kind="ranking", missing=missing
@@ -319,18 +322,19 @@ Cell: TypeAlias = str | float | None
 
 
 def _image_rows(ranking: Ranking) -> Iterator[list[Cell]]:
+    # A column per scorer: the first lines are the header.
     place = ["id", "language", "category", "n_texts"]
     names = [scorer.name for scorer in ranking.scorers]
     yield [*place, "first", "second", "n_pairs", "human", "prompt", *names]
     for image in ranking.images:
-        found = [
+        correlations = [
             image.scorers[name].correlation if name in image.scorers else None
             for name in names
         ]
         yield [
             *(image.id, image.language, image.category, len(image.texts)),
             *(image.pair or ("", "")),
-            *(len(image.pairs), image.human, image.prompt, *found),
+            *(len(image.pairs), image.human, image.prompt, *correlations),
         ]
 
 
@@ -341,9 +345,10 @@ def _rank_rows(ranking: Ranking) -> Iterator[list[Cell]]:
         for name, ranks in image.ranks.items():
             for text, rank in enumerate(ranks, start=1):
                 yield [*place, text, name, "annotator", rank, "", ""]
-        for name, found in image.scorers.items():
-            for text, rank in enumerate(found.ranks):
-                for value, numbers in found.values.items():
+        # A scorer has one rank for a text but several values: a row for each value.
+        for name, scorer in image.scorers.items():
+            for text, rank in enumerate(scorer.ranks):
+                for value, numbers in scorer.values.items():
                     yield [
                         *place,
                         text + 1,
@@ -360,8 +365,9 @@ def _threshold_rows(ranking: Ranking) -> Iterator[list[Cell]]:
     yield ["language", "threshold", *numbers, "with_model", "share"]
     tables = ranking.tables
     for row in (*tables.thresholds, *tables.thresholds_by_language):
+        # The word that --threshold takes; an empty cell would read as a missing number.
         limit = "none" if row.threshold is None else row.threshold
         place = [row.language, limit, row.n, row.human.mean, row.prompt.mean]
         for scorer in row.scorers:
-            joined = [scorer.with_model, scorer.share_in_pair]
-            yield [*place, scorer.scorer, scorer.mean, *joined]
+            pair_columns = [scorer.with_model, scorer.share_in_pair]
+            yield [*place, scorer.scorer, scorer.mean, *pair_columns]

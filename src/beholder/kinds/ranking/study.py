@@ -47,7 +47,7 @@ class RankedImage:
         reviews: Texts and people's ranks.
         people: Complete rankings by annotator.
         pairs: The best-agreeing pairs of annotators; several if they agree equally well.
-        scored: What each scorer found; without scorers that failed on this image.
+        scored: Scores by scorer, without scorers that failed on this image.
         failed_requests: Number of failed requests of each judge that failed on this image.
     """
 
@@ -64,7 +64,7 @@ class RankedImage:
         scored: Mapping[str, Scored],
         failed_requests: Mapping[str, int] | None = None,
     ) -> RankedImage:
-        """An image with its best pairs found."""
+        """Build an image and find its best-agreeing pairs of annotators."""
         people = complete(reviews.ranks)
         return cls(
             reviews, people, best_pairs(people), scored, failed_requests or {}
@@ -72,17 +72,17 @@ class RankedImage:
 
     @property
     def pair(self) -> AnnotatorPair | None:
-        """A best-agreeing pair, or None."""
+        """Return a best-agreeing pair, or None if no two annotators can be compared."""
         return self.pairs[0] if self.pairs else None
 
     def agreement(self) -> float | None:
-        """Agreement of the best pairs, or None."""
+        """Return the agreement of the best pairs, or None."""
         return None if self.pair is None else self.pair.agreement
 
     def correlation(
         self, scorer: str, value: str | None = None
     ) -> float | None:
-        """Mean correlation of a scorer with the best pairs; None if undefined."""
+        """Return the mean correlation of a scorer with the best pairs; None if undefined."""
         if self.pair is None or scorer not in self.scored:
             return None
         return correlation_with_pairs(
@@ -90,9 +90,10 @@ class RankedImage:
         )
 
     def prompt_correlation(self) -> float | None:
-        """Mean correlation of the prompt's order with the best pairs."""
+        """Return the mean correlation of the prompt's order with the best pairs, or None."""
         if self.pair is None or self.reviews.prompt_ranks is None:
             return None
+        # A prompt that did not ask for every text orders only some of them.
         order = [
             rank for rank in self.reviews.prompt_ranks if rank is not None
         ]
@@ -101,7 +102,7 @@ class RankedImage:
         return correlation_with_pairs(order, self.people, self.pairs)
 
     def reason(self) -> str | None:
-        """Why people's ranks cannot be used, or None."""
+        """Return why people's ranks cannot be used, or None if they can."""
         if self.pair is not None:
             return None
         if len(self.people) < 2:
@@ -129,16 +130,18 @@ def study_tables(
         twins: Pairs of scorers that differ only in that the second sees no image.
         n_resamples: Bootstrap resamples.
     """
+    # Main tables are over the images at the threshold; tables of thresholds, lengths and position
+    # bias over all.
     mean = partial(_mean, n_resamples=n_resamples)
-    judged = [image for image in images if image.pairs]
-    chosen = _kept(judged, threshold)
+    judged_images = [image for image in images if image.pairs]
+    kept_images = _images_at_threshold(judged_images, threshold)
     reasons = filter(None, (image.reason() for image in images))
     biases = (position_bias(images, name, n_resamples) for name in scorers)
     return results.RankingTables(
         threshold=threshold,
         n_images=len(images),
-        n_judged=len(judged),
-        n_kept=len(chosen),
+        n_judged=len(judged_images),
+        n_kept=len(kept_images),
         reasons=dict(Counter(reasons)),
         n_incomplete=sum(
             len(image.reviews.ranks) - len(image.people) for image in images
@@ -149,44 +152,52 @@ def study_tables(
         n_texts=dict(
             Counter(str(len(image.reviews.texts)) for image in images)
         ),
-        human=mean(chosen, RankedImage.agreement),
-        kendall_w=mean(chosen, _concordance),
-        scorers=tuple(_scorer(name, images, chosen, mean) for name in scorers),
-        thresholds=tuple(_at_thresholds(judged, scorers, mean)),
+        human=mean(kept_images, RankedImage.agreement),
+        kendall_w=mean(kept_images, _concordance),
+        scorers=tuple(
+            _scorer(name, images, kept_images, mean) for name in scorers
+        ),
+        thresholds=tuple(_at_thresholds(judged_images, scorers, mean)),
         groups=results.RankingGroups(
-            _groups(chosen, "language", scorers, mean),
-            _groups(chosen, "category", scorers, mean),
+            _groups(kept_images, "language", scorers, mean),
+            _groups(kept_images, "category", scorers, mean),
         ),
         lengths=tuple(_lengths(images, scorers)),
-        differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
+        differences=tuple(
+            _differences(kept_images, scorers, twins, n_resamples)
+        ),
         bias=tuple(bias for bias in biases if bias is not None),
-        thresholds_by_language=tuple(_at_by_language(judged, scorers, mean)),
+        thresholds_by_language=tuple(
+            _at_by_language(judged_images, scorers, mean)
+        ),
     )
 
 
 def _at_thresholds(
-    judged: Images,
+    judged_images: Images,
     scorers: Sequence[str],
     mean: _Mean,
     language: str = "",
 ) -> Iterator[results.AtThreshold]:
     for threshold in THRESHOLDS:
-        left = _kept(judged, threshold)
+        kept_images = _images_at_threshold(judged_images, threshold)
         yield results.AtThreshold(
             threshold,
-            len(left),
-            mean(left, RankedImage.agreement),
-            mean(left, RankedImage.prompt_correlation),
-            tuple(_joined(left, name, mean) for name in scorers),
+            len(kept_images),
+            mean(kept_images, RankedImage.agreement),
+            mean(kept_images, RankedImage.prompt_correlation),
+            tuple(_joined_mean(kept_images, name, mean) for name in scorers),
             language,
         )
 
 
 def _at_by_language(
-    judged: Images, scorers: Sequence[str], mean: _Mean
+    judged_images: Images, scorers: Sequence[str], mean: _Mean
 ) -> Iterator[results.AtThreshold]:
-    """The rows of each language, if there are several: thresholds are published by language."""
-    by_language = by_key((image.reviews.language, image) for image in judged)
+    """Yield the rows of each language, if there are several: publications show them apart."""
+    by_language = by_key(
+        (image.reviews.language, image) for image in judged_images
+    )
     if len(by_language) > 1:
         for language, images in by_language.items():
             yield from _at_thresholds(
@@ -195,35 +206,41 @@ def _at_by_language(
 
 
 NO_LANGUAGE = "not named"
-"""Language of images that name none, beside others that do."""
+"""Shown for images without a language where others have one."""
 
 
 def position_bias(
     images: Images, scorer: str, n_resamples: int = 1000
 ) -> results.PositionBias | None:
-    """Correlation, over all requests, of the rank a judge gave with the place of the text.
+    """Return the correlation, over all requests, of ranks that a judge gave with places of texts.
 
     Above 0: texts shown first are ranked better. None for scorers that rank without places. Ranks
     and places are relative to the number of texts; whole images are resampled. Failed requests
     are counted, including those for images without a ranking.
     """
-    lost = sum(image.failed_requests.get(scorer, 0) for image in images)
-    asked = [
-        (image.reviews.source, order, answer)
-        for image in images
-        if (found := image.scored.get(scorer)) is not None
-        for order, answer in zip(found.orders, found.answers, strict=True)
-    ]
-    answered = [
+    n_lost = sum(image.failed_requests.get(scorer, 0) for image in images)
+    requests = []
+    for image in images:
+        if scorer in image.scored:
+            ranking = image.scored[scorer]
+            source = image.reviews.source
+            requests += [
+                (source, order, answer)
+                for order, answer in zip(
+                    ranking.orders, ranking.answers, strict=True
+                )
+            ]
+    answered_requests = [
         (s, order, answer)
-        for s, order, answer in asked
+        for s, order, answer in requests
         if not isinstance(answer, str)
     ]
-    n_requests = lost + len(asked)
-    n_failed = n_requests - len(answered)
+    # Ranks and places both run from 0 to 1, so that sets of few and of many texts can be pooled.
+    n_requests = n_lost + len(requests)
+    n_failed = n_requests - len(answered_requests)
     if not n_requests:
         return None
-    if not answered:
+    if not answered_requests:
         return results.PositionBias(scorer, None, None, n_requests, n_failed)
     ranks, places, sources = zip(
         *(
@@ -232,11 +249,12 @@ def position_bias(
                 place / (len(order) - 1),
                 source,
             )
-            for source, order, answer in answered
+            for source, order, answer in answered_requests
             for place, text in enumerate(order)
         ),
         strict=True,
     )
+    # Places of one image exclude each other, so whole images are resampled.
     bias = correlate(
         ranks, places, "spearman", clusters=sources, n_resamples=n_resamples
     )
@@ -249,59 +267,68 @@ def position_bias(
 def measured(
     reviews: Reviews, detail: Mapping[str, object]
 ) -> dict[str, float]:
-    """Correlation of a ranking with people's; empty if they did not rank the texts.
+    """Return the correlation of a ranking with people's; empty if they did not rank the texts.
 
     Args:
         reviews: The texts about one image.
         detail: Detail of the outcome of a ranker.
     """
-    found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
-    return {} if found is None else {"correlation": found}
+    correlation = RankedImage.of(
+        reviews, {"": Scored.from_detail(detail)}
+    ).correlation("")
+    return {} if correlation is None else {"correlation": correlation}
 
 
 def _scorer(
     name: str,
     images: Images,
-    chosen: Images,
+    kept_images: Images,
     mean: _Mean,
 ) -> results.ScorerMean:
     def correlation(value: str | None = None) -> dict[str, Any]:
         by = partial(RankedImage.correlation, scorer=name, value=value)
-        return structs.asdict(mean(chosen, by))
+        return structs.asdict(mean(kept_images, by))
 
-    found = [image.scored[name] for image in images if name in image.scored]
-    further = list(found[0].values)[1:] if found else []
+    scored = [image.scored[name] for image in images if name in image.scored]
+    # The first value is the one that ranks; it is in ``correlation()``.
+    further_values = list(scored[0].values)[1:] if scored else []
     return results.ScorerMean(
         name,
         **correlation(),
-        n_failed=len(images) - len(found),
+        n_failed=len(images) - len(scored),
         n_level=sum(
-            name in i.scored and i.correlation(name) is None for i in chosen
+            name in i.scored and i.correlation(name) is None
+            for i in kept_images
         ),
         values=tuple(
-            results.ValueMean(value, **correlation(value)) for value in further
+            results.ValueMean(value, **correlation(value))
+            for value in further_values
         ),
     )
 
 
-def _joined(left: Images, name: str, mean: _Mean) -> results.JoinedMean:
+def _joined_mean(
+    kept_images: Images, name: str, mean: _Mean
+) -> results.JoinedMean:
     """Return the mean correlation of a scorer, and its agreement as one more annotator."""
-    pairs = [
-        pair
-        for image in left
+    joined_pairs = (
+        joined_pair(image.scored[name].ranks(), image.people)
+        for image in kept_images
         if name in image.scored
-        and (pair := joined_pair(image.scored[name].ranks(), image.people))
-    ]
-    correlation = mean(left, partial(RankedImage.correlation, scorer=name))
+    )
+    pairs = [pair for pair in joined_pairs if pair]
+    agreement = share = None
+    if pairs:
+        agreement = float(np.mean([pair.agreement for pair in pairs]))
+        share = sum(pair.second == MODEL for pair in pairs) / len(pairs)
+    correlation = mean(
+        kept_images, partial(RankedImage.correlation, scorer=name)
+    )
     return results.JoinedMean(
         name,
         **structs.asdict(correlation),
-        with_model=float(np.mean([pair.agreement for pair in pairs]))
-        if pairs
-        else None,
-        share_in_pair=sum(pair.second == MODEL for pair in pairs) / len(pairs)
-        if pairs
-        else None,
+        with_model=agreement,
+        share_in_pair=share,
     )
 
 
@@ -311,10 +338,11 @@ def _groups(
     scorers: Sequence[str],
     mean: _Mean,
 ) -> tuple[results.GroupMeans, ...]:
-    groups = _by(key, images)
+    groups = _group_by(key, images)
+    # No image has a language (or category): a table with one nameless row says nothing.
     if set(groups) <= {""}:
         return ()
-    by = [
+    correlations = [
         partial(RankedImage.correlation, scorer=scorer) for scorer in scorers
     ]
     return tuple(
@@ -322,37 +350,36 @@ def _groups(
             name,
             len(members),
             mean(members, RankedImage.agreement),
-            tuple(mean(members, value) for value in by),
+            tuple(mean(members, value) for value in correlations),
         )
         for name, members in groups.items()
     )
 
 
-def _by(
+def _group_by(
     key: str, images: Iterable[RankedImage]
 ) -> dict[str, list[RankedImage]]:
-    """Images by ``language`` or ``category``."""
-    found = by_key((getattr(image.reviews, key), image) for image in images)
-    return dict(sorted(found.items()))
+    """Return the images by ``language`` or ``category``, sorted by name."""
+    groups = by_key((getattr(image.reviews, key), image) for image in images)
+    return dict(sorted(groups.items()))
 
 
 def _lengths(
     images: Images, scorers: Sequence[str]
 ) -> Iterator[results.TextLengths]:
-    """Lengths of the texts of each language: in characters, and in tokens of each model."""
-    for language, members in _by("language", images).items():
+    """Yield the mean lengths of texts by language, in characters and in tokens of each model."""
+    for language, members in _group_by("language", images).items():
         lengths = [
             len(text) for image in members for text in image.reviews.texts
         ]
-        counts = {
-            name: [
-                count
-                for image in members
-                if name in image.scored
-                for count in image.scored[name].values.get(TOKENS, ())
-            ]
-            for name in scorers
-        }
+        # Only perplexity counts tokens.
+        counts: dict[str, list[int | float]] = {}
+        for name in scorers:
+            counts[name] = []
+            for image in members:
+                if name in image.scored:
+                    values = image.scored[name].values
+                    counts[name] += values.get(TOKENS, ())
         tokens = {
             name: results.TokenCount(float(np.mean(n)), len(n))
             for name, n in counts.items()
@@ -369,31 +396,31 @@ def _differences(
     twins: Sequence[tuple[str, str]],
     n_resamples: int,
 ) -> Iterator[results.ScorerDifference]:
-    """Each scorer against the first, and each with an image against its twin without."""
+    """Yield each scorer against the first, and each with an image against its twin without."""
+    # A twin of the first scorer is in both lists and gets one row.
     for a, b in dict.fromkeys(
-        [*twins, *((scorers[0], other) for other in scorers[1:])]
+        [*twins, *((scorers[0], name) for name in scorers[1:])]
     ):
-        both = [
-            (x, y, image.reviews.source)
-            for image in images
-            if (x := image.correlation(a)) is not None
-            and (y := image.correlation(b)) is not None
-        ]
+        paired_scores = []
+        for image in images:
+            x, y = image.correlation(a), image.correlation(b)
+            if x is not None and y is not None:
+                paired_scores.append((x, y, image.reviews.source))
         row = results.ScorerDifference(
-            a=a, b=b, image_gain=(a, b) in twins, n=len(both)
+            a=a, b=b, image_gain=(a, b) in twins, n=len(paired_scores)
         )
-        if both:
-            first, second, sources = zip(*both, strict=True)
-            found = stats.paired_difference(
+        if paired_scores:
+            first, second, sources = zip(*paired_scores, strict=True)
+            comparison = stats.paired_difference(
                 first, second, clusters=sources, n_resamples=n_resamples
             )
-            interval = ends_of(found.interval)
+            interval = ends_of(comparison.interval)
             row = structs.replace(
                 row,
-                difference=found.mean,
+                difference=comparison.mean,
                 interval=interval,
-                p=found.p_value,
-                reason=found.reason,
+                p=comparison.p_value,
+                reason=comparison.reason,
             )
         yield row
 
@@ -401,12 +428,14 @@ def _differences(
 def _mean(
     images: Images, value: _Value, n_resamples: int
 ) -> results.MeanCorrelation:
-    found = [
-        (v, i.reviews.source) for i in images if (v := value(i)) is not None
-    ]
-    if not found:
+    values_and_sources = []
+    for image in images:
+        number = value(image)
+        if number is not None:
+            values_and_sources.append((number, image.reviews.source))
+    if not values_and_sources:
         return results.MeanCorrelation(mean=None, interval=None, n=0)
-    values, sources = zip(*found, strict=True)
+    values, sources = zip(*values_and_sources, strict=True)
     mean = stats.mean_interval(
         values, clusters=sources, n_resamples=n_resamples
     )
@@ -418,18 +447,19 @@ def _mean(
     )
 
 
-def _kept(judged: Images, threshold: float | None) -> list[RankedImage]:
+def _images_at_threshold(
+    judged_images: Images, threshold: float | None
+) -> list[RankedImage]:
     return [
         image
-        for image in judged
+        for image in judged_images
         if image.pair and kept(image.pair.agreement, threshold)
     ]
 
 
 def _concordance(image: RankedImage) -> float | None:
+    if len(image.people) < 2:
+        return None
     table = np.array(list(image.people.values())).T
-    return (
-        stats.kendall_w(table, n_resamples=1).value
-        if len(image.people) >= 2
-        else None
-    )
+    # The interval of one image is not used, so it is not computed.
+    return stats.kendall_w(table, n_resamples=1).value

@@ -31,6 +31,8 @@ _NONE = "\N{EN DASH}"
 
 def ranking_tables(ranking: results.Ranking) -> list[Table]:
     """Return all tables of a run that have rows, in the order to read them."""
+    # First how scorers agree with people, then by threshold and group, then what may mislead:
+    # lengths, differences within chance, position bias.
     tables, labels = ranking.tables, ranking.labels
     study = [
         _scores(ranking),
@@ -47,7 +49,7 @@ def ranking_tables(ranking: results.Ranking) -> list[Table]:
             tables.thresholds_by_language,
             labels,
         ),
-        _joined(tables.thresholds, labels),
+        _one_more_annotator(tables.thresholds, labels),
         _groups("language", tables.groups.language, labels),
         _groups("category", tables.groups.category, labels),
         _lengths(tables.lengths, labels),
@@ -83,6 +85,7 @@ def _score_cells(
         "mean": mean,
         **interval_cells("mean", interval, correlation.reason),
         "n": correlation.n,
+        # Only the value that a scorer ranks by has counts of failed and level images.
         "n_failed": getattr(correlation, "n_failed", None),
         "n_level": getattr(correlation, "n_level", None),
     }
@@ -97,6 +100,7 @@ def _scores(ranking: results.Ranking) -> Table:
         rows += [
             _score_cells(name, mean.value, mean) for mean in scorer.values
         ]
+    # One row for people, then one for each value of each scorer, the value that ranks first.
     agrees = (
         "in any way"
         if tables.threshold is None
@@ -111,11 +115,12 @@ def _scores(ranking: results.Ranking) -> Table:
         " Means over images with 95 % bootstrap intervals over images, on a scale from −1 to 1.",
         f"Images whose best pair of annotators agrees {agrees}: {tables.n_kept:,} of"
         f" {tables.n_judged:,} that can be compared ({tables.n_images:,} in the data).",
-        f"Kendall's W of all annotators: {_shown(tables.kendall_w)}. Texts per image: {counts}."
+        f"Kendall's W of all annotators: {_show_mean(tables.kendall_w)}. Texts per image: {counts}."
         f" Annotators' rankings with ties: {tables.n_with_ties:,}.",
         *_left_out(tables),
         *(scorer.signature for scorer in ranking.scorers),
     )
+    # The terminal shows short labels; the note below each table has the signatures.
     heads = {
         name: label for name, label in ranking.labels.items() if label != name
     }
@@ -145,15 +150,16 @@ def _left_out(tables: results.RankingTables) -> Iterator[str]:
         yield f"{tables.n_incomplete:,} rankings left out: a rank is missing"
 
 
-def _shown(mean: results.MeanCorrelation) -> str:
+def _show_mean(mean: results.MeanCorrelation) -> str:
+    """Return a mean with its interval, or with the reason why it has none."""
     if mean.mean is None:
         return _NONE
-    shown = show_number(mean.mean)
+    text = show_number(mean.mean)
     ends = mean.interval
     interval = (
         mean.reason if ends is None else " to ".join(map(show_number, ends))
     )
-    return f"{shown} ({interval})" if interval else shown
+    return f"{text} ({interval})" if interval else text
 
 
 def _thresholds(
@@ -182,13 +188,14 @@ def _thresholds(
         }
         for row in rows
     ]
+    # The same columns serve the table over all languages and the one by language.
     if not any(row.language for row in rows):
         columns.remove(LANGUAGE)
     columns += [Column(key, label) for key, label in labels.items()]
     return Table(name, title, tuple(columns), tuple(cells), notes)
 
 
-def _joined(
+def _one_more_annotator(
     thresholds: Sequence[results.AtThreshold], labels: Labels
 ) -> Table:
     """Return the agreement of the best pair when a scorer may be in it, and how often it is."""
@@ -249,6 +256,7 @@ def _groups(
 
 
 def _lengths(lengths: Sequence[results.TextLengths], labels: Labels) -> Table:
+    # Only models that report tokens get columns, in the order in which they first appear.
     columns: list[Column] = []
     for name in dict.fromkeys(name for row in lengths for name in row.tokens):
         columns.append(Column(name, f"tokens, {labels[name]}"))

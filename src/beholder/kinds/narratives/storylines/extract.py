@@ -61,7 +61,7 @@ def chronology(
     first: int | None = None,
     last: int | None = None,
 ) -> Chronology:
-    """A whole order of pictures that is consistent with their dates.
+    """Return an order of all pictures that is consistent with their dates.
 
     Without dates, or if the dates distinguish no two pictures, the order of the file is the order
     of time, and no seed changes it. Otherwise each picture is placed in the middle of the days that
@@ -89,7 +89,7 @@ def chronology(
 
 @dataclass(frozen=True, eq=False)
 class KnownDays:
-    """What is known of the time of a collection.
+    """Days that the pictures of a collection can have.
 
     Attributes:
         spans: (n, 2) first and last day number that each picture can have; None without dates.
@@ -101,7 +101,7 @@ class KnownDays:
 
 
 def steps_back(frames: Sequence[Frame]) -> list[int]:
-    """Steps of a path, from 0, whose second picture is before its first by their dates.
+    """Return the steps of a path, from 0, whose second picture is before its first by their dates.
 
     Dates that overlap, and pictures without one, show no step back.
     """
@@ -115,20 +115,22 @@ def steps_back(frames: Sequence[Frame]) -> list[int]:
 def known_days(
     frames: Sequence[Frame], embeddings: ArrayLike, spread: bool
 ) -> KnownDays:
-    """The days that pictures can have; see ``chronology``."""
+    """Return the days that pictures can have; see ``chronology``."""
     dates = [frame.date for frame in frames]
-    known = [date for date in dates if date is not None]
-    if not known:
+    known_dates = [date for date in dates if date is not None]
+    if not known_dates:
         return KnownDays(
             None,
             "no picture has a date: the order of the file is the order of time",
         )
-    n_without = len(dates) - len(known)
+    # Guessed dates must be asked for: they decide what comes before what.
+    n_without = len(dates) - len(known_dates)
     if n_without and not spread:
         raise ConfigError(
             f"{n_without} of {len(dates)} pictures have no date; date them, leave them"
             " out (--skip-undated), or spread the known dates (--spread-dates)"
         )
+    # A picture without a date has the span (0, 0) until a date is spread to it.
     note = "all pictures are dated"
     spans = [
         (0.0, 0.0) if d is None else (d.first.toordinal(), d.last.toordinal())
@@ -138,16 +140,17 @@ def known_days(
     if n_without:
         without = np.array([date is None for date in dates])
         days[without] = spread_dates(embeddings, dates)[without, None]
-        note = f"{len(known)} pictures are dated, {n_without} got dates by label spreading"
-    counts = Counter(date.precision for date in known)
+        note = f"{len(known_dates)} pictures are dated, {n_without} got dates by label spreading"
+    # Users should know that a year and a day are compared as spans.
+    counts = Counter(date.precision for date in known_dates)
     if len(counts) > 1:
-        told = ", ".join(
+        precisions = ", ".join(
             f"{counts[p]} by {p}"
             for p in ("year", "month", "day")
             if counts[p]
         )
         note += (
-            f"; they are dated to different precision ({told}): "
+            f"; they are dated to different precision ({precisions}): "
             "dates that overlap give no order"
         )
     if days[:, 0].max() <= days[:, 1].min():
@@ -157,25 +160,26 @@ def known_days(
 
 def order_of(
     frames: Sequence[Frame],
-    known: KnownDays,
+    day_spans: KnownDays,
     seed: int | None,
     first: int | None,
     last: int | None,
 ) -> Chronology:
-    """A whole order, from days that are known; see ``chronology``."""
-    days, n = known.spans, len(frames)
+    """Return an order of all pictures from the days they can have; see ``chronology``."""
+    days, n = day_spans.spans, len(frames)
     if days is None or days[:, 0].max() <= days[:, 1].min():
-        _check_ends(frames, first, last, np.arange(n), known.note)
-        same = (
+        _check_ends(frames, first, last, np.arange(n), day_spans.note)
+        shared_day = (
             None
             if days is None
             else np.full(n, days[:, 0].max(), dtype=np.int64)
         )
-        return Chronology(np.arange(n), same, known.note)
+        return Chronology(np.arange(n), shared_day, day_spans.note)
+    # Each picture gets a place within its days (the middle, or a drawn one); the days of others are
+    # cut at the day of an end, so that as many as possible lie between the ends.
     low, high = days.T.copy()
-    side = np.zeros(
-        n
-    )  # an end whose day is open comes before, or after, all that share its place
+    # An end whose day is open comes before, or after, all pictures that share its place.
+    side = np.zeros(n)
     share = (
         np.full(n, 0.5)
         if seed is None
@@ -191,9 +195,9 @@ def order_of(
         side[last], share[last] = float(days[last, 0] < latest), 1.0
     place = low + share * (high - low)
     order = np.lexsort((np.arange(n), side, place))
-    _check_ends(frames, first, last, np.argsort(order), known.note)
+    _check_ends(frames, first, last, np.argsort(order), day_spans.note)
     return Chronology(
-        order, np.floor(place[order]).astype(np.int64), known.note
+        order, np.floor(place[order]).astype(np.int64), day_spans.note
     )
 
 
@@ -204,6 +208,7 @@ def _check_ends(
     rank: Places,
     note: str,
 ) -> None:
+    # Free ends always fit.
     if first is None or last is None or rank[first] < rank[last]:
         return
     source, target = frames[first], frames[last]
@@ -211,12 +216,12 @@ def _check_ends(
         raise ConfigError(
             f"{source.id!r} is source and target; a storyline needs two pictures"
         )
-    named = (
+    end_names = (
         f"{end.id!r}" + (f" ({end.date})" if end.date else "")
         for end in (source, target)
     )
     raise ConfigError(
-        f"the source {' comes after the target '.join(named)} in the order of time ({note});"
+        f"the source {' comes after the target '.join(end_names)} in the order of time ({note});"
         " exchange the two, or correct the order"
     )
 
@@ -239,7 +244,7 @@ class ExtractionTask:
 
     @classmethod
     def like(cls, storyline: Storyline) -> ExtractionTask:
-        """Ends and length of a given storyline."""
+        """Return a task with the ends and the length of a storyline."""
         frames = storyline.frames
         return cls(storyline.id, len(frames), frames[0].id, frames[-1].id)
 
@@ -293,7 +298,7 @@ def extract(
         base=how.base,
         scale=how.scale,
     )
-    known = known_days(frames, vectors, how.spread_dates)
+    day_spans = known_days(frames, vectors, how.spread_dates)
     places = {frame.id: place for place, frame in enumerate(frames)}
     for number, task in enumerate(tasks):
         # Only "random" draws: the other methods give the same path for the same order and days.
@@ -302,8 +307,9 @@ def extract(
             _place(places, end) for end in (task.source, task.target)
         )
         for replication in range(how.replications):
+            # The first replication has no seed: the middle of each date, reproducible by hand.
             seed = how.seed + replication if replication else None
-            time = order_of(frames, known, seed, source, target)
+            time = order_of(frames, day_spans, seed, source, target)
             days = b"" if time.days is None else time.days.tobytes()
             key = (time.order.tobytes(), days)
             if how.method == "random" or key not in paths_by_order:
@@ -332,22 +338,24 @@ def extract(
 
 
 def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
-    if frame_id is None or frame_id in places:
-        return None if frame_id is None else places[frame_id]
+    if frame_id is None:
+        return None
+    if frame_id in places:
+        return places[frame_id]
     raise ConfigError(f"{frame_id!r} is no usable picture of the collection")
 
 
 def _check_length(
     task: ExtractionTask, start: int | None, end: int | None, n: int
 ) -> None:
-    there = (n - 1 if end is None else end) - (start or 0) + 1
-    if not 2 <= task.k <= there:
+    n_between = (n - 1 if end is None else end) - (start or 0) + 1
+    if not 2 <= task.k <= n_between:
         source, target = (
             task.source or "the first picture",
             task.target or "the last one",
         )
         raise ConfigError(
-            f"k={task.k}: from {source} to {target} there are {there} pictures in the order of"
+            f"k={task.k}: from {source} to {target} there are {n_between} pictures in the order of"
             " time, both counted; ask for 2 to that many, or take other ends"
         )
 
@@ -362,6 +370,7 @@ def _path(
     rng: np.random.Generator,
 ) -> StorylinePath:
     source, target = ends
+    # Trails choose their own length; all other methods need a length that fits the ends.
     if how.method != "trails":
         _check_length(task, source, target, len(space))
     if how.method == "maxmin":
@@ -394,7 +403,7 @@ def _path(
 def random_storyline(
     space: Space, k: int, *, source: int, target: int, rng: np.random.Generator
 ) -> StorylinePath:
-    """Source, k - 2 different positions strictly between the ends, target; in order of time.
+    """Return source, k - 2 random positions between the ends, and target, in order of time.
 
     The baseline below which no extraction should fall.
 

@@ -46,7 +46,7 @@ def narrative_map(
     target: int,
     window: int | None = None,
 ) -> StorylinePath:
-    """The main storyline of a narrative map.
+    """Extract the main storyline of a narrative map.
 
     ``k`` is the *expected* number of pictures under the flow; the storyline may be longer or
     shorter.
@@ -63,7 +63,7 @@ def narrative_map(
     """
     first, last = ends(space, source, target, k)
     n = last - first + 1
-    inside = space.subset(np.arange(first, last + 1))
+    span = space.subset(np.arange(first, last + 1))
     earliest = earliest_sources(n, window=window, days=None, dates=None)
     n_steps = int((np.arange(n) - earliest).sum())
     if n_steps > MAX_EDGES:
@@ -71,16 +71,18 @@ def narrative_map(
             f"a narrative map over {n} pictures has {n_steps} steps, more than {MAX_EDGES};"
             " give a window, or use maxmin"
         )
+    # Steps are built by head and then sorted by tail, as the route needs them.
     head = np.repeat(np.arange(n), np.arange(n) - earliest)
     tail = np.concatenate(
         [np.arange(first, j) for j, first in enumerate(earliest)]
     )
     by_tail = np.lexsort((head, tail))
     tail, head = tail[by_tail], head[by_tail]
-    coherence = np.minimum(inside.theta_of_pairs(tail, head), 1.0)
+    coherence = np.minimum(span.theta_of_pairs(tail, head), 1.0)
     objective, flow = _solve(n, k, tail, head, coherence)
     path = _likeliest_route(n, k, tail, head, flow)
     warnings = []
+    # See the module: at its bound the solution is arbitrary.
     if objective > 1.0 - _AT_BOUND:
         warnings.append(
             f"the program reached its bound (minedge = {objective:.6f}): its solution is arbitrary"
@@ -97,12 +99,14 @@ def _solve(
     head: Places,
     coherence: Floats,
 ) -> tuple[float, Floats]:
-    """Best ``minedge`` and the flow of each step.
+    """Return the best ``minedge`` and the flow of each step.
 
     The activity of a picture is its inflow (its outflow, for the source), so that flow balance and
     the count of pictures need no variables of their own: a picture between the ends has as much
     flow in as out, and all inflows together are k - 1.
     """
+    # Variables: the flow of each step, then minedge. Equalities: flow balance of each picture and
+    # the count of pictures; inequalities: minedge of each step and inflow of at most 1.
     n_edges = len(tail)
     edge = np.arange(n_edges)
     ones = np.ones(n_edges)
@@ -112,8 +116,8 @@ def _solve(
     ).tocsr()
     count = csr_array(np.r_[ones, 0.0][None, :])
     equal = scipy.sparse.vstack([balance, count], format="csr")
-    wanted = np.zeros(n + 1)
-    wanted[0], wanted[n - 1], wanted[n] = 1.0, -1.0, k - 1
+    required = np.zeros(n + 1)
+    required[0], required[n - 1], required[n] = 1.0, -1.0, k - 1
     weakest = coo_array(
         (
             np.ones(2 * n_edges),
@@ -121,20 +125,20 @@ def _solve(
         )
     ).tocsr()
     inflow = coo_array((ones, (head, edge)), shape=(n, n_edges + 1)).tocsr()
-    found = linprog(
+    solution = linprog(
         c=np.r_[np.zeros(n_edges), -1.0],
         A_ub=scipy.sparse.vstack([weakest, inflow], format="csr"),
         b_ub=np.r_[1.0 + coherence, np.ones(n)],
         A_eq=equal,
-        b_eq=wanted,
+        b_eq=required,
         bounds=(0.0, 1.0),
         method="highs",
     )
-    if found.status != 0:
+    if solution.status != 0:
         raise ConfigError(
-            f"the narrative map has no solution for k={k}: {found.message}"
+            f"the narrative map has no solution for k={k}: {solution.message}"
         )
-    return -float(found.fun), np.maximum(found.x[:-1], 0.0)
+    return -float(solution.fun), np.maximum(solution.x[:-1], 0.0)
 
 
 def _likeliest_route(
@@ -144,11 +148,12 @@ def _likeliest_route(
     head: Places,
     flow: Floats,
 ) -> list[int]:
-    """The route of highest likelihood: product of the shares of outflow and the activities.
+    """Return the route of highest likelihood: product of the shares of outflow and the activities.
 
     As published: pictures and steps under 0.1 / k are dropped, and a picture keeps its
     ceil(sqrt(k)) largest steps.
     """
+    # Shortest path by -log likelihood; all steps go forward, so one pass in order is enough.
     activity = np.bincount(head, weights=flow, minlength=n)
     activity[0] = 1.0
     least = 0.1 / k
@@ -163,6 +168,7 @@ def _likeliest_route(
         heads, flows = head[part], flow[part]
         keep = (flows > least) & (activity[heads] > least)
         heads, flows = heads[keep], flows[keep]
+        # At most ceil(sqrt(k)) steps per picture, as in the public code.
         largest = np.argsort(-flows, kind="stable")[: math.ceil(math.sqrt(k))]
         heads, flows = heads[largest], flows[largest]
         reached = (
@@ -184,7 +190,7 @@ _ROWS = 256
 
 
 def trail(space: Space, *, source: int, target: int) -> StorylinePath:
-    """The path whose weakest link is strongest, however many pictures it has.
+    """Extract the path whose weakest link is strongest, however many pictures it has.
 
     In any order it would be the path in the maximum spanning tree (German, Keith, North 2025).
     Steps here go forward in time: there is no tree then, so the widest path is found directly, and
@@ -202,18 +208,19 @@ def trail(space: Space, *, source: int, target: int) -> StorylinePath:
         ConfigError: A position is outside the collection, or the order forbids the ends.
     """
     first, last = ends(space, source, target)
-    inside = space.subset(np.arange(first, last + 1))
-    capacity = np.full(len(inside), -np.inf)
+    span = space.subset(np.arange(first, last + 1))
+    # Two passes: the capacity of the widest path, then the shortest path of that capacity.
+    capacity = np.full(len(span), -np.inf)
     capacity[0] = np.inf
-    for i, theta in _steps(inside):
-        rest = capacity[i + 1 :]
-        np.maximum(rest, np.minimum(theta, capacity[i]), out=rest)
-    path = _fewest(inside, float(capacity[-1]))
+    for i, theta in _steps(span):
+        later = capacity[i + 1 :]
+        np.maximum(later, np.minimum(theta, capacity[i]), out=later)
+    path = _fewest(span, float(capacity[-1]))
     return path_through(space, [first + p for p in path])
 
 
 def _steps(space: Space) -> Iterator[tuple[int, Floats]]:
-    """Each picture with its theta with all later ones, made some rows at a time."""
+    """Yield each picture with its theta with all later ones, computed some rows at a time."""
     for start in range(0, len(space), _ROWS):
         for row, theta in enumerate(
             space.theta(slice(start, start + _ROWS), slice(start, None))
@@ -222,8 +229,9 @@ def _steps(space: Space) -> Iterator[tuple[int, Floats]]:
 
 
 def _fewest(space: Space, least: float) -> list[int]:
-    """The path of fewest pictures whose steps are all at least ``least``."""
+    """Return the path of fewest pictures whose steps are all at least ``least``."""
     n = len(space)
+    # Steps weaker than the bound are left out; all others count as one.
     hops = np.full(n, np.inf)
     hops[0] = 0.0
     strongest = np.zeros(n)
@@ -231,18 +239,18 @@ def _fewest(space: Space, least: float) -> list[int]:
     for i, theta in _steps(space):
         if hops[i] == np.inf:
             continue
-        rest = slice(i + 1, n)
-        fewer = hops[i] + 1 < hops[rest]
-        stronger = (hops[i] + 1 == hops[rest]) & (theta > strongest[rest])
+        later = slice(i + 1, n)
+        fewer = hops[i] + 1 < hops[later]
+        stronger = (hops[i] + 1 == hops[later]) & (theta > strongest[later])
         better = (theta >= least) & (fewer | stronger)
-        hops[rest][better] = hops[i] + 1
-        strongest[rest][better] = theta[better]
-        came_from[rest][better] = i
+        hops[later][better] = hops[i] + 1
+        strongest[later][better] = theta[better]
+        came_from[later][better] = i
     return _traced(came_from)
 
 
 def _traced(came_from: Places) -> list[int]:
-    """The path from the first to the last position, given from where each was reached."""
+    """Return the path from the first to the last position, by the predecessor of each."""
     path = [len(came_from) - 1]
     while path[-1] != 0:
         path.append(int(came_from[path[-1]]))

@@ -1,4 +1,4 @@
-"""How close pictures of a collection are: theta = sqrt(S * T), in blocks or pair by pair.
+"""Closeness of pictures of a collection: theta = sqrt(S * T), in blocks or pair by pair.
 
 S is the angular similarity of two vectors, T the topic similarity of two cluster distributions
 (Keith et al. 2025, equation 1). Three readings of T and two scales of S are in use in the
@@ -96,6 +96,7 @@ class Space:
         memberships = None
         if distributions is not None:
             memberships = _distributions(distributions, len(vectors))
+        # Large collections in single precision: half the memory, and theta to six digits.
         dtype = np.float32 if len(vectors) > FLOAT32_FROM else np.float64
         return cls(
             vectors=np.ascontiguousarray(vectors / length, dtype=dtype),
@@ -113,23 +114,24 @@ class Space:
 
     @property
     def signature(self) -> str:
-        """What fixes theta: ``theta|jsd:divergence|base:2|scale:raw|topics:none``."""
+        """Return the settings of theta: ``theta|jsd:divergence|base:2|scale:raw|topics:none``."""
         base = "e" if self.base == math.e else f"{self.base:g}"
         topics = (
             "none"
             if self.distributions is None
             else self.distributions.shape[1]
         )
-        given = (
+        # A subset keeps the scale of its collection, which must show in the signature.
+        limits_text = (
             ""
             if self.limits is None
             else "({:.6g},{:.6g})".format(*self.limits)
         )
-        return f"theta|jsd:{self.jsd}|base:{base}|scale:{self.scale}{given}|topics:{topics}"
+        return f"theta|jsd:{self.jsd}|base:{base}|scale:{self.scale}{limits_text}|topics:{topics}"
 
     @cached_property
     def range(self) -> tuple[float, float]:
-        """Lowest and highest S over pairs of different pictures.
+        """Return the lowest and highest S over pairs of different pictures.
 
         Raises:
             ConfigError: Fewer than two pictures, or all pairs equally similar.
@@ -138,6 +140,7 @@ class Space:
             return self.limits
         if len(self) < 2:
             raise ConfigError("scale='minmax' needs at least two pictures")
+        # The upper triangle in blocks of rows: all pairs at once need n^2 numbers.
         low, high = 1.0, 0.0
         for start in range(0, len(self), _BLOCK):
             rows = slice(start, start + _BLOCK)
@@ -154,7 +157,7 @@ class Space:
     def theta(
         self, rows: slice = slice(None), columns: slice = slice(None)
     ) -> Floats:
-        """Theta of some pictures with others, shape (rows, columns), in 0..1; higher is closer."""
+        """Return theta of pictures with others, (rows, columns), in 0..1; higher is closer."""
         similar = self._scaled(
             self._angular(self.vectors[rows], self.vectors[columns])
         )
@@ -164,14 +167,13 @@ class Space:
         return np.sqrt(similar * self._topic_grid(p, q))
 
     def theta_of_pairs(self, first: ArrayLike, second: ArrayLike) -> Floats:
-        """Theta of pairs, given the positions of both pictures, shape (n_pairs,)."""
+        """Return theta of pairs of positions, shape (n_pairs,)."""
         i, j = (
             np.asarray(first, dtype=np.intp),
             np.asarray(second, dtype=np.intp),
         )
-        if (
-            len(i) > _PAIRS
-        ):  # so that memory does not grow with the number of pairs
+        # In blocks, so that memory does not grow with the number of pairs.
+        if len(i) > _PAIRS:
             starts = range(0, len(i), _PAIRS)
             parts = [
                 self.theta_of_pairs(i[s : s + _PAIRS], j[s : s + _PAIRS])
@@ -188,18 +190,18 @@ class Space:
         return np.sqrt(similar * topics)
 
     def steps(self, positions: ArrayLike) -> Floats:
-        """Theta of each picture of a sequence with the next, shape (length - 1,)."""
+        """Return theta of each picture of a sequence with the next, shape (length - 1,)."""
         sequence = np.asarray(positions, dtype=np.intp)
         return self.theta_of_pairs(sequence[:-1], sequence[1:])
 
     def subset(self, positions: ArrayLike) -> Space:
-        """Some pictures of this space, on the scale of the whole."""
-        chosen = np.asarray(positions, dtype=np.intp)
+        """Return the space of some pictures, on the scale of the whole collection."""
+        rows = np.asarray(positions, dtype=np.intp)
         return Space(
-            vectors=self.vectors[chosen],
+            vectors=self.vectors[rows],
             distributions=None
             if self.distributions is None
-            else self.distributions[chosen],
+            else self.distributions[rows],
             jsd=self.jsd,
             base=self.base,
             scale=self.scale,
@@ -214,16 +216,18 @@ class Space:
 
     def _angular(self, a: Floats, b: Floats) -> Floats:
         cosine = a @ b.T
-        near = np.argwhere(np.abs(cosine) > _NEAR)
+        # arccos loses digits near cosines of 1 and -1: these pairs get the formula of Kahan.
+        near_pairs = np.argwhere(np.abs(cosine) > _NEAR)
         np.clip(cosine, -1.0, 1.0, out=cosine)
         similar = _angles_to_similarity(np.arccos(cosine, out=cosine))
-        for start in range(0, len(near), 1 << 16):
-            i, j = near[start : start + (1 << 16)].T
+        for start in range(0, len(near_pairs), 1 << 16):
+            i, j = near_pairs[start : start + (1 << 16)].T
             similar[i, j] = _angles_to_similarity(_angles(a[i], b[j]))
         return similar
 
     def _topic_grid(self, p: Floats, q: Floats) -> Floats:
         middle = np.zeros((len(p), len(q)), dtype=p.dtype)
+        # Cluster by cluster: a (rows, columns, clusters) array would not fit into memory.
         for c in range(p.shape[1]):
             m = (p[:, c, None] + q[None, :, c]) / 2
             middle -= xlogy(m, m)
@@ -240,11 +244,11 @@ class Space:
 
 
 def _angles(a: Floats, b: Floats) -> Floats:
-    """Angle of each row with the row of the same place: well-conditioned at 0 and at pi (Kahan)."""
+    """Return the angle of each pair of rows, accurate near 0 and near pi (formula of Kahan)."""
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
-    apart = np.linalg.norm(wide_a - wide_b, axis=-1)
-    along = np.linalg.norm(wide_a + wide_b, axis=-1)
-    return np.asarray(2.0 * np.arctan2(apart, along))
+    difference = np.linalg.norm(wide_a - wide_b, axis=-1)
+    total = np.linalg.norm(wide_a + wide_b, axis=-1)
+    return np.asarray(2.0 * np.arctan2(difference, total))
 
 
 def _angles_to_similarity(angles: Floats) -> Floats:
@@ -276,10 +280,12 @@ def _distributions(values: ArrayLike, n: int) -> Floats:
             f"distributions: expected {n} rows, got {len(memberships)}"
         )
     total = memberships.sum(axis=1, keepdims=True)
-    wrong = np.flatnonzero((memberships < 0).any(axis=1) | (total[:, 0] <= 0))
-    if wrong.size:
+    wrong_rows = np.flatnonzero(
+        (memberships < 0).any(axis=1) | (total[:, 0] <= 0)
+    )
+    if wrong_rows.size:
         raise ConfigError(
-            f"distributions: row {int(wrong[0])} is negative somewhere or all zero; give every"
+            f"distributions: row {int(wrong_rows[0])} is negative somewhere or all zero; give every"
             " picture a membership (uniform if nothing is known)"
         )
     return np.asarray(memberships / total)
@@ -301,19 +307,19 @@ class StorylinePath:
 
     @property
     def weakest(self) -> float:
-        """The smallest step; 1 for a single picture."""
+        """Return the smallest step; 1 for a single picture."""
         return min(self.steps, default=1.0)
 
     @property
     def mean(self) -> float:
-        """Mean of the steps; 1 for a single picture."""
+        """Return the mean of the steps; 1 for a single picture."""
         return sum(self.steps) / len(self.steps) if self.steps else 1.0
 
 
 def path_through(
     space: Space, positions: Sequence[int], warnings: tuple[str, ...] = ()
 ) -> StorylinePath:
-    """The path through some positions, with its steps on the scale of the space."""
+    """Return the path through some positions, with its steps on the scale of the space."""
     order = tuple(int(position) for position in positions)
     steps = tuple(float(step) for step in space.steps(order))
     return StorylinePath(order, steps, warnings)
@@ -322,7 +328,7 @@ def path_through(
 def ends(
     space: Space, source: int | None, target: int | None, k: int | None = None
 ) -> tuple[int, int]:
-    """First and last position that a path, of ``k`` pictures if given, may use.
+    """Return the first and last position that a path, of ``k`` pictures if set, may use.
 
     Raises:
         ConfigError: A position is outside the collection, the target is not after the source, or

@@ -42,7 +42,7 @@ def coherence(
     base: Base = 2.0,
     scale: Scale = "raw",
 ) -> Coherence:
-    """Coherence of a sequence from its vectors in order.
+    """Return the coherence of a sequence from its vectors in order.
 
     theta(i, i+1) = sqrt(S * T), S = 1 - arccos(cosine) / pi, T = 1 - JSD of the distributions, or 1
     without them: Keith et al., Electronics 2025, 14, 4199, equation 1. The scale ``minmax`` and the
@@ -65,7 +65,7 @@ def coherence(
 
 
 def coherence_of(space: Space, positions: ArrayLike | range) -> Coherence:
-    """Coherence of the sequence at some positions of a collection.
+    """Return the coherence of the sequence at some positions of a collection.
 
     Raises:
         ConfigError: Fewer than two positions.
@@ -76,6 +76,7 @@ def coherence_of(space: Space, positions: ArrayLike | range) -> Coherence:
             f"coherence needs at least two pictures, got {len(order)}"
         )
     steps = space.steps(order)
+    # A step of theta 0 has log -inf, which makes the geometric mean 0, as it must be.
     with np.errstate(divide="ignore"):
         geometric = float(np.exp(np.log(steps).mean()))
     return Coherence(
@@ -137,17 +138,17 @@ def dtw(a: ArrayLike, b: ArrayLike) -> WarpedAlignment:
 
 
 def _accumulated(cost: Floats) -> Floats:
-    """Least cost to each cell, by anti-diagonals: the cells of one depend on the two before."""
+    """Return the least cost to each cell, by anti-diagonals: one depends on the two before."""
     n, m = cost.shape
     total = np.full((n + 1, m + 1), np.inf)
     total[0, 0] = 0.0
     for diagonal in range(n + m - 1):
         i = np.arange(max(0, diagonal - m + 1), min(n, diagonal + 1))
         j = diagonal - i
-        before = np.minimum(
+        least_before = np.minimum(
             np.minimum(total[i, j], total[i, j + 1]), total[i + 1, j]
         )
-        total[i + 1, j + 1] = cost[i, j] + before
+        total[i + 1, j + 1] = cost[i, j] + least_before
     return total[1:, 1:]
 
 
@@ -160,8 +161,16 @@ def _traced(total: Floats) -> tuple[tuple[int, int], ...]:
         elif not j:
             i -= 1
         else:
-            before = (total[i - 1, j - 1], total[i - 1, j], total[i, j - 1])
-            move = before.index(min(before))
-            i, j = i - (move != 2), j - (move != 1)
+            costs_before = (
+                total[i - 1, j - 1],
+                total[i - 1, j],
+                total[i, j - 1],
+            )
+            move = costs_before.index(min(costs_before))
+            # 0 goes diagonally, 1 along the first sequence, 2 along the second.
+            if move != 2:
+                i -= 1
+            if move != 1:
+                j -= 1
         path.append((i, j))
     return tuple(reversed(path))

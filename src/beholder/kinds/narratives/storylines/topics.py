@@ -20,7 +20,7 @@ from beholder.records import Frame
 
 @dataclass(frozen=True, eq=False)
 class Topics:
-    """How much each picture belongs to each topic.
+    """Membership of each picture in each topic.
 
     Attributes:
         names: C topics.
@@ -98,11 +98,14 @@ def spread_labels(
         np.asarray(model.label_distributions_, dtype=np.float64)
     )
     total = memberships.sum(axis=1, keepdims=True)
-    lost = total[:, 0] <= 0
+    # Rows without any share: no label reached these pictures.
+    is_unreached = total[:, 0] <= 0
     memberships = np.where(total > 0, memberships, 1.0)
     memberships /= memberships.sum(axis=1, keepdims=True)
-    assigned = np.where(lost, -1, memberships.argmax(axis=1)).astype(np.intp)
-    n_lost = int(lost.sum())
+    assigned = np.where(is_unreached, -1, memberships.argmax(axis=1)).astype(
+        np.intp
+    )
+    n_lost = int(is_unreached.sum())
     notes = (
         f"no label reached {n_lost} pictures; they belong to all topics alike",
     )
@@ -112,7 +115,7 @@ def spread_labels(
 def spread_dates(
     embeddings: ArrayLike, dates: Sequence[PartialDate | None], **options: Any
 ) -> Floats:
-    """Day number of each picture, (n,): known ones as they are, the others by spread dates.
+    """Return the day number of each picture, (n,): known days, the others by spread dates.
 
     A picture without a date gets the mean of the known dates under its spread probabilities, so
     that pictures between two dates stand between them, not all on one. A date known in part counts
@@ -129,18 +132,22 @@ def spread_dates(
     topics = spread_labels(
         embeddings, [None if d is None else str(d) for d in dates], **options
     )
+    # Dates are spread as labels; the expected day under the memberships is the spread date.
     days = np.array([PartialDate.parse(name).middle for name in topics.names])
     expected = topics.memberships @ days
-    known = [None if d is None else d.middle for d in dates]
+    days_of_dates = [None if d is None else d.middle for d in dates]
     return np.array(
-        [e if k is None else k for e, k in zip(expected, known, strict=True)]
+        [
+            e if k is None else k
+            for e, k in zip(expected, days_of_dates, strict=True)
+        ]
     )
 
 
 def topics_by(
     spec: str, frames: Sequence[Frame], embeddings: ArrayLike
 ) -> Topics:
-    """Topics by their text form.
+    """Find the topics of pictures by a spec.
 
     Args:
         spec: ``labels:NAME`` spreads the label of that name; ``clusters`` finds topics,
@@ -162,9 +169,9 @@ def topics_by(
         )
     labels = [frame.labels.get(name) for frame in frames]
     if not any(labels):
-        known = sorted({key for frame in frames for key in frame.labels})
+        names = sorted({key for frame in frames for key in frame.labels})
         raise ConfigError(
-            f"topics {spec!r}: no picture has that label; there are: {', '.join(known) or 'none'}"
+            f"topics {spec!r}: no picture has that label; there are: {', '.join(names) or 'none'}"
         )
     return spread_labels(embeddings, labels)
 
@@ -200,11 +207,12 @@ def topic_clusters(
     centres = np.stack(
         [vectors[assigned == c].mean(axis=0) for c in range(n_topics)]
     )
-    near = 1.0 / np.maximum(cdist(vectors, centres), 1e-6)
+    # The floor keeps a picture at a centre from dividing by 0.
+    closeness = 1.0 / np.maximum(cdist(vectors, centres), 1e-6)
     n_noise = int((assigned < 0).sum())
     return Topics(
         names=tuple(f"cluster {c + 1}" for c in range(n_topics)),
-        memberships=near / near.sum(axis=1, keepdims=True),
+        memberships=closeness / closeness.sum(axis=1, keepdims=True),
         assigned=assigned,
         notes=(f"{n_noise} pictures are in no cluster",) if n_noise else (),
     )
@@ -214,7 +222,7 @@ UMAP_DIMENSIONS = 16
 
 
 def umap_vectors(embeddings: ArrayLike) -> Floats:
-    """Fewer dimensions by UMAP (cosine, min_dist 0), centred, for clusters; never for theta.
+    """Reduce vectors by UMAP (cosine, min_dist 0), centred, for clusters; never for theta.
 
     The result also depends on the version of umap-learn.
 

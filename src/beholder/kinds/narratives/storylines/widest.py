@@ -117,6 +117,8 @@ def maxmin(
     Raises:
         ConfigError: An argument is wrong, no path fits it, or there are too many steps.
     """
+    # First the weakest link of the best path over all steps, then, over steps at least as strong,
+    # the path of the highest sum (K is fixed, so the highest mean).
     first, last = ends(space, source, target, k)
     day_numbers = None if dates is None else np.asarray(dates, dtype=np.int64)
     earliest = earliest_sources(
@@ -152,9 +154,13 @@ def _tiles(
         )
     for targets, sources in spans:
         theta = space.theta(targets, sources)
-        at = np.arange(sources.start, sources.stop)
-        own = np.arange(targets.start, targets.stop)[:, None]
-        theta[(at >= own) | (at < earliest[targets, None])] = -np.inf
+        source_positions = np.arange(sources.start, sources.stop)
+        target_positions = np.arange(targets.start, targets.stop)[:, None]
+        # A step goes forward, and no further than the window allows.
+        theta[
+            (source_positions >= target_positions)
+            | (source_positions < earliest[targets, None])
+        ] = -np.inf
         yield Tile(targets, sources, theta)
 
 
@@ -191,6 +197,7 @@ def topic_states(n: int, topics: Places | None, cover: int) -> TopicStates:
             f"cover={cover}: {n_topics} topics are too many to follow exactly (at most"
             f" {MAX_TOPICS}); make fewer, larger topics"
         )
+    # A state is the set of visited topics as bits, hence the limit on topics.
     bits = np.where(topics >= 0, 1 << np.maximum(topics, 0), 0)
     states = np.arange(1 << n_topics)
     sizes = np.array([state.bit_count() for state in states.tolist()])
@@ -222,6 +229,7 @@ class _Programme:
         for _ in range(self.k - 1):
             best, came_from = self._grow(tiles, best, np.add)
             pointers.append(came_from)
+        # Cells are state * n + position; the walk back keeps the position alone.
         path = [int(self._accepted(best).argmax())]
         for came_from in reversed(pointers):
             path.append(int(came_from.flat[path[-1]]))
@@ -237,8 +245,8 @@ class _Programme:
     def _accepted(self, best: Floats) -> Floats:
         allowed = np.where(self.memory.accepted[:, None], best, -np.inf)
         if self.target is not None:
-            others = np.arange(best.shape[1]) != self.target
-            allowed[:, others] = -np.inf
+            is_other = np.arange(best.shape[1]) != self.target
+            allowed[:, is_other] = -np.inf
         return allowed
 
     def _grow(
@@ -254,7 +262,8 @@ class _Programme:
         Returns:
             The values, and the cell (state * n + position) that each came from.
         """
-        after = np.full_like(best, -np.inf)
+        # Block by block of targets; only states that some path has reached are grown.
+        grown = np.full_like(best, -np.inf)
         came_from = np.zeros(best.shape, dtype=np.int64)
         for tile in tiles:
             rows = np.arange(len(tile.theta))
@@ -265,10 +274,10 @@ class _Programme:
                 sources = values.argmax(axis=1)
                 value = values[rows, sources]
                 into = self.memory.moves[state, tile.targets]
-                better = value > after[into, at]
-                after[into[better], at[better]] = value[better]
+                better = value > grown[into, at]
+                grown[into[better], at[better]] = value[better]
                 origin = sources[better] + tile.sources.start
                 came_from[into[better], at[better]] = (
                     state * best.shape[1] + origin
                 )
-        return after, came_from
+        return grown, came_from
