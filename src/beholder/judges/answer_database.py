@@ -91,7 +91,7 @@ class AnswerDatabase(AnswerTables):
                 f"{clause} ORDER BY created, key LIMIT :n", n=_PAGE, **last
             )
         ):
-            yield from self._read(rows)
+            yield from self._parse_rows(rows)
             clause = "WHERE (created, key) > (:created, :key)"
             last = {"key": rows[-1][1], "created": rows[-1][2]}
 

@@ -156,9 +156,9 @@ class AnswerTables(ABC):
         )
 
     def _records(self, clause: str, **values: object) -> Iterator[Record]:
-        return self._read(self._stored(clause, **values))
+        return self._parse_rows(self._stored(clause, **values))
 
-    def _read(self, rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
+    def _parse_rows(self, rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
         """Answers; unreadable ones are removed at the end, so that they are requested again."""
         broken = []
         for place, key, _, answer, *values in rows:
@@ -352,7 +352,7 @@ class AnswerFile(AnswerTables):
                AND typeof(model) = 'text' AND typeof(operation) = 'text'
                GROUP BY model, operation ORDER BY model, operation"""
         )
-        return [AnswerCount(*map(_shown, row)) for row in rows]
+        return [AnswerCount(*map(_printable, row)) for row in rows]
 
     def size(self) -> int:
         """Bytes of the file."""
@@ -379,8 +379,8 @@ class AnswerFile(AnswerTables):
         )
         masses = [digit_mass(Answer.from_json(text)) for (text,) in graded]
         n, prompt, cached, completion = map(int, sums)
-        known = [mass for mass in masses if mass is not None]
-        return Judging(n, prompt, cached, completion, known)
+        measured_masses = [mass for mass in masses if mass is not None]
+        return Judging(n, prompt, cached, completion, measured_masses)
 
     def prune(self, *, older_than: float) -> int:
         """Remove answers that are older than some seconds; returns how many."""
@@ -420,7 +420,7 @@ class AnswerFile(AnswerTables):
         )
 
 
-def _shown(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     """A value as it can be printed, also if its bytes are damaged."""
     return (
         value.encode("utf-8", "replace").decode()

@@ -216,12 +216,12 @@ class Answers:
 
     def __init__(
         self,
-        own: AnswerStore | None = None,
+        store: AnswerStore | None = None,
         shared: AnswerCache | None = None,
         heard: Callable[[Usage], None] = lambda usage: None,
         recalled: Callable[[], None] = lambda: None,
     ) -> None:
-        self._own: AnswerStore = own or InMemory()
+        self._own: AnswerStore = store or InMemory()
         self._shared = shared
         self._heard = heard
         self._recalled = recalled

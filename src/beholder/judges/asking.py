@@ -62,7 +62,7 @@ def question_rows(
     of their words are the same, so together they compress to little more than one of them.
     """
 
-    def shown(message: Message) -> list[str]:
+    def message_row(message: Message) -> list[str]:
         parts = (
             p if isinstance(p, str) else f"[picture {p.digest[:16]}]\n"
             for p in message.parts
@@ -70,7 +70,7 @@ def question_rows(
         return [message.role, "".join(parts)]
 
     return [
-        {"key": key, "messages": [*map(shown, questions[key])]}
+        {"key": key, "messages": [*map(message_row, questions[key])]}
         for key in sorted(questions)
     ]
 
@@ -182,11 +182,13 @@ class Questioner:
             )
             for text in texts
         ]
-        known = {r.key: self._answers.get_answer(r.key) for r in records}
+        answers_by_key = {
+            r.key: self._answers.get_answer(r.key) for r in records
+        }
         new = {
             r.key: (r, text)
             for r, text in zip(records, texts, strict=True)
-            if known[r.key] is None
+            if answers_by_key[r.key] is None
         }
         if new:
             fresh = await self.backend.surprisal(
@@ -200,11 +202,11 @@ class Questioner:
                     (sample,), able.model, usage=Usage(prompt=value.n_tokens)
                 )
                 self._answers.put_answer(replace(record, answer=answer))
-                known[record.key] = answer
-        found = (known[record.key] for record in records)
+                answers_by_key[record.key] = answer
+        answers = (answers_by_key[record.key] for record in records)
         return [
             Surprisal(**json.loads(answer.text))
-            for answer in found
+            for answer in answers
             if answer is not None
         ]
 
@@ -229,9 +231,9 @@ class Questioner:
             )
             blank = self._blank(prompt, request, able)
             note_question(blank.key, prompt.messages)
-            known = self._answers.get_answer(blank.key)
-            if known is not None:
-                return known
+            stored_answer = self._answers.get_answer(blank.key)
+            if stored_answer is not None:
+                return stored_answer
             return await self._shared(request, blank, able.thinking)
         except BeholderError as error:
             if not isinstance(error, ItemError):
@@ -253,7 +255,7 @@ class Questioner:
     ) -> Record:
         """What is kept of the answer, without it."""
         return Record(
-            request=_asked(request, able),
+            request=_request_digest(request, able),
             operation=prompt.operation,
             template=f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}",
             backend=self.backend.name + self.backend.variant,
@@ -281,7 +283,7 @@ class Questioner:
                 self._answers,
                 blank.key,
                 lambda: self._answers.get_answer(blank.key),
-                lambda: self._drawn(request, blank, thinking, call),
+                lambda: self._draw_samples(request, blank, thinking, call),
             )
             call.task = asyncio.ensure_future(work)
             call.task.add_done_callback(
@@ -306,7 +308,7 @@ class Questioner:
         if not task.cancelled():
             task.exception()  # seen: the callers that still wait get it
 
-    async def _drawn(
+    async def _draw_samples(
         self, request: Request, blank: Record, thinking: int, call: _Call
     ) -> Answer:
         """The answer with all samples. What each call draws is kept when it arrives.
@@ -353,12 +355,14 @@ class Questioner:
             answer = await self.backend.chat(request)
             return answer, self._cost(answer)
         price = self.backend.price()
-        most = (
+        highest_cost = (
             None
             if price is None
             else price.cost(request.most_usage(thinking, price.image))
         )
-        async with self._account.budget.reserve(most, self.backend.name):
+        async with self._account.budget.reserve(
+            highest_cost, self.backend.name
+        ):
             answer = await self.backend.chat(request)
             cost = self._cost(answer)
             self._account.budget.pay(cost)
@@ -409,7 +413,7 @@ def _joined(draws: Sequence[Answer], n: int) -> Answer:
     )
 
 
-def _asked(request: Request, able: Capabilities) -> str:
+def _request_digest(request: Request, able: Capabilities) -> str:
     """Digest of the request as it is sent to this server: in its way to get JSON."""
     if request.schema is None or able.structure in (None, "schema"):
         return request.digest
@@ -417,12 +421,12 @@ def _asked(request: Request, able: Capabilities) -> str:
 
 
 def _complaint(answer: Answer, bad: BadAnswer) -> tuple[Message, Message]:
-    said = answer.text.strip() or "(nothing)"
+    answer_text = answer.text.strip() or "(nothing)"
     why = sanitise(
         str(bad)
     )  # it may quote the answer, and the answer a text under judgment
     return (
-        Message("assistant", (said,)),
+        Message("assistant", (answer_text,)),
         Message(
             "user",
             (
@@ -439,13 +443,13 @@ def _check_finish(prompt: Prompt[Any], answer: Answer, name: str) -> None:
             f"{name} refused to answer {prompt.operation} (content filter)"
         )
     if REFUSAL in finishes:
-        said = next(
+        refusal_text = next(
             sample.text
             for sample in answer.samples
             if sample.finish == REFUSAL
         )
         raise ItemError(
-            f"{name} refused to answer {prompt.operation}: {said[:200]!r}"
+            f"{name} refused to answer {prompt.operation}: {refusal_text[:200]!r}"
         )
     if prompt.whole and finishes == {"length"}:
         raise ItemError(

@@ -23,7 +23,7 @@ from beholder.judges.operations.base import Operation, PanelOperation
 T = TypeVar("T")
 
 
-def _named(identities: Iterable[str]) -> str:
+def _panel_name(identities: Iterable[str]) -> str:
     return f"panel({', '.join(identities)})"
 
 
@@ -56,13 +56,13 @@ class Panel(Judge):
     @property
     def identity(self) -> str:
         """The identities of all members."""
-        return _named(member.identity for member in self._members)
+        return _panel_name(member.identity for member in self._members)
 
     def identity_for(self, operations: Collection[str]) -> str:
         """The identities of all members for these operations."""
-        return _named(
-            versioned(one, one.identity_for(operations))
-            for one in self._members
+        return _panel_name(
+            versioned(member, member.identity_for(operations))
+            for member in self._members
         )
 
     @property
@@ -153,16 +153,16 @@ def _seated(members: Sequence[Judge]) -> tuple[list[_Seat], int]:
     No two seats ask one model for the same repeat: its answers are kept under its name and the
     number of the repeat, so the seats would share one answer, or each pay for it.
     """
-    taken: Counter[object] = Counter()
+    n_seats: Counter[object] = Counter()
     placed: list[tuple[Judge, int, int]] = []
     for member in members:
         width, models = _width(member), _models(member)
-        nth = math.ceil(max(taken[model] for model in models) / width)
+        nth = math.ceil(max(n_seats[model] for model in models) / width)
         for model in models:
-            taken[model] = (nth + 1) * width
+            n_seats[model] = (nth + 1) * width
         placed.append((member, width, nth))
     unit = math.lcm(*(width for _, width, _ in placed))
-    room = math.ceil(max(len(members), *taken.values()) / unit) * unit
+    room = math.ceil(max(len(members), *n_seats.values()) / unit) * unit
     return [
         _Seat(member, room // width, nth) for member, width, nth in placed
     ], room

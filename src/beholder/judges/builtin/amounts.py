@@ -38,7 +38,7 @@ def amount(entity: Entity) -> float | None:
 def amounts_value(
     source: Entity,
     targets: Sequence[Entity],
-    beside: Sequence[Entity] = (),
+    neighbours: Sequence[Entity] = (),
     *,
     settled: bool = True,
 ) -> tuple[float, bool]:
@@ -51,7 +51,7 @@ def amounts_value(
     Args:
         source: The entity whose amount is looked for.
         targets: The entities of the other text that may be it; at least one.
-        beside: Other entities of its own text that may be in the targets, too.
+        neighbours: Other entities of its own text that may be in the targets, too.
         settled: Whether it is known which target is meant.
 
     Returns:
@@ -62,13 +62,15 @@ def amounts_value(
     best = max(fits, key=lambda fit: fit[0])
     if best[0] > _UNLIKE:
         return best
-    asked, total = number(source.quantity or ""), _total(targets)
+    source_amount, total = number(source.quantity or ""), _total(targets)
     parts = (
         len(targets) == 1
-        and len(beside) > 0
-        and _total((source, *beside)) == total
+        and len(neighbours) > 0
+        and _total((source, *neighbours)) == total
     )
-    if parts or (total > 1 if asked is None else total == asked):
+    if parts or (
+        total > 1 if source_amount is None else total == source_amount
+    ):
         return 0.9, False
     return best if settled else (0.5, False)
 
@@ -81,8 +83,8 @@ def _total(entities: Sequence[Entity]) -> float:
     """
     wholes = [entity for entity in entities if entity.member_of is None]
     written = [entity for entity in wholes if entity.quantity is not None]
-    known = (amount(entity) for entity in written or wholes)
-    return sum(said for said in known if said is not None)
+    amounts = (amount(entity) for entity in written or wholes)
+    return sum(count for count in amounts if count is not None)
 
 
 def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
@@ -93,31 +95,36 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     """
     if source.quantity == target.quantity:
         return 1.0, False
-    asked, said = number(source.quantity or ""), amount(target)
-    if asked is not None and said is not None:
+    source_amount, target_amount = (
+        number(source.quantity or ""),
+        amount(target),
+    )
+    if source_amount is not None and target_amount is not None:
         return (
             (1.0, False)
-            if asked == said
+            if source_amount == target_amount
             else (0.0, target.quantity is not None)
         )
-    if asked is None and said is not None:  # "several" against a number
+    if (
+        source_amount is None and target_amount is not None
+    ):  # "several" against a number
         return (
             (0.9, False)
-            if said > 1
+            if target_amount > 1
             else (_UNLIKE, target.quantity is not None)
         )
-    if asked == 1:  # "one" against a plain plural
+    if source_amount == 1:  # "one" against a plain plural
         return (_UNLIKE, True)
-    return (0.5 if asked is not None else 0.9), False
+    return (0.5 if source_amount is not None else 0.9), False
 
 
 def roughly(entity: Entity, text: str) -> bool:
     """Whether its text says the number of an entity with a margin: "about ten", "four or more"."""
     if entity.quantity is None:
         return False
-    found = re.escape(entity.quantity)
+    quantity = re.escape(entity.quantity)
     margin = re.compile(
-        rf"\b{_ABOUT} {found}\b|\b{found}{_OR_SO}\b", re.IGNORECASE
+        rf"\b{_ABOUT} {quantity}\b|\b{quantity}{_OR_SO}\b", re.IGNORECASE
     )
     spans = (mention.span for mention in entity.mentions)
     return any(
@@ -143,10 +150,10 @@ def shares_exclude(source: Entity, target: Entity) -> bool:
 def both_counted(source: Entity, target: Entity) -> bool:
     """Whether both texts write how many there are, and mean several: "two" against "three"."""
     written = (number(entity.quantity or "") for entity in (source, target))
-    return all(said is not None and said > 1 for said in written)
+    return all(count is not None and count > 1 for count in written)
 
 
-def told_amount(entity: Entity) -> str:
+def describe_amount(entity: Entity) -> str:
     """How many there are, in words for people; a plain plural has only its name."""
     if entity.quantity is not None:
         return entity.quantity

@@ -32,19 +32,19 @@ def values(text: str) -> Values:
         text: One or more words, base form, lower case.
     """
     table = _table()
-    found: set[tuple[str, float]] = set()
+    classes: set[tuple[str, float]] = set()
     if "old" in text and (aged := _AGE.match(text)):
         counted = text[: aged.start(1)].replace("-", " ")
         if (age := number(counted)) is not None:
-            found.add((f"{aged[1]}s old", age))
-        others = [word for word in counted.split() if number(word) is None]
-        text = " ".join([*others, text[aged.end() :]])
+            classes.add((f"{aged[1]}s old", age))
+        uncounted = [word for word in counted.split() if number(word) is None]
+        text = " ".join([*uncounted, text[aged.end() :]])
     for word in text.split():
         if word in table or "-" not in word:
-            found |= _of_word(word)
+            classes |= _of_word(word)
         else:  # "purple-black" has both colours, "upper-right" both sides
-            found.update(*map(_of_word, word.split("-")))
-    return frozenset(found) if found else _NONE
+            classes.update(*map(_of_word, word.split("-")))
+    return frozenset(classes) if classes else _NONE
 
 
 def _of_word(word: str) -> Values:
@@ -73,9 +73,9 @@ def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
         words: In order, lower case.
     """
     return [
-        (place, found)
+        (place, classes)
         for place, word in enumerate(words)
-        if (found := values(word))
+        if (classes := values(word))
         and not (
             word == "old" and place and _TIMES.fullmatch(words[place - 1])
         )
@@ -110,9 +110,9 @@ def word_set(file: str, section: str) -> frozenset[str]:
 
 @cache
 def _table() -> dict[str, Values]:
-    found: dict[str, set[tuple[str, float]]] = {}
+    places_by_word: dict[str, set[tuple[str, float]]] = {}
     for name, lines in sections("classes.txt").items():
         for place, line in enumerate(lines):
             for word in line.split():
-                found.setdefault(word, set()).add((name, place))
-    return {word: frozenset(places) for word, places in found.items()}
+                places_by_word.setdefault(word, set()).add((name, place))
+    return {word: frozenset(places) for word, places in places_by_word.items()}

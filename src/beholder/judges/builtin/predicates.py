@@ -36,17 +36,17 @@ def _verbs(section: str) -> frozenset[str]:
 
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
-_FASTENED, _MADE = _verbs("fastened"), _verbs("made")
+_FASTENED, _MADE_OF = _verbs("fastened"), _verbs("made")
 _BEARING = _verbs("bearing")
 _MUTUAL = _verbs("mutual")
 """Verbs that hold of both ends: "a man faces a woman"."""
 BEING_THERE = _verbs("being there")
 """Verbs that, alone and finite, say no more than that a thing is there."""
 _WEAR = frozenset(sections("predicates.txt")["wear"])
-_BESIDE = frozenset(sections("predicates.txt")["beside"])
+_SYMMETRIC_PLACES = frozenset(sections("predicates.txt")["beside"])
 """Places that hold of both ends alike, and so does who only is there: "poses beside"."""
 _OF_DOER = _verbs("of doer")
-_NO_DIRECTION = _BESIDE | _verbs("no direction")
+_NO_DIRECTION = _SYMMETRIC_PLACES | _verbs("no direction")
 _AKIN: dict[tuple[str, ...], float] = {
     both: likeness
     for pair, likeness in table()["predicates.akin"]["value"].items()
@@ -89,8 +89,10 @@ class Predicate:
     @property
     def mutual(self) -> bool:
         """Whether it holds of both ends alike: "faces", "poses beside"."""
-        beside = self.place in _BESIDE and self.verb in BEING_THERE
-        return self.verb in _MUTUAL or beside
+        is_symmetric = (
+            self.place in _SYMMETRIC_PLACES and self.verb in BEING_THERE
+        )
+        return self.verb in _MUTUAL or is_symmetric
 
 
 @lru_cache(maxsize=1 << 14)
@@ -130,7 +132,7 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
 
 def _bare(verb: str, place: str) -> tuple[str, str]:
     """A verb with its place, or the place alone where the verb says no more than it."""
-    if verb in _MADE and place in ("of", "from", "out of"):
+    if verb in _MADE_OF and place in ("of", "from", "out of"):
         return "", "of"
     if verb in _BEARING and place in ("with", "in", "by"):
         return "", "with"

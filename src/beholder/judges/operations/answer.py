@@ -108,17 +108,17 @@ def locate(quote: str, text: str) -> tuple[Span, ...]:
         exact = r"\s+".join(
             "".join(_VARIANTS.get(c, re.escape(c)) for c in w) for w in words
         )
-        left, right = (
+        left_edge, right_edge = (
             r"(?<!\w)" * _bounded(words[0][0]),
             r"(?!\w)" * _bounded(words[-1][-1]),
         )
         start = spans[-1][1] if spans else 0
-        found = re.compile(left + exact + right, re.IGNORECASE).search(
-            text, start
-        )
-        if found is None:
+        match = re.compile(
+            left_edge + exact + right_edge, re.IGNORECASE
+        ).search(text, start)
+        if match is None:
             return ()
-        spans.append(found.span())
+        spans.append(match.span())
     return tuple(spans)
 
 
@@ -178,10 +178,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     @property
     def _begins(self) -> str:
         """The first words of the text, as a quote; empty if they cannot be quoted."""
-        said = " ".join(self.text.split()[:8])
-        return said if locate(said, self.text) else ""
+        first_words = " ".join(self.text.split()[:8])
+        return first_words if locate(first_words, self.text) else ""
 
-    def _shown(self) -> Texts:
+    def _texts(self) -> Texts:
         """The texts that the judge sees, as the prompt names them."""
         return {"text": self.text}
 
@@ -194,7 +194,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         return {}
 
     @abstractmethod
-    def _read(self, index: int, value: Any) -> str | None:
+    def _parse_state(self, index: int, value: Any) -> str | None:
         """The state of an item.
 
         Raises:
@@ -215,11 +215,13 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """See ``ModelOperation.put``; no request is sent if there are no items."""
         items, (name, column) = self.items, self._column
 
-        def read(
+        def parse_row(
             index: int, row: Mapping[str, Any]
         ) -> Mapping[str, TextAnswer]:
             return {
-                "answer": self._found(index, self._read(index, row[name]), row)
+                "answer": self._with_evidence(
+                    index, self._parse_state(index, row[name]), row
+                )
             }
 
         columns: dict[str, Column] = {
@@ -231,20 +233,20 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             **self._further(),
             "quote": (words(_LONGEST, None), self._begins or None),
         }
-        found = await model.rows(
+        rows = await model.rows(
             ("item", [item.text for item in items]),
             columns,
-            texts=self._shown(),
+            texts=self._texts(),
             language=self.language,
             parts=self._notes(),
             images=self.images,
             tokens=128,
-            read=read,
+            parse_row=parse_row,
             forms=lambda index: items[index].forms,
         )
-        return [row.get("answer") for row in found]
+        return [row.get("answer") for row in rows]
 
-    def _found(
+    def _with_evidence(
         self, index: int, state: str | None, row: Mapping[str, Any]
     ) -> TextAnswer:
         """The answer with its evidence.
@@ -279,19 +281,21 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         if not votes:
             return None
         counts = Counter(vote.state for vote in votes)
-        most = max(counts.values())
-        leading = [state for state, count in counts.items() if count == most]
+        highest_count = max(counts.values())
+        leading = [
+            state for state, count in counts.items() if count == highest_count
+        ]
         tied = len(leading) > 1
         state = self._doubtful(index, leading) if tied else leading[0]
         agreed = [vote for vote in votes if vote.state == state] or [
             TextAnswer(state)
         ]
-        shown = next(
+        best_vote = next(
             (vote for vote in agreed if vote.spans or vote.evidence), agreed[0]
         )
         changed = len(counts) > 1 or any(vote.changed for vote in votes)
         return replace(
-            shown,
+            best_vote,
             tied=tied,
             changed=changed if len(votes) > 1 else votes[0].changed,
         )
@@ -302,13 +306,13 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             states = [answer.state for answer in votes if answer is not None]
             if len(states) == len(votes):
                 order = sorted(set(states), key=str)
-                asked = (
+                question_key = (
                     self.name,
                     item.text,
-                    *self._shown().values(),
+                    *self._texts().values(),
                     *self.images,
                 )
-                yield asked, [float(order.index(s)) for s in states]
+                yield question_key, [float(order.index(s)) for s in states]
 
 
 @dataclass(frozen=True)
@@ -347,7 +351,7 @@ class CheckCriteria(FromText, name="check_criteria"):
             for index, text in enumerate(self.criteria)
         ]
 
-    def _read(self, index: int, value: Any) -> str | None:
+    def _parse_state(self, index: int, value: Any) -> str | None:
         state = str(value).strip().lower().replace("_", " ")
         if state in _SILENT:
             return NOT_MENTIONED
@@ -416,78 +420,86 @@ class AnswerQuestions(FromText, name="answer_questions"):
     def items(self) -> list[TextItem]:
         """The questions with their options by letter."""
         items = []
-        for asked in self.questions:
-            required = " (an answer is required)" if asked.needs_answer else ""
+        for question in self.questions:
+            required = (
+                " (an answer is required)" if question.needs_answer else ""
+            )
             options = [
                 f"{letter}) {o}"
-                for letter, o in zip(LETTERS, asked.options, strict=False)
+                for letter, o in zip(LETTERS, question.options, strict=False)
             ]
-            text = "\n".join([f"{asked.text}{required}", *options])
-            typical = "A" if asked.options else "some words"
+            text = "\n".join([f"{question.text}{required}", *options])
+            typical = "A" if question.options else "some words"
             fewest: str | None = typical
-            if asked.silent_option is not None:
-                fewest = LETTERS[asked.options.index(asked.silent_option)]
-            elif asked.third:
+            if question.silent_option is not None:
+                fewest = LETTERS[
+                    question.options.index(question.silent_option)
+                ]
+            elif question.third:
                 fewest = None
-            likely = fewest if asked.third and not self._begins else typical
-            items.append(TextItem(text, self._forms(asked), likely, fewest))
+            likely = fewest if question.third and not self._begins else typical
+            items.append(TextItem(text, self._forms(question), likely, fewest))
         return items
 
-    def _forms(self, asked: TextQuestion) -> Sequence[RowForm]:
-        letters = dict(zip(asked.options, LETTERS, strict=False))
+    def _forms(self, question: TextQuestion) -> Sequence[RowForm]:
+        letters = dict(zip(question.options, LETTERS, strict=False))
         silent = [
             letters[option]
-            for option in asked.options
+            for option in question.options
             if is_silent_option(option)
         ]
         speaking = [
             letter for letter in letters.values() if letter not in silent
         ]
         # Pictures have words to quote only where something is written in them.
-        quote = _WORDS if asked.third and not self.images else _PERHAPS_WORDS
+        quote = (
+            _WORDS if question.third and not self.images else _PERHAPS_WORDS
+        )
         forms: list[RowForm] = []
-        if speaking or not asked.options:
+        if speaking or not question.options:
             choice = one_of(speaking).schema if speaking else _WORDS
             forms.append({"choice": choice, "quote": quote})
         if silent:
             forms.append(
                 {"choice": one_of(silent).schema, "quote": _PERHAPS_WORDS}
             )
-        elif asked.third:
+        elif question.third:
             forms.append({"choice": NULL, "quote": NULL})
         return forms
 
-    def _read(self, index: int, value: Any) -> str | None:
-        asked = self.questions[index]
-        said = "" if value in (None, "") else string().read(value, "choice")
+    def _parse_state(self, index: int, value: Any) -> str | None:
+        question = self.questions[index]
+        answer = "" if value in (None, "") else string().read(value, "choice")
         alike = [
             option
-            for option in asked.options
-            if option.lower() == said.lower()
+            for option in question.options
+            if option.lower() == answer.lower()
         ]
-        letter = _LETTER.fullmatch(said)
+        letter = _LETTER.fullmatch(answer)
         place = (
-            LETTERS.index(letter[1].upper()) if letter else len(asked.options)
+            LETTERS.index(letter[1].upper())
+            if letter
+            else len(question.options)
         )
-        if place < len(asked.options) and (len(said) == 1 or not alike):
-            return asked.options[place]
+        if place < len(question.options) and (len(answer) == 1 or not alike):
+            return question.options[place]
         if alike:
-            return said if said in alike else alike[0]
-        if said.lower().strip(" .").replace("_", " ") in _SILENT:
-            if asked.silent_option is not None:
-                return asked.silent_option
-            if asked.third:
+            return answer if answer in alike else alike[0]
+        if answer.lower().strip(" .").replace("_", " ") in _SILENT:
+            if question.silent_option is not None:
+                return question.silent_option
+            if question.third:
                 return None
-        if asked.options or said.lower() in ("", "null"):
+        if question.options or answer.lower() in ("", "null"):
             raise BadAnswer(
-                f"an answer is required, and there is no option {said!r}"
+                f"an answer is required, and there is no option {answer!r}"
             )
-        return said
+        return answer
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
-        asked = self.questions[index]
-        is_silent = state in asked.options and is_silent_option(state or "")
-        return asked.third and not is_silent
+        question = self.questions[index]
+        is_silent = state in question.options and is_silent_option(state or "")
+        return question.third and not is_silent
 
     def _doubtful(
         self, index: int, states: Sequence[str | None]
@@ -538,9 +550,9 @@ class NameSubjects(FromText, name="name_subjects"):
             for subject, statement in self.mentions
         ]
 
-    def _read(self, index: int, value: Any) -> str | None:
-        named = " ".join(str(value or "").lower().split())
-        return None if named in _NOTHING else named
+    def _parse_state(self, index: int, value: Any) -> str | None:
+        answer = " ".join(str(value or "").lower().split())
+        return None if answer in _NOTHING else answer
 
 
 HIGHEST_GRADE = 5
@@ -558,7 +570,7 @@ class OpenAnswer(NamedTuple):
 
     question: str
     right: str
-    given: str
+    answer: str
 
 
 @dataclass(frozen=True)
@@ -579,15 +591,16 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
         Raises:
             ItemError: The model left out an answer twice.
         """
-        told = [
-            [" ".join(said.split()) for said in one] for one in self.answers
+        one_line_answers = [
+            [" ".join(part.split()) for part in answer]
+            for answer in self.answers
         ]
-        shown = [
-            f"Question: {question}\nRight answer: {right}\nGiven answer: {given}"
-            for question, right, given in told
+        blocks = [
+            f"Question: {question}\nRight answer: {right}\nGiven answer: {answer}"
+            for question, right, answer in one_line_answers
         ]
-        found = await model.rows(
-            ("item", shown),
+        rows = await model.rows(
+            ("item", blocks),
             {
                 "same": (boolean(), True),
                 "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE),
@@ -595,7 +608,7 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
             language=self.language,
             whole=True,
         )
-        return [AnswerMatch(**row) for row in found]
+        return [AnswerMatch(**row) for row in rows]
 
     def merge(self, answers: Sequence[list[AnswerMatch]]) -> list[AnswerMatch]:
         """What most judges say, a tie is not the same; the mean of the grades."""
@@ -609,5 +622,5 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
 
     def ratings(self, answers: Sequence[list[AnswerMatch]]) -> Ratings:
         """The grades of each answer."""
-        for one, votes in votes_by_item(self.answers, answers):
-            yield list(one), [vote.grade for vote in votes]
+        for answer, votes in votes_by_item(self.answers, answers):
+            yield list(answer), [vote.grade for vote in votes]

@@ -84,7 +84,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
             ),
             only(
                 "statements",
-                array(_STATEMENT, list, at_most=self._most()),
+                array(_STATEMENT, list, at_most=self._max_statements()),
                 bare=True,
             ),
             # Each statement repeats words of the text and carries some JSON around them.
@@ -93,7 +93,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
             fewest={"statements": []},
         )
 
-    def _most(self) -> int:
+    def _max_statements(self) -> int:
         """More statements than any text holds: one a word; texts without blanks, one a letter."""
         return max(
             4, len(self.text.split()), len(self.text.encode("utf-8")) // 6
@@ -136,14 +136,14 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
         """See ``ModelOperation.put``; no request is sent if a side is empty."""
         if not self.references:
             return [None] * len(self.claims)
-        found = await model.rows(
+        rows = await model.rows(
             ("statement", self.claims),
             {"reference": (self._one_of_them(), self._likely(), None)},
             texts={"reference": self.references},
             language=self.language,
             field="matches",
         )
-        return [row.get("reference") for row in found]
+        return [row.get("reference") for row in rows]
 
     def _likely(self) -> list[int] | None:
         return None
@@ -216,23 +216,23 @@ class Verify(PanelOperation[list[bool]], name="verify"):
         Raises:
             ItemError: The model left out a statement twice.
         """
-        shown = (
+        evidence_note = (
             "reference"
             if not self.images
             else "both"
             if self.reference is not None
             else "picture"
         )
-        found = await model.rows(
+        rows = await model.rows(
             ("statement", self.claims),
             {"supported": (boolean(), True)},
             texts={"reference": self.reference or ""},
             language=self.language,
-            parts={"evidence_note": shown},
+            parts={"evidence_note": evidence_note},
             images=self.images,
             whole=True,
         )
-        return [row["supported"] for row in found]
+        return [row["supported"] for row in rows]
 
     def merge(self, answers: Sequence[list[bool]]) -> list[bool]:
         """What most judges say; a tie is not supported."""
