@@ -104,7 +104,7 @@ class AnswerTables(ABC):
         return {str(name): str(text) for name, text in rows}
 
     def claim(self, name: str) -> bool:
-        """See ``ServerFacts.claim``; a claim that is not renewed expires."""
+        """Claim a fact of a server for this process; a claim that is not renewed expires."""
         claims = f"{self.prefix}claims"
         claimed = self._change(
             f"INSERT INTO {claims} VALUES (:name, :owner, now() + {self.seconds})"  # noqa: S608
@@ -117,7 +117,7 @@ class AnswerTables(ABC):
         return claimed > 0
 
     def release(self, name: str) -> None:
-        """See ``ServerFacts.release``."""
+        """Release a claim of this process."""
         self._change(
             f"DELETE FROM {self.prefix}claims WHERE name = :name AND owner = :owner",  # noqa: S608
             name=name,
@@ -295,7 +295,7 @@ class AnswerFile(AnswerTables):
         return int(n_calls), float(cost)
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """See ``AnswerStore.put_whole``."""
+        """Store the record of a complete answer and delete its draws."""
         replaced = {f"draw{place}": key for place, key in enumerate(draws)}
         places = ", ".join(f":{name}" for name in replaced)
         paid = f"(SELECT total(cost) + 0 * :cost FROM answers WHERE key IN ({places}))"  # noqa: S608
@@ -359,13 +359,13 @@ class AnswerFile(AnswerTables):
         return self.path.stat().st_size
 
     def knows_costs(self) -> bool:
-        """Whether the cost of every answer is known."""
+        """Return whether the cost of every answer is known."""
         return not any(
             self._select("SELECT 1 FROM answers WHERE cost IS NULL LIMIT 1")
         )
 
     def judging(self) -> Judging:
-        """What judges were asked, and how much of their probability was on digits."""
+        """Return the number of answers, their tokens and the probability on digits in grades."""
         total = "total(json_extract(answer, '$.usage.{}'))"
         names = ("prompt", "cached", "completion")
         (sums,) = self._select(

@@ -253,7 +253,7 @@ class Questioner:
     def _blank(
         self, prompt: Prompt[Any], request: Request, able: Capabilities
     ) -> Record:
-        """What is kept of the answer, without it."""
+        """Return the record of a request before it is answered."""
         return Record(
             request=_request_digest(request, able),
             operation=prompt.operation,

@@ -97,7 +97,7 @@ class CheckFinding:
 
 
 async def diagnose(judge: Judge) -> list[CheckFinding]:
-    """What a judge can do, and whether it knows a dozen obvious things. Costs about 17 calls."""
+    """Check the abilities of a judge and a dozen obvious questions; costs about 17 calls."""
     findings = []
     if isinstance(judge, LLMJudge):
         able = await judge.backend.capabilities(schema=True, images=True)
@@ -277,7 +277,7 @@ async def check_steadiness(
 
 
 async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
-    """Which seat wins in both orders, of pairs of the texts of the probes; the first of each."""
+    """Rank pairs of probe texts in both orders; return consistent winners by seat, and clusters."""
     if not judge.can(Rank):
         return [], []
     texts = list(dict.fromkeys(probe.text for probe in probes()))
@@ -308,7 +308,7 @@ async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
 
 
 async def _wording(judge: Judge) -> Bias:
-    """Whether "is it supported?" gets yes more often than a grade of presence; by text."""
+    """Measure how much more often "is it supported?" gets yes than a grade, clustered by text."""
 
     async def difference(text: str, questions: list[Question]) -> float | None:
         claims = [

@@ -133,7 +133,7 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
 def grade_sampling(
     top_logprobs: int, low: int, high: int, *, temperature: float, samples: int
 ) -> tuple[Sampling, Callable[[Answer], Grade]]:
-    """How to ask for a grade from ``low`` to ``high``, and how to read the answer.
+    """Return the sampling for a grade from ``low`` to ``high`` and the reader of its answer.
 
     If the server returns log-probabilities, one new token is drawn and its distribution read;
     elsewhere the grade is the mean of ``samples`` answers at temperature 1.
@@ -263,7 +263,7 @@ class Judging:
 
     @property
     def caution(self) -> str:
-        """What is wrong with grades of such a judge; empty if it is good."""
+        """Describe the weakness of such a judge's grades; empty if there is none."""
         if not self.masses or self.share_unsure <= _POOR_SHARE:
             return ""
         return (

@@ -119,7 +119,7 @@ class Unprobed(Backend):
     async def capabilities(
         self, *, schema: bool = False, images: bool = False
     ) -> Capabilities:
-        """What is known, and else everything."""
+        """Return the stored capabilities; assume all of them if none are stored."""
         if self.known is None:
             model = self.name.partition(":")[2]
             return Capabilities(
@@ -132,7 +132,7 @@ class Unprobed(Backend):
         return replace(self.known, structure=structure, images=sees)
 
     async def draws_copies(self) -> bool:
-        """What is known; no if nothing is."""
+        """Return the stored fact; False if none is stored."""
         return self.known is not None and bool(self.known.copies)
 
     async def chat(self, request: Request) -> Answer:
@@ -262,21 +262,21 @@ class LLMJudge(Judge):
 
     @cached_property
     def _able(self) -> Capabilities:
-        """What the model can do, asked once: a signature is made for every item."""
+        """Return the model's capabilities; cached, as a signature is made for every item."""
         return run_sync(self._asker.backend.capabilities())
 
     @property
     def grades_at_once(self) -> bool:
-        """Whether the server returns log-probabilities, of which one answer makes a grade."""
+        """Return whether the server returns log-probabilities, so that one answer makes a grade."""
         return bool(self._able.top_logprobs)
 
     @property
     def presence_threshold(self) -> float:
-        """That of its prompt."""
+        """Return the grade from which the presence prompt counts a unit as present."""
         return self.templates["presence"].threshold
 
     async def accepts_images(self) -> bool:
-        """See ``Judge.accepts_images``. Asks the server, the first time."""
+        """Return whether the model accepts pictures; asks the server, the first time."""
         able = await self._asker.backend.capabilities(images=True)
         return able.images is not False
 
@@ -285,7 +285,7 @@ class LLMJudge(Judge):
         return issubclass(kind, ModelOperation)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
-        """See ``Judge.ask``."""
+        """Send an operation to the model and return its parsed answer."""
         if not isinstance(operation, ModelOperation):
             self._cannot(type(operation))
         temperature = (

@@ -72,31 +72,31 @@ class Panel(Judge):
 
     @property
     def english_only(self) -> bool:
-        """Whether any member reads English alone."""
+        """Return whether any member reads English alone."""
         return any(member.english_only for member in self._members)
 
     @property
     def grades_at_once(self) -> bool:
-        """Whether all members do."""
+        """Return whether one answer of each member makes a grade."""
         return all(member.grades_at_once for member in self._members)
 
     async def accepts_images(self) -> bool:
-        """Whether all members do."""
+        """Return whether all members accept pictures."""
         return all([await member.accepts_images() for member in self._members])
 
     def can(self, kind: type[Operation[Any]]) -> bool:
-        """Whether all members can."""
+        """Return whether all members answer operations of a class."""
         return all(member.can(kind) for member in self._members)
 
     def check_can(
         self, kind: type[Operation[Any]], *, images: bool = False
     ) -> None:
-        """See ``Judge.check_can``; all members must, and who cannot is named."""
+        """Raise ConfigError naming the members that do not answer operations of a class."""
         for member in self._members:
             member.check_can(kind, images=images)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
-        """See ``Judge.ask``. Repeats of one model get replicate numbers of their own."""
+        """Ask all members and merge; repeats of one model get replicate numbers of their own."""
         if not isinstance(operation, PanelOperation):
             return await self._seats[0].judge.ask(operation, draw)
         answers: list[T] = await asyncio.gather(
@@ -143,7 +143,7 @@ class _Seat:
     nth: int
 
     def draw(self, draw: Draw) -> Draw:
-        """Which of the member's answers a draw of the panel means."""
+        """Return the member's draw for a draw of the panel."""
         return Draw(draw.replicate * self.step + self.nth, draw.temperature)
 
 
@@ -174,7 +174,7 @@ def _width(judge: Judge) -> int:
 
 
 def _models(judge: Judge) -> frozenset[object]:
-    """What identifies a judge's answers, as far as no server must be asked."""
+    """Return keys of the models behind a judge, without a request to a server."""
     if isinstance(judge, Panel):
         return frozenset().union(*map(_models, judge._members))
     if isinstance(judge, LLMJudge):

@@ -57,7 +57,7 @@ class Probe:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the text states the unit."""
+        """Return whether the text states the unit."""
         return self.kind == "true"
 
 
@@ -171,7 +171,7 @@ class Fitness:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether this judge is fit to judge here; see ``FIT``, ``WEAK`` and ``MOST_FAILED``."""
+        """Return whether the judge is fit here, by ``FIT``, ``WEAK`` and ``MOST_FAILED``."""
         if not self.auc >= WEAK or self.n_failed > MOST_FAILED * self.n:
             return "unfit"
         return "fit" if self.auc >= FIT else "weak"

@@ -232,7 +232,7 @@ def only(field: str, shape: Shape[T], *, bare: bool = False) -> Shape[T]:
 
 
 def in_words(schema: Schema) -> str:
-    """What a prompt says about the form of its answer.
+    """Describe the form of an answer in a prompt.
 
     It is said to every judge: many servers hold the model to a schema without showing it.
     """

@@ -88,7 +88,7 @@ _IN_ASCII = {
 
 
 def mark_of(contents: Iterable[Untrusted]) -> str:
-    """What the markers of a question carry: 12 hex digits, or "" if no text looks like a marker.
+    """Return the mark of a question: 12 hex digits, or "" if no text looks like a marker.
 
     Args:
         contents: All untrusted texts of the question.
@@ -151,7 +151,7 @@ def _lines(content: Untrusted) -> str:
 
 @lru_cache(maxsize=256)
 def _ends_a_fence(text: str) -> bool:
-    """Whether something in a sanitised text may pass for an end marker, of whatever name."""
+    """Return whether a sanitised text contains what may pass for an end marker of any name."""
     return _END.search(_as_read_leniently(text)) is not None
 
 
@@ -206,7 +206,7 @@ class Template:
 
     @cached_property
     def _has_lines(self) -> bool:
-        """Whether any section shows texts in lines; else they are not made."""
+        """Return whether any section shows texts in lines; they are built only if so."""
         return any("_lines" in section for section in self.sections.values())
 
     def render(

@@ -29,7 +29,7 @@ _SHARES = (
 
 
 def amount(entity: Entity) -> float | None:
-    """How many things an entity stands for: 1 for a plain singular, None if the text leaves it."""
+    """Count the things of an entity: 1 for a plain singular, None if the text leaves it open."""
     if entity.quantity is not None:
         return number(entity.quantity)
     return None if entity.plural else 1
@@ -42,7 +42,7 @@ def amounts_value(
     *,
     settled: bool = True,
 ) -> tuple[float, bool]:
-    """How well the amount of one entity fits that of several of one name.
+    """Score 0..1 how well an entity's amount fits that of several entities of one name.
 
     Amounts that are written decide, the best of them. If none fits, totals may: "two boys and
     two girls" are four children, "a dog ... another dog" two, and the other way round. Otherwise it
@@ -76,7 +76,7 @@ def amounts_value(
 
 
 def _total(entities: Sequence[Entity]) -> float:
-    """How many things entities are together.
+    """Sum the amounts of several entities.
 
     Where amounts are written, only they count: "the first" of "three dogs" is no fourth. Members
     of another are counted with it.
@@ -88,7 +88,7 @@ def _total(entities: Sequence[Entity]) -> float:
 
 
 def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
-    """How well the amount of one entity fits another.
+    """Score 0..1 how well the amount of one entity fits that of another.
 
     Returns:
         Value 0..1, and whether the two amounts contradict each other.
@@ -119,7 +119,7 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
 
 
 def roughly(entity: Entity, text: str) -> bool:
-    """Whether its text says the number of an entity with a margin: "about ten", "four or more"."""
+    """Return whether the text gives a number with a margin: "about ten", "four or more"."""
     if entity.quantity is None:
         return False
     quantity = re.escape(entity.quantity)
@@ -134,27 +134,27 @@ def roughly(entity: Entity, text: str) -> bool:
 
 
 def counted(entities: Sequence[Entity], places: Sequence[int]) -> int:
-    """How many of some entities have a written number of several: more than one may be parts."""
+    """Count the entities with a written number above one: more than one may be parts."""
     return sum(
         both_counted(entities[place], entities[place]) for place in places
     )
 
 
 def shares_exclude(source: Entity, target: Entity) -> bool:
-    """Whether two texts say different shares of things, as "all" against "most of the windows"."""
+    """Return whether two texts give different shares of things: "all", "most of the windows"."""
     both = {source.quantity, target.quantity}
     written = source.rule == target.rule == "share"
     return written and not any(both <= words for words in _SHARES)
 
 
 def both_counted(source: Entity, target: Entity) -> bool:
-    """Whether both texts write how many there are, and mean several: "two" against "three"."""
+    """Return whether both texts write a number above one: "two" against "three"."""
     written = (number(entity.quantity or "") for entity in (source, target))
     return all(count is not None and count > 1 for count in written)
 
 
 def describe_amount(entity: Entity) -> str:
-    """How many there are, in words for people; a plain plural has only its name."""
+    """Write out an amount for people; a plain plural is only its name."""
     if entity.quantity is not None:
         return entity.quantity
     return "one" if amount(entity) == 1 else entity.mentions[0].text

@@ -89,16 +89,16 @@ class AnalysedText:
 
     @cached_property
     def places(self) -> tuple[list[int], list[int]]:
-        """Where the words begin, and where they end."""
+        """Return the first characters of the words and the characters after their last."""
         spans = word_spans(self.plain)
         return [start for start, _ in spans], [end for _, end in spans]
 
     def is_state(self, unit: GraphUnit) -> bool:
-        """Whether an attribute says what a thing does ("sleeps"), not what it is like."""
+        """Return whether an attribute is an action or posture ("sleeps"), not a quality."""
         return ("state", unit.subject, unit.value) in self._kinds
 
     def says_little(self, unit: GraphUnit) -> bool:
-        """Whether an attribute says only that a thing is there, or where: "sits", "on the left"."""
+        """Return whether an attribute only locates a thing: "sits", "on the left"."""
         there = unit.value in BEING_THERE and not unit.text.lower().endswith(
             "ing"
         )
@@ -334,7 +334,7 @@ class AnalysedText:
 
     @cached_property
     def values_at(self) -> dict[int, Values]:
-        """Where a property is in the classes, by its place."""
+        """Map the index of each property that is in a class to its classes."""
         return dict(self.property_values)
 
     @cached_property
@@ -347,7 +347,7 @@ class AnalysedText:
 
     @cached_property
     def values_of(self) -> list[Sequence[Values]]:
-        """What is said of each entity that is in a class."""
+        """List for each entity the classes of its properties, one set per property."""
         classes_by_entity = by_key(
             (self.properties[place].entity, v)
             for place, v in self.property_values
@@ -449,7 +449,7 @@ def lower_excluded(
 
 
 def _undergoes(unit: GraphUnit) -> bool:
-    """Whether a relation reads like "brightened by", whatever the parse made of it."""
+    """Return whether a relation reads like "brightened by", however it was parsed."""
     words = unit.text.lower().split()
     return (
         unit.verb
@@ -473,7 +473,7 @@ def _of_place(classes: Values) -> Values:
 
 
 def _of_direction(classes: Values) -> Values:
-    """Where something turns to, which excludes other directions and no place where it is."""
+    """Keep only directions, which exclude other directions but no location."""
     return frozenset(
         (f"to the {name}" if name in PARTS else name, line)
         for name, line in classes

@@ -139,7 +139,7 @@ class _Features:
 
 
 def _latest_mention(graph: SceneGraph, index: int, before: int) -> int:
-    """Where a thing was last named before a character; -1 if it was not."""
+    """Return the start of a thing's last mention before a character; -1 if there is none."""
     starts = [mention.span[0] for mention in graph.entities[index].mentions]
     return max((start for start in starts if start < before), default=-1)
 
@@ -178,7 +178,7 @@ def bearers(fact: str) -> tuple[Bearer, ...]:
 
 
 def is_exchanged(fact: str, text: AnalysedText) -> bool:
-    """Whether a text says a fact of another thing than the one that the fact names in brackets."""
+    """Return whether a text states a fact of another thing than its bearer in brackets."""
     borne = _by_head(fact)
     if not borne:
         return False
@@ -248,7 +248,7 @@ def _meant(bearer: Bearer, text: AnalysedText) -> int | None:
 
 
 def _n_held(bearer: Bearer, index: int, text: AnalysedText) -> int:
-    """How many features of a bearer a thing of a text has."""
+    """Count the features of a bearer that a thing of a text has."""
     profiles = [
         property_.value
         for property_ in text.properties
@@ -267,7 +267,7 @@ def _n_held(bearer: Bearer, index: int, text: AnalysedText) -> int:
 
 
 def _profile(index: int, text: AnalysedText) -> str:
-    """What is said of a thing, with its name, as words."""
+    """Describe a thing by its name and its affirmed properties."""
     qualities = [
         property_.value
         for property_ in text.properties
@@ -355,7 +355,7 @@ def _has(
     borne: dict[str, Bearer],
     text: AnalysedText,
 ) -> bool:
-    """Whether the thing that is meant has the fact, as far as the ends of the fact are clear."""
+    """Return whether the thing that is meant has the fact, as far as both ends are identified."""
     mates = {pair[1 - end] for pair in pairs if pair[end] == meant}
     if not mates:
         return False
@@ -369,7 +369,7 @@ def _has(
 def compatibility(
     fact: str, reference: str, references: Sequence[str]
 ) -> int | None:
-    """How many features two facts share in their brackets; None if another reference shares more.
+    """Count the features that two facts share in brackets; None if another reference shares more.
 
     Args:
         fact: A fact.

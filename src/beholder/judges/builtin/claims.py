@@ -104,7 +104,7 @@ def evidence(
     entail: bool,
     least: float = 0.0,
 ) -> tuple[FloatArray, list[bool]]:
-    """What a text says of statements; the more of each, the likelier a statement is true.
+    """Return features of statements given a text; the higher, the likelier a statement is true.
 
     Args:
         claims: The statements.
@@ -157,7 +157,7 @@ def evidence(
 
 
 def _is_reworded(claim: AnalysedText, text: AnalysedText) -> bool:
-    """Whether a claim denies, or relates things in words that a text does not have.
+    """Return whether a claim is negated or relates things in words that a text lacks.
 
     Of what is not there, and of how relations turn ("to the right of" is said by "left of"), the
     rules know more than the words and the model.
@@ -219,7 +219,7 @@ def _decision(entail: bool) -> str:
 def supported(
     statements: Sequence[str], text: str, *, entail: bool = True
 ) -> list[bool]:
-    """Whether a text makes each statement more likely true than not."""
+    """Return for each statement whether it is more likely true than not, given a text."""
     cut = number(f"{_decision(entail)}_true")
     return [
         value >= cut
@@ -326,7 +326,7 @@ def close_to(
 
 
 def _worded(claim: AnalysedText, source: Source) -> float:
-    """How near the words of a claim come to those of one sentence, 0..1."""
+    """Score 0..1 how well the words of a claim are covered by its best sentence."""
     if not claim.words or not source.text.words:
         return 0.0
     similarity = cosines(claim.word_vectors, source.text.word_vectors)
@@ -455,7 +455,7 @@ def _is_known(word: str) -> bool:
 
 
 def _one_edit(a: str, b: str) -> bool:
-    """Whether one letter more, less or other, or two exchanged, make one word of the other."""
+    """Return whether two words are one insertion, deletion, substitution or swap apart."""
     if abs(len(a) - len(b)) > 1 or a == b or a[0] != b[0]:
         return False
     start = next(

@@ -24,7 +24,7 @@ _TIMES = re.compile(rf"(?:{_TIME})s?")
 
 @lru_cache(maxsize=1 << 15)
 def values(text: str) -> Values:
-    """Where the words of a value are in the classes; empty for most words.
+    """Return the (class, position) pairs of the words of a value; empty for most words.
 
     Ages ("ten-year-old", "six months old") exclude other ages, but one alone makes no one old.
 
@@ -59,7 +59,7 @@ def _of_word(word: str) -> Values:
 
 
 def is_teen(value: Values) -> bool:
-    """Whether a value says that someone is between child and adult: "teenage", 13 to 25."""
+    """Return whether a value means an age between child and adult: "teenage", 13 to 25."""
     return any(
         name == "teens" or (name == "years old" and n in _TEENS)
         for name, n in value
@@ -84,13 +84,13 @@ def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
 
 @lru_cache(maxsize=1 << 15)
 def exclude(a: Values, b: Values) -> bool:
-    """Whether there is a class of which both have a value and share none."""
+    """Return whether two values share a class but have no position in it in common."""
     shared = {name for name, _ in a} & {name for name, _ in b}
     return not shared <= {name for name, _ in a & b}
 
 
 def near(a: Values, b: Values) -> bool:
-    """Whether one colour is gray and the other white or black, with which gray things merge."""
+    """Return whether one colour is gray and the other white or black, which merge with gray."""
     gray, ends = values("gray"), values("white") | values("black")
     return bool((a & gray and b & ends) or (b & gray and a & ends))
 

@@ -7,7 +7,7 @@ from beholder.judges.builtin.numbers import Numbers
 
 
 def value(evidence: Evidence, n: Numbers) -> float:
-    """How far the target says a unit, 0 (nothing like it) .. 1 (says so).
+    """Score how far the target states a unit: 0 (nothing like it) to 1 (stated).
 
     What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``ends``) never
     lowers the value; what speaks against it never raises it.
@@ -25,7 +25,7 @@ def value(evidence: Evidence, n: Numbers) -> float:
 
 
 def contradicted(evidence: Evidence, n: Numbers) -> bool:
-    """Whether the target says otherwise; that it is silent is no contradiction."""
+    """Return whether the target contradicts a unit; silence is no contradiction."""
     if evidence.exchanged:
         return True
     if evidence.kind == "entity":
@@ -48,7 +48,7 @@ def contradicted(evidence: Evidence, n: Numbers) -> bool:
 
 
 def says_otherwise(evidence: Evidence, n: Numbers) -> bool:
-    """Whether the target contradicts a unit of the very same thing, so that people see it.
+    """Return whether the target contradicts a unit of the very same thing, as a reader sees it.
 
     Among several things of a name it is not sure which is meant, and a text that describes other
     parts of a picture only seems to contradict.
@@ -60,14 +60,14 @@ def says_otherwise(evidence: Evidence, n: Numbers) -> bool:
 
 
 def roles_exchanged(evidence: Evidence, n: Numbers) -> bool:
-    """Whether the target says the unit with its ends exchanged, or of the other of two things."""
+    """Return whether the target exchanges the ends of a unit, or its owner with another thing."""
     return contradicted(evidence, n) and (
         evidence.exchanged or _reversed(evidence, n)
     )
 
 
 def sure(evidence: Evidence, score: float, n: Numbers) -> bool:
-    """Whether what the value (``score``) says, that a unit is there or is not, is beyond doubt.
+    """Return whether the verdict of ``score``, present or absent, is beyond doubt.
 
     Only what is sure is shown to people; values do not depend on it. Where a unit is there: it is
     said itself, and not only likely by what is said of other things. Where it is not: texts say in

@@ -90,7 +90,7 @@ def undecided(
 
 
 def _of_others(evidence: Evidence, n: Numbers) -> bool:
-    """Whether a text has the words of a relation, but says them of other things.
+    """Return whether a text has the words of a relation, but between other things.
 
     In nearly the same words this is a wrong fact, and the model hardly sees whose words they are;
     in other words it is often the same thing under another name.
@@ -104,13 +104,13 @@ def _of_others(evidence: Evidence, n: Numbers) -> bool:
 
 
 def exchanged(evidence: Evidence, n: Numbers) -> bool:
-    """Whether the words alone say that ends or owners are exchanged."""
+    """Return whether the words alone prove that ends or owners are exchanged."""
     turned = evidence.kind == "relation" and evidence.turned >= VERBATIM
     return contradicted(evidence, n) and (evidence.exchanged or turned)
 
 
 def likely(evidence: Evidence, chances: Chances, n: Numbers) -> float:
-    """How likely the target says a unit, by rules and model together, 0..1."""
+    """Estimate the probability 0..1 that the target states a unit, from rules and model."""
     kind = "attribute" if evidence.kind == "amount" else evidence.kind
     weights = table()[f"entail.{kind}"]["value"]
     total = sum(
@@ -123,7 +123,7 @@ def likely(evidence: Evidence, chances: Chances, n: Numbers) -> float:
 def features(
     evidence: Evidence, chances: Chances, n: Numbers
 ) -> tuple[float, ...]:
-    """What the decision weighs: see ``entail.entity`` in ``numbers.json``."""
+    """Return the features of the decision; their weights are ``entail.*`` in ``numbers.json``."""
     return (
         1.0,
         value(evidence, n) - 0.5,

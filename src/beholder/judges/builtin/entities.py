@@ -316,7 +316,7 @@ def _are_distinct(source: AnalysedText, a: int, b: int) -> bool:
 
 
 def _introduced(source: AnalysedText, index: int) -> bool:
-    """Whether a thing comes up as in "there is a man", which is not said of a known one."""
+    """Return whether a thing is introduced as new, as by "there is a man"."""
     first = source.mentions[index][0][0] if source.mentions[index] else 0
     before = source.words[max(0, first - _INTRODUCTION) : first]
     return (
@@ -326,7 +326,7 @@ def _introduced(source: AnalysedText, index: int) -> bool:
 
 
 def _room(entity: Entity) -> float:
-    """How many things an entity stands for."""
+    """Return how many things an entity may be the counterpart of; infinite if uncounted."""
     count = amount(entity)
     return float("inf") if count is None else max(count, 1)
 
@@ -386,7 +386,7 @@ def relation_agreement(
 def _agrees(
     a: Predicate, b: Predicate, similarity: float, straight: bool
 ) -> float:
-    """How far two relations say the same of an entity that both have at one of their ends."""
+    """Score how well two relations agree for an entity that is an end of both."""
     verb = verb_likeness(a, b, similarity)
     return likeness(a, b, verb, float(straight), float(not straight))[0]
 

@@ -184,7 +184,7 @@ def _doer(text: AnalysedText, unit: GraphUnit) -> int:
 def _has(
     source: AnalysedText, pairs: Counterparts, index: int, place: int
 ) -> bool:
-    """Whether the source says a unit of another of its entities, too, as far as the target says.
+    """Return whether another source entity has the unit too, as far as the target distinguishes.
 
     "In a dress" of two women is the same unit, unless the target has a dress for each.
     """
@@ -203,7 +203,7 @@ def _has(
 
 
 def _called_alike(text: AnalysedText, a: int, b: int) -> bool:
-    """Whether two single things have one name."""
+    """Return whether two single things have the same name."""
     first, second = text.graph.entities[a], text.graph.entities[b]
     return first.head.lower() == second.head.lower() and not (
         first.plural or second.plural
@@ -211,7 +211,7 @@ def _called_alike(text: AnalysedText, a: int, b: int) -> bool:
 
 
 def _may_be_one(a: str, b: str) -> bool:
-    """Whether two nouns may name one thing: a sparrow and a bird; unknown nouns may, too."""
+    """Return whether two nouns may name one thing (sparrow, bird); unknown nouns may."""
     return (
         not (senses(a, "n") and senses(b, "n"))
         or tie(a, b) == "same"

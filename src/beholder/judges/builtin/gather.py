@@ -242,7 +242,7 @@ class _Gathering:
         )
 
     def _is_part(self, index: int, counterpart: int) -> bool:
-        """Whether an entity may be some of a counterpart of wider name: boys of more children."""
+        """Return whether an entity may be part of its counterpart: two boys of four children."""
         source_amount, target_amount = (
             amount(self._own[index]),
             amount(self._others[counterpart]),
@@ -346,7 +346,7 @@ class _Gathering:
         return list(rows)
 
     def _is_own_material(self, index: int, place: int) -> bool:
-        """Whether a property of the target is what a thing is made of by the source, too.
+        """Return whether the source gives a thing the material that a property of the target names.
 
         The colour of a material excludes none that is said beside it: "white gold" is gold.
         """
@@ -359,7 +359,7 @@ class _Gathering:
         return any(name == "material" for name, _ in shared)
 
     def _in_one_place(self, index: int, row: int, place: int) -> bool:
-        """Whether a thing has one such value: what is spread out or changes may have several.
+        """Return whether a thing can have only one such value; spread-out things may have several.
 
         Clouds are on the left and on the right, a sky is gray here and blue there, and gray is said
         of what is nearly white or black. One of several things may differ from the others.
@@ -386,7 +386,7 @@ class _Gathering:
         return not (self._own[index].plural and classes & PARTS)
 
     def _is_of_one_value(self, index: int, place: int) -> bool:
-        """Whether neither text gives a thing two values of the class of what the target says.
+        """Return whether both texts give a thing at most one value in the classes of a property.
 
         What is red, white and blue is not red all over, and "white" excludes none of it. What a
         thing is made of is beside its colour: "white gold".
@@ -413,12 +413,12 @@ class _Gathering:
         return self._pairs.plain.argmax(axis=1).tolist()  # type: ignore[no-any-return]
 
     def _lone(self, index: int, counterpart: int) -> bool:
-        """Whether no other thing of either text is called as these two are."""
+        """Return whether no other thing in either text shares the name of these two."""
         of_source, of_target = self._n_called_so
         return of_source[index] <= 1 and of_target[counterpart] <= 1
 
     def _name_likeness(self, index: int) -> float:
-        """How surely the target names an entity."""
+        """Return the name similarity of an entity and its counterpart; 0 without a counterpart."""
         counterpart = self._best[index]
         return (
             0.0

@@ -75,11 +75,11 @@ class BuiltinJudge(Judge):
         return True
 
     def can(self, kind: type[Operation[Any]]) -> bool:
-        """What is in the table below."""
+        """Return whether the table ``_ANSWERS`` has the operation."""
         return kind in _ANSWERS
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
-        """See ``Judge.ask``; the same question always has the same answer.
+        """Answer an operation; the same question always has the same answer.
 
         Raises:
             ConfigError: It cannot do this, the language is not English, or pictures are to be seen.
@@ -278,7 +278,7 @@ _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
 
 
 def is_visible(statement: Statement, text: AnalysedText) -> bool:
-    """Whether a statement says what can be seen: no guess, no inference, no mood, no mere opinion.
+    """Return whether a statement is visible: no guess, inference, mood or mere opinion.
 
     A guess is what a hedge ("possibly", "seems to", "suggesting") covers in the text: the next few
     words, up to a mark. Inference and mood also show in words of the statement. Opinion counts
@@ -311,7 +311,7 @@ def is_visible(statement: Statement, text: AnalysedText) -> bool:
 
 
 def _hedged(text: AnalysedText, start: int) -> bool:
-    """Whether a hedge covers the words that begin at a character."""
+    """Return whether a hedge such as "perhaps" covers the words from a character on."""
     place = text.at((start, start + 1))[0]
     mark = max(
         (m.end() for m in _MARKS.finditer(text.graph.text, 0, start)),

@@ -51,7 +51,7 @@ def align_words(candidate: str, references: Sequence[str]) -> LexicalAlignment:
 
 @lru_cache(maxsize=_SETS_KEPT)
 def _peers(references: tuple[str, ...]) -> float:
-    """How much the references recall of one another, over all ordered pairs."""
+    """Average the recall of each reference by each other one, over all ordered pairs."""
     values = []
     for first, second in combinations(references, 2):
         forward, back = _align(analysed(first), analysed(second))

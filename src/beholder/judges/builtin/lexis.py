@@ -61,7 +61,7 @@ _PERSON = {"people": "person", "figure": "person"}
 
 @lru_cache(maxsize=1 << 17)
 def tie(source: str, target: str) -> Tie:
-    """How two lower-case nouns in base form stand to each other."""
+    """Classify how two lower-case nouns in base form are related."""
     source, target = _PERSON.get(source, source), _PERSON.get(target, target)
     if source == target:
         return "same"
@@ -100,7 +100,7 @@ def _whole(noun: str) -> str:
 
 
 def says(source: str, target: str) -> bool:
-    """Whether a word says at least what is asked, as whatever part of speech."""
+    """Return whether the target word implies the source word, in any part of speech."""
     if not relatives(source).isdisjoint(bases(target)):
         return True
     if classes := values(
@@ -136,7 +136,7 @@ def _noun_tie(source: str, target: str) -> Tie:
 
 
 def _next(a: str, b: str) -> bool:
-    """Whether one noun stands right above the other."""
+    """Return whether one noun is the direct hypernym of the other."""
     first, second = senses(a, "n"), senses(b, "n")
     above_first, above_second = (
         {above for sense in some for above in parents(sense)}
@@ -171,7 +171,7 @@ def content(value: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 15)
 def named_further(source: str, target: str) -> bool:
-    """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
+    """Return whether a name has a word that the other does not imply: "vanilla cake", "cake"."""
     target_words = target.lower().split()
     return not all(
         any(says(a, b) or tie(a, b) == "same" for b in target_words)
@@ -180,7 +180,7 @@ def named_further(source: str, target: str) -> bool:
 
 
 def named_apart(source: str, target: str) -> bool:
-    """Whether both names say which of their kind is meant, and differ: street sign, stop sign."""
+    """Return whether two names specify different kinds: street sign, stop sign."""
     first, second = source.lower().split()[:-1], target.lower().split()[:-1]
     return bool(first and second) and not any(
         says(a, b) for a in first for b in second

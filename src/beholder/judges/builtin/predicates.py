@@ -83,12 +83,12 @@ class Predicate:
 
     @property
     def directed(self) -> bool:
-        """Whether the place says something else with the ends exchanged."""
+        """Return whether exchanging the ends changes the meaning of the place."""
         return self.place not in _NO_DIRECTION
 
     @property
     def mutual(self) -> bool:
-        """Whether it holds of both ends alike: "faces", "poses beside"."""
+        """Return whether the predicate is symmetric: "faces", "poses beside"."""
         is_symmetric = (
             self.place in _SYMMETRIC_PLACES and self.verb in BEING_THERE
         )
@@ -146,7 +146,7 @@ def _bare(verb: str, place: str) -> tuple[str, str]:
 def alike_predicates(
     a: Predicate, b: Predicate, similarity: float
 ) -> tuple[bool, bool]:
-    """Whether two predicates say the same of their ends as they stand, and exchanged.
+    """Return whether two predicates mean the same with ends in order, and with ends exchanged.
 
     Args:
         a: A predicate.
@@ -163,7 +163,7 @@ def alike_predicates(
 
 
 def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
-    """How far two verbs say the same, by the similarity of their vectors and by their classes."""
+    """Score how alike two verbs are, by the cosine of their vectors and by their classes."""
     if a.verb == b.verb:
         return 1.0
     return (
@@ -176,7 +176,7 @@ def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
 def likeness(
     a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
 ) -> tuple[float, float]:
-    """How far two relations say the same, and how far they do with the ends exchanged."""
+    """Score how alike two relations are with ends in order, and with ends exchanged."""
     same, same_place = (
         a.verb_turned == b.verb_turned,
         a.place_turned == b.place_turned,

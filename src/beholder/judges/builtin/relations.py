@@ -31,7 +31,7 @@ class _Near(NamedTuple):
 def related(
     source: AnalysedText, target: AnalysedText, pairs: Counterparts
 ) -> dict[int, Evidence]:
-    """What the target says of each relation of the source, by the place of its unit."""
+    """Gather the evidence of the target on each relation of the source, by index of its unit."""
     verbs = verb_similarity(source, target)
     strength = pairs.strength
     first, second = source.relation_ends

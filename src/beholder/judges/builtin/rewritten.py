@@ -130,7 +130,7 @@ def _overlap(a: Span, b: Span) -> bool:
 def rewritten(
     source: AnalysedText, target: AnalysedText, model: Entailment = entail
 ) -> list[Change]:
-    """What makes a wrong fact of a sentence of the target.
+    """Find the changes that turn a sentence of the target into a wrong fact.
 
     A sentence counts if one sentence of the target has most of its words in the same order, and
     the model says that this sentence excludes it; or if two phrases are exchanged. If hardly a word
@@ -235,7 +235,7 @@ def _exchange(
 def _exchanged(
     source_words: Sequence[str], there: Sequence[str]
 ) -> tuple[int, ...]:
-    """Where two phrases that are exchanged begin and end, in order; empty if none are.
+    """Return the cuts around two exchanged phrases, in order; empty if none are exchanged.
 
     Phrases joined by "and" or "beside", or by words that are also around them ("a man with a hat
     and a man without a hat"), mean the same in either order, and so do clauses: of phrases with a
@@ -292,7 +292,7 @@ def _exchanged(
 
 
 def _alike_from(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words two phrases begin with alike."""
+    """Count the leading words that two phrases share."""
     pairs = enumerate(zip(first, second, strict=False))
     return next(
         (i for i, (a, b) in pairs if a != b), min(len(first), len(second))
@@ -365,6 +365,6 @@ def _differences(
 
 
 def _is_alike(a: str, b: str) -> bool:
-    """Whether two words may be of one part of speech."""
+    """Return whether two words may have the same part of speech."""
     numbers = is_numeral(a) + is_numeral(b)
     return numbers == 2 or bool(parts_of_speech(a) & parts_of_speech(b))

@@ -95,7 +95,7 @@ class TextAnswer:
 
 
 def locate(quote: str, text: str) -> tuple[Span, ...]:
-    """Where quoted words are in a text; empty unless all of them do.
+    """Find quoted words in a text; empty unless all of them occur.
 
     Case, blanks and typographic variants do not matter. Passages that are joined by an ellipsis
     must follow in this order.
@@ -133,7 +133,7 @@ def quoted(row: Mapping[str, Any]) -> str:
 
 
 def _bounded(character: str) -> bool:
-    """Whether blanks part words in the script of a character."""
+    """Return whether a character belongs to a script that separates words by blanks."""
     return character.isalnum() and not re.match(
         r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]", character
     )
@@ -170,7 +170,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     @property
     @abstractmethod
     def items(self) -> list[TextItem]:
-        """What the judge is asked about."""
+        """Return the items that the judge is asked about."""
 
     _column: ClassVar[tuple[str, Shape[Any]]]
     """Name and shape of the column that holds the answer."""
@@ -202,17 +202,17 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
-        """Whether the state of an item is accepted only with evidence."""
+        """Return whether an item's state is accepted only with a quote."""
         return True
 
     def _doubtful(
         self, index: int, states: Sequence[str | None]
     ) -> str | None:
-        """Which of several states a panel takes that is divided evenly."""
+        """Return the state that an evenly divided panel agrees on."""
         return None
 
     async def put(self, model: Respondent) -> list[TextAnswer | None]:
-        """See ``ModelOperation.put``; no request is sent if there are no items."""
+        """Ask all items in one request; no request is sent if there are no items."""
         items, (name, column) = self.items, self._column
 
         def parse_row(
@@ -267,7 +267,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     def merge(
         self, answers: Sequence[list[TextAnswer | None]]
     ) -> list[TextAnswer | None]:
-        """What most judges say; ties go to "not said", and are marked. Unread rows do not vote."""
+        """Merge by majority; ties become "not said" and are marked. Unread rows do not vote."""
         return [
             self._merged(
                 index, [answer for answer in row if answer is not None]
@@ -390,7 +390,7 @@ class TextQuestion:
 
     @property
     def needs_answer(self) -> bool:
-        """Whether the likeliest answer is asked for where the text does not say."""
+        """Return whether the likeliest answer is required even where the text is silent."""
         return not self.third and self.silent_option is None
 
 
@@ -586,7 +586,7 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[AnswerMatch]:
-        """See ``ModelOperation.put``; no request is sent if there are no answers.
+        """Compare all answers in one request; no request is sent if there are no answers.
 
         Raises:
             ItemError: The model left out an answer twice.
@@ -611,7 +611,7 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
         return [AnswerMatch(**row) for row in rows]
 
     def merge(self, answers: Sequence[list[AnswerMatch]]) -> list[AnswerMatch]:
-        """What most judges say, a tie is not the same; the mean of the grades."""
+        """Merge by majority, a tie is not the same; grades are averaged."""
         return [
             AnswerMatch(
                 majority([vote.same for vote in row], False),

@@ -47,7 +47,7 @@ class GradeDescription(PanelOperation[Grade], name="grade"):
             raise ItemError("grade needs a picture; there is none")
 
     async def put(self, model: Respondent) -> Grade:
-        """See ``ModelOperation.put``."""
+        """Ask for one grade of the candidate."""
         return await model.grade(
             model.render(
                 {"candidate": self.candidate, "reference": self.references},
@@ -121,7 +121,7 @@ class Assess(PanelOperation[Assessment], name="assess"):
             )
 
     async def put(self, model: Respondent) -> Assessment:
-        """See ``ModelOperation.put``."""
+        """Ask for a reason and a number for each aspect."""
         ending = "_rubric" if self.rubric else ""
         sections = model.template.sections
         parts: dict[str, str | None] = {
@@ -189,7 +189,7 @@ def _assessment(reason: str, **grades: int) -> Assessment:
 
 
 def evidence(images: Sequence[Image], references: Sequence[str]) -> str:
-    """Which section of a prompt says what the judge may go by."""
+    """Name the prompt section for the evidence: picture, reference or both."""
     return "picture" if not references else "both" if images else "reference"
 
 
@@ -220,7 +220,7 @@ class Rank(PanelOperation[list[int]], name="rank"):
             )
 
     async def put(self, model: Respondent) -> list[int]:
-        """See ``ModelOperation.put``."""
+        """Ask for the rank of each text."""
         n = len(self.texts)
         settings = {"n": str(n), "language": self.language or ""}
         picture_parts = {"seen_note": "seen", "criteria": "fit"}

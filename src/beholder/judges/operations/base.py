@@ -122,7 +122,7 @@ class PanelOperation(ModelOperation[T]):
         """
 
     def ratings(self, answers: Sequence[T]) -> Ratings:
-        """What the agreement of the judges is computed from."""
+        """Yield rows (question, ratings by judge) for the agreement of the judges."""
         return ()
 
 
@@ -452,6 +452,6 @@ def votes_by_item(
 
 
 def majority(votes: Sequence[T], without: T) -> T:
-    """What more than half say, or else ``without``."""
+    """Return the vote of more than half, or else ``without``."""
     value, count = Counter(votes).most_common(1)[0]
     return value if 2 * count > len(votes) else without

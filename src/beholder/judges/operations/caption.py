@@ -47,7 +47,7 @@ class Caption(ModelOperation[str], name="caption"):
             raise ItemError("caption needs a picture; there is none")
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for a description of the pictures."""
         low, high = self.words or (0, _FREE_WORDS)
         settings = {
             "language": self.language,
@@ -141,7 +141,7 @@ class Review(ModelOperation[list[str]], name="review"):
             raise ItemError("review needs a picture; there is none")
 
     async def put(self, model: Respondent) -> list[str]:
-        """See ``ModelOperation.put``."""
+        """Ask for one review of each kind."""
         n = len(self.kinds)
         settings = {
             "n": str(n),

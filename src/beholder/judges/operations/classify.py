@@ -48,7 +48,7 @@ class Classify(ModelOperation[list[Category]], name="classify"):
             raise ItemError("classify needs pictures or a text, and not both")
 
     async def put(self, model: Respondent) -> list[Category]:
-        """See ``ModelOperation.put``."""
+        """Ask for at most two categories with their clarity."""
         names = list(self.categories)
         listed = "\n".join(
             f"- {name}: {meaning}" for name, meaning in self.categories.items()

@@ -73,7 +73,7 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
     )
 
     async def put(self, model: Respondent) -> list[Grade]:
-        """See ``ModelOperation.put``."""
+        """Ask for the grade of each unit in a request of its own."""
 
         async def grade_question(question: Question) -> Grade:
             return await model.grade(
@@ -131,7 +131,7 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
     target: str
 
     async def put(self, model: Respondent) -> list[Span | None]:
-        """See ``ModelOperation.put``; no request is sent if there are no units."""
+        """Ask for the words that contradict each unit; no request is sent without units."""
         rows = await model.rows(
             ("statement", [stated(question) for question in self.questions]),
             {"instead": (words(8 * _WORDS_AT_MOST, None, self._place), None)},
@@ -140,7 +140,7 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
         return [row.get("instead") for row in rows]
 
     def _place(self, value: Any, name: str) -> Span | None:
-        """Where the copied words stand, whatever the blanks and the case of letters."""
+        """Find the copied words in the target, ignoring blanks and case."""
         if value is None or (
             isinstance(value, str) and value.strip(_AROUND).lower() in NOTHING
         ):
@@ -165,7 +165,7 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
         ]
 
     def ratings(self, answers: Sequence[list[Span | None]]) -> Ratings:
-        """Whether each judge sees a contradiction, by unit."""
+        """Yield per unit whether each judge reports a contradiction (1 or 0)."""
         for question, spans in votes_by_item(self.questions, answers):
             yield (
                 (question, self.target),
@@ -192,7 +192,7 @@ class PresenceList(Presence, name="presence_list"):
     """
 
     async def put(self, model: Respondent) -> list[Grade]:
-        """See ``ModelOperation.put``; no request is sent if there are no units.
+        """Grade all units in one request; no request is sent if there are no units.
 
         Raises:
             ItemError: The judge left out a unit, also when it was asked again.

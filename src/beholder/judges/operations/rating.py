@@ -98,7 +98,7 @@ class _Rate(PanelOperation[Rating]):
 
     @property
     def question(self) -> object:
-        """What identifies the question, for the agreement of judges."""
+        """Return a key of the question, for the agreement of judges."""
         return self.judged_frames
 
     def __post_init__(self) -> None:
@@ -140,7 +140,7 @@ class _Rate(PanelOperation[Rating]):
 
 
 def _lines(frames: Sequence[JudgedFrame]) -> list[str]:
-    """What is shown of each picture besides itself."""
+    """Return the note and caption of each picture as a line."""
     lines = (
         " ".join(filter(None, (frame.note, frame.caption))) for frame in frames
     )
@@ -198,7 +198,7 @@ class RateSequence(_Rate, name="rate_sequence"):
         return [self.frames, self.examples] if self.examples else self.frames
 
     async def put(self, model: Respondent) -> Rating:
-        """See ``ModelOperation.put``."""
+        """Ask for the rating of the sequence."""
         pictures = _images(self.frames)
         parts = {
             "shots_note": "pictures" if pictures else "captions",
@@ -234,7 +234,7 @@ class RateSequence(_Rate, name="rate_sequence"):
         )
 
     def _where(self) -> str:
-        """Which of the pictures shown are which sequence."""
+        """Describe which of the attached pictures belong to which sequence."""
         spans, at = [], 1
         for number, example in enumerate(self.examples, start=1):
             spans.append(
@@ -268,7 +268,7 @@ class RateTransition(_Rate, name="rate_transition"):
         return (self.first, self.second)
 
     async def put(self, model: Respondent) -> Rating:
-        """See ``ModelOperation.put``."""
+        """Ask for the rating of the step between two pictures."""
         images = _images(self.judged_frames)
         parts = {
             "shots_note": "pictures" if images else "captions",

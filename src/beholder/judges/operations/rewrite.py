@@ -32,7 +32,7 @@ class Rewrite(ModelOperation[str], name="rewrite"):
     phrase: str
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for the phrase without its ambiguity."""
         return await model.text(
             model.render({"phrase": self.phrase}),
             _noun_phrase,
@@ -82,7 +82,7 @@ class Vary(ModelOperation[str], name="vary"):
             raise ItemError("there is no text to vary")
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for the text in other words."""
         return await model.text(
             model.render({"text": self.text}, parts={"task": self.manner}),
             self._another,
@@ -150,7 +150,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
             raise ItemError("there is no mark to correct")
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for the text with its marked faults corrected."""
         return await model.text(
             model.render(
                 {
@@ -247,7 +247,7 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
     target: str
 
     async def put(self, model: Respondent) -> list[TranslatedClause]:
-        """See ``ModelOperation.put``."""
+        """Ask for the clauses of the text with their translations."""
         settings = {
             "source_language": self.source,
             "target_language": self.target,

@@ -75,7 +75,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[AtomicStatement]:
-        """See ``ModelOperation.put``."""
+        """Ask for the atomic statements of the text."""
         return await model.json(
             model.render(
                 {"text": self.text},
@@ -133,7 +133,7 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[int | None]:
-        """See ``ModelOperation.put``; no request is sent if a side is empty."""
+        """Ask for the matching reference of each claim; no request is sent if a side is empty."""
         if not self.references:
             return [None] * len(self.claims)
         rows = await model.rows(
@@ -211,7 +211,7 @@ class Verify(PanelOperation[list[bool]], name="verify"):
             )
 
     async def put(self, model: Respondent) -> list[bool]:
-        """See ``ModelOperation.put``.
+        """Ask for each claim whether the evidence supports it.
 
         Raises:
             ItemError: The model left out a statement twice.
@@ -235,7 +235,7 @@ class Verify(PanelOperation[list[bool]], name="verify"):
         return [row["supported"] for row in rows]
 
     def merge(self, answers: Sequence[list[bool]]) -> list[bool]:
-        """What most judges say; a tie is not supported."""
+        """Merge by majority; a tie is not supported."""
         return [majority(votes, False) for votes in zip(*answers, strict=True)]
 
     def ratings(self, answers: Sequence[list[bool]]) -> Ratings:

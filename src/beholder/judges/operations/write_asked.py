@@ -115,7 +115,7 @@ class WriteCriteria(_FromSource[WrittenCriterion], name="write_criteria"):
     _field: ClassVar[str] = "criteria"
 
     async def put(self, model: Respondent) -> list[WrittenCriterion]:
-        """See ``ModelOperation.put``."""
+        """Ask for criteria of the text or picture."""
         row = obj(WrittenCriterion, text=string(), dimension=string())
         text = "The dog runs after the ball."
         return await self._written(
@@ -137,7 +137,7 @@ class WriteQuestions(_FromSource[WrittenQuestion], name="write_questions"):
     _field: ClassVar[str] = "questions"
 
     async def put(self, model: Respondent) -> list[WrittenQuestion]:
-        """See ``ModelOperation.put``."""
+        """Ask for questions with a right answer and wrong options."""
         wrong = array(
             string(), tuple, at_least=_WRONG_OPTIONS, at_most=_WRONG_OPTIONS
         )
