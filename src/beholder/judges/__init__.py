@@ -123,6 +123,9 @@ def _build_model(
         raise ConfigError(
             f"{str(spec)!r} names no model; write for example {spec.name}:MODEL"
         )
+    # Replicates are repeats of one model, judged as a panel. They need a
+    # temperature above 0: at 0 the server would repeat its answer and the
+    # agreement between repeats would mean nothing.
     replicates = arguments.pop("replicates", 1)
     if not isinstance(replicates, int) or replicates < 1:
         raise ConfigError(
@@ -133,6 +136,8 @@ def _build_model(
             f"{spec}: {replicates} replicates at temperature 0 would repeat one answer; use a"
             f" temperature above 0, or leave it out for {_REPEATS_AT:g}"
         )
+    # The options of the judge are taken out first; whatever is left belongs to
+    # the backend, which checks the names itself.
     judge_options = {
         name: arguments.pop(name)
         for name in _JUDGE_OPTIONS
@@ -141,6 +146,8 @@ def _build_model(
     check_types(LLMJudge, judge_options, str(spec))
     if judge_options.get("prompts") is not None:
         judge_options["prompts"] = Path(judge_options["prompts"])
+    # Facts about the server, such as its dialect, are kept beside the answers,
+    # so that a resumed run need not probe again.
     if BACKENDS.takes(spec.name, "facts"):
         arguments.setdefault("facts", answers)
     model = backend(spec.name, spec.argument, **arguments)
@@ -191,6 +198,8 @@ def _check_known(spec: Spec) -> None:
     registered_names = [*JUDGES.names(), *BACKENDS.names()]
     if spec.name in registered_names:
         return
+    # A name alone is more likely a misspelt judge or a model of OpenAI than a
+    # server; a name with an argument may be a server with an OpenAI protocol.
     close = get_close_matches(spec.name.lower(), registered_names, n=1)
     if close:
         hint = f"did you mean {close[0]!r}?"

@@ -169,6 +169,8 @@ class AnswerTables(ABC):
                 broken.append(place)
             else:
                 yield record
+        # Only after the iteration: deleting rows while the cursor is open
+        # would disturb it.
         for place in broken:
             self._put_aside(place)
 
@@ -372,6 +374,8 @@ class AnswerFile(AnswerTables):
             f"SELECT count(*), {', '.join(map(total.format, names))} FROM answers"  # noqa: S608
             " WHERE json_valid(answer)"
         )
+        # Graded answers are those whose first token has a distribution; a
+        # sample of them by key suffices for the median.
         graded = self._select(
             "SELECT answer FROM answers WHERE json_valid(answer)"
             " AND json_type(answer, '$.samples[0].first') = 'array' ORDER BY key LIMIT :most",

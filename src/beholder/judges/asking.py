@@ -167,6 +167,8 @@ class Questioner:
         self._check_films(images)
         able = await self.backend.capabilities(images=bool(images))
         question = Message("user", (*images, prompt))
+        # Each text is a record of its own under the digest of prompt and text:
+        # texts that several metrics score are computed once.
         records = [
             Record(
                 request=Request(
@@ -185,6 +187,7 @@ class Questioner:
         answers_by_key = {
             r.key: self._answers.get_answer(r.key) for r in records
         }
+        # A dict by key, as the same text may occur twice in one call.
         new = {
             r.key: (r, text)
             for r, text in zip(records, texts, strict=True)
@@ -316,6 +319,10 @@ class Questioner:
         Raises:
             asyncio.CancelledError: No caller waits for it any more, and further calls are needed.
         """
+        # Plan: ask until there are n samples. A server may return fewer than
+        # asked for, so each part is stored as a draw when it arrives and a
+        # killed run pays only for the missing ones; all parts become one
+        # answer in the end.
         n = request.sampling.n
         draws: dict[str, Answer] = {}
         n_drawn = 0
@@ -326,10 +333,14 @@ class Questioner:
                     self._answers.get_answer(record.key) if n > 1 else None
                 )
                 if answer is None or not answer.samples:
+                    # Nobody waits for this answer any more: what was paid for
+                    # is stored, and no further call is bought.
                     if draws and not call.n_waiting:
                         raise asyncio.CancelledError
                     part = _part(request, n_drawn, SampleSeries(blank.key))
                     answer, cost = await self._bought(part, thinking)
+                    # The usual case: one call returned all samples, so no
+                    # draws need to be stored.
                     if not draws and len(answer.samples) >= n:
                         self._answers.put_answer(
                             replace(blank, answer=answer, cost=cost)
@@ -351,6 +362,8 @@ class Questioner:
         self, request: Request, thinking: int
     ) -> tuple[Answer, float | None]:
         """The answer, paid for, and what it cost."""
+        # Such a backend reserves the price of each of its
+        # calls itself; a second reservation here would count the money twice.
         if self.backend.pays_each_call:
             answer = await self.backend.chat(request)
             return answer, self._cost(answer)
@@ -360,6 +373,8 @@ class Questioner:
             if price is None
             else price.cost(request.most_usage(thinking, price.image))
         )
+        # The highest possible cost is reserved before the call, since calls
+        # run side by side and each would otherwise see the same free budget.
         async with self._account.budget.reserve(
             highest_cost, self.backend.name
         ):

@@ -115,6 +115,8 @@ async def diagnose(judge: Judge) -> list[CheckFinding]:
                 f"by {able.structure}",
             ),
         ]
+        # Without log-probabilities grades are means of samples, so it matters
+        # whether a server draws copies of one sample.
         if not able.top_logprobs:
             await judge.backend.draws_copies()
             able = await judge.backend.capabilities(schema=True, images=True)
@@ -217,6 +219,9 @@ async def check_steadiness(
     """
     questions = [probe.question for probe in OBVIOUS]
     draws = [Draw(r, temperature) for r in range(replicates)]
+    # One batch of questions, in this order: the repeats at temperature, then
+    # the scene as it is and the scene with ten times the words. The answers
+    # are cut apart again below.
     text_draws = [(SCENE, draw) for draw in draws] + [
         (SCENE, FIRST),
         (SCENE + _PADDING, FIRST),
@@ -236,6 +241,8 @@ async def check_steadiness(
         [g for g in row if not isinstance(g, str)]
         for row in zip(*runs, strict=True)
     ]
+    # Agreement needs a full table; a question that failed in one repeat is
+    # left out of all.
     whole = [row for row in grades_by_question if len(row) == replicates]
     table = np.array(whole) if len(whole) >= 2 else None
     change = [
@@ -264,6 +271,8 @@ async def check_steadiness(
         ),
         await _wording(judge),
         *seat_bias(*await _seats(judge)),
+        # These two need human labels, which this check does not have; they are
+        # listed so that a reader sees what was not measured.
         Bias("own texts", None, None, 0, OWN_UNIT, _LABELS),
         Bias("place of the sentence", None, None, 0, PLACE_UNIT, _LABELS),
     )
@@ -281,6 +290,8 @@ async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
     if not judge.can(Rank):
         return [], []
     texts = list(dict.fromkeys(probe.text for probe in probes()))
+    # Neighbours at distance one and two: each text occurs in four pairs, and
+    # twice in each seat.
     pairs = [
         (i, (i + step) % len(texts))
         for step in (1, 2)
@@ -299,6 +310,8 @@ async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
     both = zip(
         zip(winners[::2], winners[1::2], strict=True), pairs, strict=True
     )
+    # A pair counts only if both orders were answered. Pairs that share their
+    # first text form a cluster, since they are not independent.
     consistent = [
         (outcome, first) for outcome, (first, _) in both if 0 not in outcome
     ]
@@ -329,6 +342,7 @@ async def _wording(judge: Judge) -> Bias:
         if judge.can(Verify)
         else ()
     )
+    # One difference per text: the questions on one text are not independent.
     comparisons = [
         difference(text, [probe.question for probe in group])
         for text, group in texts

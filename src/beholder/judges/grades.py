@@ -119,6 +119,8 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
         if match and match[1] in counts:
             counts[match[1]] += 1
     valid = sum(counts.values())
+    # A grade from a minority of readable samples would look as certain as any
+    # other.
     if 2 * valid < len(texts) or not valid:
         raise BadAnswer(_describe_digits(low, high))
     probabilities = tuple(counts[grade] / valid for grade in grades)
@@ -181,6 +183,9 @@ def rule_grade(
         excused: See ``Grade``.
         further: See ``Grade``.
     """
+    # A value between two whole grades is spread over both, so that the mean of
+    # the distribution is the value again. The highest grade has no grade above
+    # it, hence the minimum.
     low = min(4, int(value))
     probabilities = [0.0] * 5
     probabilities[low - 1] = low + 1 - value

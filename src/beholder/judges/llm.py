@@ -85,6 +85,8 @@ class Tally:
         )
         usage = Usage(
             prompt=request.estimated_tokens(*of_pictures),
+            # Three bytes a token: for English rather too many tokens than too
+            # few.
             completion=request.sampling.n
             * max(1, len(likely_answer.encode("utf-8")) // 3),
         )
@@ -163,6 +165,8 @@ class DryAsker(Questioner):
         request = Request(
             prompt.messages, prompt.sampling, prompt.schema, prompt.replicate
         )
+        # Answers that lead to the fewest or the most further questions bound
+        # the cost of a run whose later questions depend on earlier answers.
         extreme_answer = {"fewest": prompt.fewest, "most": prompt.costly}.get(
             self._tally.answers
         )

@@ -153,6 +153,9 @@ def _seated(members: Sequence[Judge]) -> tuple[list[_Seat], int]:
     No two seats ask one model for the same repeat: its answers are kept under its name and the
     number of the repeat, so the seats would share one answer, or each pay for it.
     """
+    # Plan: members that share a model must not repeat each other's answers, so
+    # each gets its own range of replicate numbers. Ranges have the width of
+    # the member, and the room is the least multiple that holds all of them.
     n_seats: Counter[object] = Counter()
     placed: list[tuple[Judge, int, int]] = []
     for member in members:

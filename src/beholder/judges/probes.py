@@ -123,6 +123,7 @@ def calibrate(
         there: Whether the unit is there.
         threshold: Grade from which the judge counts a unit as there.
     """
+    # Label 1 is an alert: the text does not state the unit.
     labels = [np.array([not is_stated for is_stated in there], dtype=int)]
     values = [np.array(grades, dtype=float)]
     return Calibration(
@@ -191,6 +192,8 @@ async def fitness(
         ConfigError: No question to this judge can succeed (wrong key, unknown model).
         RunError: The account has no quota left.
     """
+    # Plan: grade the probes side by side, count what failed, and measure
+    # ranking (AUC), the threshold and calibration on the rest.
     chosen = list(selection) or list(probes())
     start = time.monotonic()
     answers = await asyncio.gather(
@@ -204,6 +207,8 @@ async def fitness(
         if not isinstance(a, str)
     ]
     grades = np.array([grade for _, grade in graded_probes], dtype=np.float64)
+    # AUC by kind compares each kind of false probe with all true ones: a judge
+    # may see invented things and miss exchanged ones.
     kinds = np.array([probe.kind for probe, _ in graded_probes], dtype=object)
     there = kinds == "true"
     return Fitness(

@@ -104,6 +104,8 @@ def boolean(absent: bool = _REQUIRED) -> Shape[bool]:
 
     def parse_boolean(value: Any, name: str) -> bool:
         word = value.strip().lower() if isinstance(value, str) else value
+        # Models write all of these for a boolean, also under a schema;
+        # anything else is ambiguous.
         for truth, ways in (
             (True, (1, "1", "true")),
             (False, (0, "0", "false")),
@@ -125,6 +127,8 @@ def integer(low: int, high: int, *, listed: bool = True) -> Shape[int]:
     """
 
     def parse_integer(value: Any, name: str) -> int:
+        # Small models put numbers in quotes or write 4.0; both are
+        # unambiguous. True is an int in Python but no number here.
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             value = int(value)
         if isinstance(value, float) and value.is_integer():
@@ -196,6 +200,8 @@ def obj(make: Callable[..., T], /, **fields: Shape[Any]) -> Shape[T]:
             }
         )
 
+    # All fields are required and no others allowed: servers with strict
+    # schemas accept nothing else.
     schema = {
         "type": "object",
         "properties": {field: shape.schema for field, shape in fields.items()},
@@ -254,18 +260,19 @@ def _form(schema: Schema) -> str:
         return "{" + ", ".join(fields) + "}"
     if kind == "array":
         low, high = schema.get("minItems", 0), schema.get("maxItems")
-        n = (
-            f" ({low} in all)"
-            if low == high
-            else f" ({high} at most)"
-            if high
-            else ""
-        )
+        n = ""
+        if low == high:
+            n = f" ({low} in all)"
+        elif high:
+            n = f" ({high} at most)"
         return f"[{_form(schema['items'])}, ...{n}]"
+    # A nullable type is written as its kinds: "...|null".
     if isinstance(kind, list):
         return "|".join(
             _form({**schema, "type": kind_name}) for kind_name in kind
         )
+    # An enumeration with null is shared by both kinds; each lists its own
+    # part.
     choices = [
         each
         for each in schema.get("enum", ())

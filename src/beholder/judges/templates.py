@@ -99,6 +99,8 @@ def mark_of(contents: Iterable[Untrusted]) -> str:
     if not any(map(_ends_a_fence, texts)):
         return ""
     whole = "\0".join(texts)
+    # The mark is derived from the texts, so that a stored answer is found
+    # again, and no text can contain it: the counter is raised until none does.
     marks = (
         hashlib.sha256(f"{n}\0{whole}".encode()).hexdigest()[:12]
         for n in itertools.count()
@@ -158,6 +160,8 @@ def _ends_a_fence(text: str) -> bool:
 def _as_read_leniently(text: str) -> str:
     """With entities and escapes resolved, also such as were escaped twice."""
     text = "".join(c for c in text if c not in _NEEDED)
+    # Models resolve entities and escapes when they read, so a fence may be
+    # hidden in them, even doubly escaped.
     for _ in range(3):
         before = text
         text = _ESCAPE.sub(
@@ -326,6 +330,8 @@ class Templates:
                 raise ConfigError(
                     f"{folder} holds no prompts; they are called NAME.vN.txt"
                 )
+            # A misspelt file name would silently leave the shipped prompt in
+            # use.
             all_templates = {**templates, **OF_CLASSES}
             unknown = sorted(set(custom) - set(all_templates))
             if unknown:
@@ -334,6 +340,8 @@ class Templates:
                     f" {', '.join(sorted(all_templates))}"
                 )
             templates |= custom
+        # Only the prompt of the chosen scale is in use; it goes under the one
+        # name by which operations ask for it.
         presence = templates[_PRESENCE[scale]]
         other_templates = {
             n: template

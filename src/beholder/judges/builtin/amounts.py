@@ -59,10 +59,13 @@ def amounts_value(
     """
     written = [target for target in targets if target.quantity is not None]
     fits = [amount_value(source, target) for target in written or targets]
+    # An amount that fits decides. Only if none does, sums are tried.
     best = max(fits, key=lambda fit: fit[0])
     if best[0] > _UNLIKE:
         return best
     source_amount, total = number(source.quantity or ""), _total(targets)
+    # "Two boys and two girls" against "four children": the source names parts
+    # whose sum is the number of the target.
     parts = (
         len(targets) == 1
         and len(neighbours) > 0
@@ -115,6 +118,8 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
         )
     if source_amount == 1:  # "one" against a plain plural
         return (_UNLIKE, True)
+    # Left are two texts of which one leaves the number open. A number against
+    # a bare plural is undecided; two open amounts nearly agree.
     return (0.5 if source_amount is not None else 0.9), False
 
 

@@ -130,6 +130,8 @@ class AnalysedText:
         """(words,), the sentence of each word; cut at marks only, for both texts alike."""
         text, sentence_of_word, number = self.plain, [], 0
         starts, ends = self.places
+        # A blank between two words is the usual case and never ends a
+        # sentence; testing it first saves most of the searches.
         for before, start in zip((*starts[:1], *ends), starts, strict=False):
             if text[before:start] != " " and _SENTENCE_END.search(
                 text, before, start
@@ -229,6 +231,10 @@ class AnalysedText:
     @cached_property
     def properties(self) -> tuple[Property, ...]:
         """All that is said of single entities."""
+        # Plan: what attributes say comes first, in the order of the units,
+        # since callers index the first rows by attribute. Then what verbs say,
+        # what "of" and "in front of" imply, and last the names of the entities
+        # themselves.
         properties = [
             Property(
                 u.subject,
@@ -248,6 +254,9 @@ class AnalysedText:
             for u in self.units
             if u.kind == "relation" and u.verb
         ]
+        # "The handle of the cup": being of a cup describes the handle. "In
+        # front of" puts one end in the foreground and the other in the
+        # background.
         for _, unit, predicate in self.relations:
             if (
                 predicate.place == "of"
@@ -289,6 +298,8 @@ class AnalysedText:
                         (unit.object, last),
                     )
                 ]
+        # A text may say as a name what the other says as an attribute: "a
+        # wooden table", "a table made of wood".
         for entity in self.graph.entities:
             first_time = entity.mentions[0]
             properties.append(
@@ -325,6 +336,8 @@ class AnalysedText:
             # Where something comes from or turns to is no place that excludes where it is.
             if not classes or value.startswith(("from ", "toward")):
                 continue
+            # After a preposition of place only places count: "on the red
+            # chair" does not make a thing red.
             classes = _of_place(classes) if _PLACED.match(value) else classes
             first = property_.text.lower().split()[:1]
             if first and lemmas.verb(first[0]) in DIRECTING:
@@ -435,6 +448,8 @@ def lower_excluded(
     Returns:
         The pairs that exclude each other.
     """
+    # Only pairs that share a class can exclude each other, so columns are
+    # looked up by class; most values are in none.
     by_class = by_key((name, (j, b)) for j, b in columns for name, _ in b)
     excluded = {}
     for a in {a for _, a in rows}:

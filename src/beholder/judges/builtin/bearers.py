@@ -91,6 +91,8 @@ class _Features:
             return True
         start = fact.spans[0][0]
         namesakes = self._named.get(self._graph.entities[index].name, [])
+        # A parser attaches a fact to the wrong one of two namesakes; it is
+        # sure only if no namesake is mentioned later before the fact.
         latest = {
             rival: _latest_mention(self._graph, rival, start)
             for rival in {index, *namesakes}
@@ -123,6 +125,9 @@ class _Features:
         subject = fact.entity if isinstance(fact, Attribute) else fact.subject
         if not (namesakes and has_namesakes and self._is_sure(subject, fact)):
             return ""
+        # Only features that no namesake has distinguish; the fact itself must
+        # not, as it is what is to be verified. Brackets and commas delimit
+        # features and so cannot be in them.
         rival_keys = {
             key
             for namesake in namesakes
@@ -183,6 +188,9 @@ def is_exchanged(fact: str, text: AnalysedText) -> bool:
     if not borne:
         return False
     (claim,) = analysed_claims.of([without_bearers(fact)])
+    # Plan: for each unit of the fact, find the things of the text that have
+    # it, and the thing that the brackets mean. The fact is exchanged if a
+    # namesake has it and the meant thing does not.
     for unit in claim.units:
         if unit.kind == "entity" or not unit.polarity:
             continue
@@ -333,6 +341,8 @@ def _related(claim: AnalysedText, words: str, text: AnalysedText) -> _Pairs:
             straight, crossed = alike_predicates(
                 predicate, other_predicate, verbs.item(row, column)
             )
+            # "A left of B" is said by "B right of A" as well, with its ends
+            # exchanged.
             for holds, ends in (
                 (straight, (relation.subject, relation.object)),
                 (crossed, (relation.object, relation.subject)),
@@ -387,6 +397,8 @@ def compatibility(
         if reference_bearer is None:
             continue
         shared = _n_shared(bearer, reference_bearer)
+        # If another reference fits this bearer better, the fact belongs to
+        # that one.
         for rival in references:
             for rival_bearer in bearers(rival):
                 if (

@@ -58,6 +58,9 @@ class Source:
             slice(*np.searchsorted(starts, (part.start, part.end)))
             for part in _SPLITTER.split(text.plain)
         ]
+        # Plan: find which entities each sentence mentions, by name or by a
+        # pronoun, and add the words of their first mention to the words of the
+        # sentence: "it is red" then has the name of the thing.
         entity_places = [
             (end, first)
             for end, spans in enumerate(text.mentions)
@@ -133,6 +136,8 @@ def evidence(
         )
         exchanged.append(any(finding.exchanged for finding in findings))
         is_reworded = lowest >= _SURE and _is_reworded(claim, source.text)
+        # The model is slow. It is asked only about statements that the rules
+        # neither settle nor contradict.
         entailed.append(float(is_reworded))
         if (
             lowest >= least
@@ -205,8 +210,12 @@ def _likely(
         if _plain(claim.plain) not in source.statements
     ]
     features, exchanged = evidence(open_, source, entail=entail, least=least)
+    # Logistic regression over the features, fitted on labelled texts; see the
+    # table for the data.
     bias, *weights = table()[_decision(entail)]["value"]
     chances = 1.0 / (1.0 + np.exp(-(features @ np.array(weights) + bias)))
+    # Words and model hardly notice exchanged ends, so the rules put a ceiling
+    # on the probability.
     chances[exchanged] = np.minimum(chances[exchanged], _EXCHANGED)
     chances_by_claim = dict(zip(map(id, open_), chances.tolist(), strict=True))
     return [chances_by_claim.get(id(claim), _VERBATIM) for claim in claims]
@@ -242,9 +251,14 @@ def matches(
     "there are cats" does not say that there are no dogs. With ``nearest`` the nearest is taken,
     whether it says the claim or not, where their words are alike at all.
     """
+    # Plan: take the references nearest in words, those of the same bearer
+    # first; a pair matches if the reference makes the claim likely and, for a
+    # denial, the claim the reference, too.
     claims = renumbered(claims, references)
     close = [
         _fitting(place, near, fit)
+        # Claims are grouped by reference, because each reference is analysed
+        # against all its claims at once.
         for place, near in enumerate(close_to(claims, references))
     ]
     if nearest:
@@ -273,6 +287,8 @@ def matches(
     }
 
     def fits(place: int, i: int) -> bool:
+        # "No dog" is made likely by any text without dogs; only the test in
+        # both directions shows that the reference denies the same.
         denies = not all(unit.polarity for unit in claims[place].units)
         return (place, i) in supported_pairs and not (
             denies and not says(claims[place], [references[i]])[0]
@@ -353,6 +369,8 @@ def _alignment(
     rows, columns = _units(views), _units(other_views)
     if not len(rows[0]) or not len(columns[0]):
         return np.zeros((len(views), len(other_views)))
+    # Best word of each view, then the weighted mean over the words of the
+    # claim; reduceat does this for ragged rows without a loop.
     near = np.maximum.reduceat(
         cosines(rows[0], columns[0]), columns[2], axis=1
     )
@@ -412,6 +430,8 @@ def _worded_as(claim: AnalysedText, written: dict[str, float]) -> AnalysedText:
     spans = {
         span for unit in claim.units if unit.quantity for span in unit.spans
     }
+    # From the last to the first, so that earlier positions stay valid while
+    # the text changes.
     for start, end in sorted(spans, reverse=True):
         numeral_text = text[start:end].lower()
         if numeral_text in written:
@@ -458,6 +478,8 @@ def _one_edit(a: str, b: str) -> bool:
     """Return whether two words are one insertion, deletion, substitution or swap apart."""
     if abs(len(a) - len(b)) > 1 or a == b or a[0] != b[0]:
         return False
+    # Skip the common prefix; the rests then differ at their first letter, and
+    # one edit must make them equal.
     start = next(
         (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y),
         min(len(a), len(b)),

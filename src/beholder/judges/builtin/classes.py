@@ -33,6 +33,8 @@ def values(text: str) -> Values:
     """
     table = _table()
     classes: set[tuple[str, float]] = set()
+    # An age is a number within its unit: "ten years old" and "six months old"
+    # are in different classes and do not exclude each other.
     if "old" in text and (aged := _AGE.match(text)):
         counted = text[: aged.start(1)].replace("-", " ")
         if (age := number(counted)) is not None:
@@ -72,14 +74,15 @@ def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
     Args:
         words: In order, lower case.
     """
-    return [
-        (place, classes)
-        for place, word in enumerate(words)
-        if (classes := values(word))
-        and not (
-            word == "old" and place and _TIMES.fullmatch(words[place - 1])
-        )
-    ]
+    places = []
+    for place, word in enumerate(words):
+        classes = values(word)
+        # "old" after "years" belongs to the age, which is a class of its own.
+        if word == "old" and place and _TIMES.fullmatch(words[place - 1]):
+            continue
+        if classes:
+            places.append((place, classes))
+    return places
 
 
 @lru_cache(maxsize=1 << 15)

@@ -155,6 +155,8 @@ def _attribute(evidence: Evidence, n: Numbers) -> float:
 
 
 def _relation(evidence: Evidence, n: Numbers) -> float:
+    # Words that are anywhere in the text give a small base; the rest comes
+    # from a relation of the target that says the same.
     near = n.relation_anywhere * evidence.coverage
     score = near + (1 - n.relation_anywhere) * evidence.stated
     if (
@@ -172,6 +174,8 @@ def _relation(evidence: Evidence, n: Numbers) -> float:
         return max(
             score, n.present
         )  # texts seldom say where all things are to each other
+    # The target relates the same two things by another verb, so the words
+    # elsewhere are no sign of this one.
     if evidence.between >= n.related and evidence.stated < n.other_verb:
         return min(score, near)
     return score

@@ -75,6 +75,9 @@ def undecided(
     sentence that it nearly repeats, what it says of another thing.
     """
     return {
+        # Sure wordings, denials and exchanges are left to the rules, which the
+        # model does not beat; so are facts in the same words about other
+        # things.
         place: wording(unit, source.graph)
         for place, (unit, unit_evidence) in enumerate(
             zip(source.units, evidence, strict=True)
@@ -156,6 +159,9 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     if len(sentences) < 2:
         return list(sentences)
     words = [statement[a:b].lower() for a, b in word_spans(statement)]
+    # Greedy cover: the first sentence covers the words of the statement best
+    # by frequency weight, the second next best. Rounding makes ties stable
+    # across processors.
     near = cosines(vectors(words), target.word_vectors)
     best = np.zeros((len(words), len(sentences)))
     np.maximum.at(best.T, np.array(target.sentences, np.intp), near.T)

@@ -120,6 +120,8 @@ def _like_groups(alike: Bools) -> list[Group]:
     groups = []
     patterns: set[bytes] = set()
     for row in alike[alike.sum(axis=1) > 1]:
+        # Rows with equal patterns form one group; the bytes of a row are its
+        # key.
         if row.tobytes() in patterns:
             continue
         patterns.add(row.tobytes())
@@ -145,6 +147,8 @@ def _assign(
         places = np.subtract.outer(
             np.arange(len(rows)), np.arange(len(columns))
         )
+        # Texts tend to name things in the same order, which decides between
+        # counterparts that fit as well.
         order = -_IN_ORDER * np.abs(places)
         assigned_rows, chosen = _assignment(fit[np.ix_(rows, columns)] + order)
         for row, column in zip(
@@ -177,6 +181,8 @@ def _apply_ties(
     )
     least = np.zeros((len(source_names), len(target_names)), similarity.dtype)
     ceiling, factor = np.full_like(least, np.inf), np.ones_like(least)
+    # Nouns without a mark in common have no tie (see tied_by), so only pairs
+    # that share one are looked up instead of all pairs.
     places = by_key(
         (mark, column)
         for column, (noun, _) in enumerate(target_names)
@@ -188,6 +194,8 @@ def _apply_ties(
         }:
             target_head, full = target_names[column]
             tie_name = tie(head, target_head)
+            # Different specifiers outweigh the common head: a street sign is
+            # no stop sign.
             if tie_name in ("same", "more") and named_apart(name, full):
                 ceiling[row, column] = _SAME_HEAD
             elif tie_name in _LEAST:
@@ -239,6 +247,9 @@ def _resolve(
     Returns:
         (n,), which things find all their counterparts taken.
     """
+    # Plan: find counterparts that are claimed by more like things than there
+    # is room for, keep the best claimants by a global assignment, and give the
+    # others their second best or none.
     unpaired = np.zeros(len(best), dtype=np.bool_)
     claims: dict[int, list[int]] = defaultdict(list)
     for entity in source.graph.entities:
@@ -261,6 +272,8 @@ def _resolve(
     rows, columns = _assignment(fit)
     assigned = dict(zip(rows.tolist(), columns.tolist(), strict=True))
     for place, room, claimants in crowded:
+        # The claimant of the assignment stays, then the best fit; the index
+        # makes the order total.
         claimants.sort(
             key=lambda i: (assigned.get(i) != place, -fit[i, place], i)
         )
@@ -372,6 +385,8 @@ def relation_agreement(
             default=0.0,
         )
 
+    # Only within groups of like entities: elsewhere names already decide, and
+    # all pairs would be slow.
     for rows, columns in groups:
         for row, column in product(rows.tolist(), columns.tolist()):
             total = 0.0

@@ -78,6 +78,9 @@ def exchanged(
     if not moved:
         return {}
     entities = source.graph.entities
+    # Plan: a unit is exchanged if the target gives it to the counterpart of a
+    # rival only. The rival must be named like the owner, or the exchange must
+    # be mutual between two things that are the only ones of their name.
     called = pairs.similarity >= _SAME
     alike = np.maximum(called.sum(axis=1), (called @ called.T).sum(axis=1))
     alone = alike <= 1
@@ -104,15 +107,17 @@ def _known_counterparts(
     source: AnalysedText, pairs: Counterparts
 ) -> dict[int, int]:
     """The counterparts of named, affirmed things that are surely called the same."""
-    return {
-        entity.index: counterpart
-        for entity in source.graph.entities
-        if entity.kind == "thing"
-        and entity.polarity
-        and (counterpart := int(pairs.best[entity.index])) >= 0
-        and pairs.similarity[entity.index, counterpart] >= _NAME_LIKENESS
-        and not pairs.unpaired[entity.index]
-    }
+    counterparts = {}
+    for entity in source.graph.entities:
+        index, counterpart = entity.index, int(pairs.best[entity.index])
+        if entity.kind != "thing" or not entity.polarity or counterpart < 0:
+            continue
+        if (
+            pairs.similarity[index, counterpart] >= _NAME_LIKENESS
+            and not pairs.unpaired[index]
+        ):
+            counterparts[index] = counterpart
+    return counterparts
 
 
 def _attribute_owners(

@@ -83,6 +83,10 @@ def find(
         if open_
         else {}
     )
+    # Plan: rules decide first; units that rules leave open get the probability
+    # of rules and model together; sentences that the model finds rewritten
+    # overrule what is not repeated elsewhere; last, faults that only follow
+    # from another fault are excused.
     values = [value(unit_evidence, n) for unit_evidence in evidence]
     findings = [
         _both(unit_evidence, answers[place], n)
@@ -115,6 +119,8 @@ def find(
                     where,
                     further=() if inside else (change.span,),
                 )
+    # If a thing is missing, its attributes and relations are missing, too; one
+    # mistake should be reported once.
     absent = {
         unit.subject
         for unit, finding in zip(source.units, findings, strict=True)
@@ -163,6 +169,8 @@ def _both(evidence: Evidence, chances: Chances, n: Numbers) -> Finding:
         if chance < _EVEN and says_otherwise(evidence, n)
         else ""
     )
+    # Absence is sure only for plain things and attributes; places and numbers
+    # can be stated in too many ways.
     is_thing = evidence.kind in ("entity", "attribute")
     plain = is_thing and evidence.affirmed and not evidence.vague
     clear = (

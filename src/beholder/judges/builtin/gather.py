@@ -97,6 +97,9 @@ class _Gathering:
     def all(self) -> tuple[Evidence, ...]:
         """The evidence on each unit."""
         units = self._source.units
+        # Plan: evidence by kind of unit first, each with its own tables; then
+        # exchanges, which need all of them; then the figures that all units
+        # share.
         evidence_by_place: dict[int, Evidence] = {}
         for place, unit in enumerate(units):
             if unit.kind == "entity":
@@ -158,6 +161,8 @@ class _Gathering:
         same = self._numbers.same
         target_words, where = twin.mentions[0].text, (twin.mentions[0].span,)
         closest = self._closest[index]
+        # The nearest thing by plain vectors is of the same class but lowered
+        # by a tie: the target names another kind in its place.
         excluded = bool(
             name_likeness < same
             and all(name != "number" for name, _ in values(head))
@@ -195,6 +200,8 @@ class _Gathering:
             self._others,
             self._others[counterpart],
         )
+        # Plan: compare the amount with those of all target things of the name,
+        # not only the counterpart: "two dogs" may be "a dog ... another dog".
         called_so = np.flatnonzero(self._called_so[index]).tolist()
         alike = sorted(
             {
@@ -217,6 +224,8 @@ class _Gathering:
             and not self._is_part(index, counterpart),
         )
         is_single = 1 in (amount(source_entities[index]), amount(twin))
+        # Long descriptions often mention one thing of several, and "about ten"
+        # excludes no near number; neither is a contradiction.
         excluded = excluded and not (
             (is_single and not self._brief)
             or roughly(source_entities[index], self._source.graph.text)
@@ -269,6 +278,8 @@ class _Gathering:
             return evidence
         owners = target.property_owners
         stated, best, on_own, on_alike = self._likenesses[row]
+        # A value of the counterpart excludes this one only if the thing has
+        # one value of that kind, at one place, and it is not its material.
         against = [
             j
             for j in agreement.excluded.get(row, ())
@@ -289,6 +300,8 @@ class _Gathering:
             and unit.share
             and shares_exclude(self._own[index], twin)
         )
+        # The words to show, in order of strength: a denial, another share,
+        # another value of the class.
         if denied:
             target_words = (
                 property_.text
@@ -499,6 +512,8 @@ def _property_agreement(
     ]
     there = [property_.value for property_ in target.properties]
     similarity = said_in(source_values, there)
+    # A value of one content word is compared as a whole phrase as well, as its
+    # vector may be nearer than that of its words.
     single = [
         row
         for row, value in enumerate(source_values)
@@ -537,6 +552,7 @@ def _by_entity(
         u for u in source.units if u.kind == "attribute" and not u.quantity
     ]
     owners = [unit.subject for unit in attributes]
+    # What a thing does in the moment identifies it less than what it is like.
     weights = np.array(
         [_STATE if source.is_state(unit) else 1.0 for unit in attributes]
     )

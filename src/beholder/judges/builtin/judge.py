@@ -99,6 +99,9 @@ def _presence(operation: Presence, entail: bool) -> list[Grade]:
     """
     there = analysed(operation.target)
     findings_by_unit: dict[tuple[str, tuple[int, ...]], Finding] = {}
+    # With the source text, units are those of its graph, which the rules
+    # compare in context; a question about anything else is parsed from its own
+    # words.
     if operation.source is not None:
         about = analysed(operation.source)
         findings_by_unit = {
@@ -192,7 +195,11 @@ def _criteria(
         # A text that does not name the thing is silent about it, unless the rules see a denial.
         denied = findings if is_named else find(claim, there)
         against = [finding for finding in denied if finding.contradiction]
-        state = MET if holds else CONTRADICTED if against else NOT_MENTIONED
+        state = NOT_MENTIONED
+        if holds:
+            state = MET
+        elif against:
+            state = CONTRADICTED
         relevant = findings if holds else against
         spans = sorted(
             {span for finding in relevant for span in finding.where}
@@ -261,6 +268,8 @@ def _phrase(question: Question, target: AnalysedText, entail: bool) -> Finding:
     same_kind = [
         pair for pair in unit_findings if pair[0].kind == question.kind
     ]
+    # The question of an attribute or relation also names its things; only the
+    # unit itself is asked about.
     parts = (
         same_kind if question.kind != "entity" and same_kind else unit_findings
     )
@@ -294,6 +303,8 @@ def is_visible(statement: Statement, text: AnalysedText) -> bool:
     ):
         return False
     words = re.findall(r"[a-z]+(?:-[a-z]+)*", statement.text.lower())
+    # Any word of inference or mood makes the statement invisible; opinion only
+    # if the attribute says nothing else.
     if not (_words("inference") | MOOD).isdisjoint(words):
         return False
     if statement.kind == "attribute":

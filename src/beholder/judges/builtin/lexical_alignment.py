@@ -96,6 +96,8 @@ def _in_order(similarity: FloatArray) -> FloatArray:
     if n < 2 or m < 2:
         return np.zeros(0)
     first, second = similarity[:-1], similarity[1:]
+    # For each gap up to the limit, both words of a pair must match words in
+    # that order; a longer gap is no phrase any more.
     best = np.max(
         [
             (first[:, : m - gap] * second[:, gap:]).max(axis=1)
@@ -121,6 +123,8 @@ def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
     if not ordered:
         return value
     content = weights[_content(text)]
+    # A pair weighs the geometric mean of its words, so that a pair with a
+    # function word counts little.
     neighbours = np.average(
         np.max(ordered, axis=0), weights=np.sqrt(content[:-1] * content[1:])
     )

@@ -153,6 +153,8 @@ def _by_senses(source: str, target: str, part: Part) -> Tie:
         return ""
     if not a.isdisjoint(b):
         return "same"
+    # Common ancestors without direct relation mean other kinds; without common
+    # ancestors nothing is known.
     above_a, above_b = general(source, part), general(target, part)
     if not a.isdisjoint(above_b):
         return "more"
@@ -221,6 +223,8 @@ def word_likeness(
     for i, j in np.argwhere(similarity >= _LEAST_COSINE).tolist():
         if says(sources[i], targets[j]):
             similarity[i, j] = 1.0
+        # A word of a class means its value: the cosine of "left" and "right"
+        # is high, so it is lowered.
         elif first[i]:
             similarity[i, j] *= (
                 EXCLUDED if exclude(first[i], second[j]) else _OUT_OF_CLASS

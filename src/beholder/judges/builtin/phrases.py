@@ -32,6 +32,8 @@ def question_graph(question: Question) -> SceneGraph:
             subject.relations,
         )
     object_phrase = _noun_phrase(question.object)
+    # Both phrases were parsed alone, so the entities of the second are
+    # renumbered behind those of the first.
     shift = len(subject.entities)
     entities = [
         *subject.entities,
@@ -47,6 +49,8 @@ def question_graph(question: Question) -> SceneGraph:
     words = question.text.lower().split()
     base = [lemma(words[0], "VERB", "VBZ"), *words[1:]] if words else []
     verb = bool(base) and _is_verb(question)
+    # "Held by" exchanges doer and object, as the parser would have marked in a
+    # sentence.
     passive = verb and bool(words) and words[-1] == "by"
     relation = Relation(
         first,

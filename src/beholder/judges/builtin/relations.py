@@ -39,6 +39,8 @@ def related(
     by_first, by_second = strength[first], strength[second]
     straight = np.sqrt(by_first[:, subjects] * by_second[:, objects])
     crossed = np.sqrt(by_first[:, objects] * by_second[:, subjects])
+    # Best ends first, so that the search below may stop early. A stable sort
+    # keeps the result independent of the processor.
     order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
     evidence_by_place: dict[int, Evidence] = {}
     tables = (table.tolist() for table in (verbs, straight, crossed, order))
@@ -47,6 +49,8 @@ def related(
     ):
         best, reverse, ends = _look(predicate, target, *rows)
         denied, contradiction, at = False, "", best.at
+        # The exchanged reading counts only where nothing says the relation as
+        # it is.
         if reverse.value >= _ENDS > best.value:
             at = reverse.at
             contradiction = _relation_text(target, at)

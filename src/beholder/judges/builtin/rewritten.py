@@ -142,6 +142,9 @@ def rewritten(
     there = {
         words: {target.words[i] for i in words} for words in target_sentences
     }
+    # Plan: for each sentence of the source that the target lacks, look for an
+    # exchange of phrases by the words alone; otherwise pair it with its most
+    # similar sentence and ask the model, all pairs in one batch.
     near = []
     changes: list[Change] = []
     for place, words in enumerate(source_sentences):
@@ -173,6 +176,8 @@ def rewritten(
         elif words and least <= (
             shared := _shared(sentence_words, best, target)
         ):
+            # Nearly the same words with one difference are usually one wrong
+            # fact; then a less sure model suffices.
             close = shared >= _CLOSE * max(len(words), len(best))
             if shared < (max(len(words), len(best)) if close else len(words)):
                 near.append((place, words, best, close))
@@ -246,6 +251,8 @@ def _exchanged(
         [word.removesuffix("s") for word in words]
         for words in (source_words, there)
     )
+    # Plan: cut off what both begin and end with, then try all cuts of the
+    # middle into first, between and second phrase.
     length = len(source_stems)
     if (
         sorted(source_stems) != sorted(target_stems)
@@ -267,6 +274,8 @@ def _exchanged(
             source_stems[second_start:end],
         )
         if target_stems[start:end] == second + between + first:
+            # Words that repeat around the cut belong to the context and not to
+            # the exchanged phrases.
             before = _alike_from(
                 source_words[first_end:second_start][::-1],
                 source_words[:start][::-1],
@@ -333,6 +342,8 @@ def _differences(
     exchanged = sure or all(
         last - first == end - start <= _FEW
         and _is_alike(sentence_words[last - 1], there[end - 1])
+        # A difference with new words is reported at these words; words that
+        # were only left out, at the place where they would be.
         for _, first, last, start, end in differing
     )
     changes = []

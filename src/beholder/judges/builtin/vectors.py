@@ -44,6 +44,8 @@ class VectorTable:
 
     def _add(self, phrases: Collection[str]) -> None:
         new = [phrase for phrase in phrases if phrase not in self._rows]
+        # A full table is cleared rather than evicted row by row: texts of one
+        # run share words, and the next calls fill it again.
         if len(self._rows) + len(new) > len(self._table):
             self._rows.clear()
             new = list(phrases)

@@ -101,13 +101,20 @@ def locate(quote: str, text: str) -> tuple[Span, ...]:
     must follow in this order.
     """
     spans: list[Span] = []
+    # Plan: cut the quote at each ellipsis and find the passages one after the
+    # other, each behind the one before.
     for passage in re.split(r"\.{3,}|…", quote):
         words = passage.strip(_EDGES).split()
         if not words:
             continue
+        # Blanks match any blanks, and typographic variants of a character
+        # (quotes, dashes) match each other: models normalise both when they
+        # copy.
         exact = r"\s+".join(
             "".join(_VARIANTS.get(c, re.escape(c)) for c in w) for w in words
         )
+        # A passage must not begin or end within a word, except in scripts that
+        # do not separate words.
         left_edge, right_edge = (
             r"(?<!\w)" * _bounded(words[0][0]),
             r"(?!\w)" * _bounded(words[-1][-1]),
@@ -254,9 +261,13 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         Raises:
             BadAnswer: The evidence is missing, or is not in the text.
         """
+        # A silent answer has nothing to quote, and the words in a picture
+        # cannot be located.
         if state in (None, NOT_MENTIONED) or self.images:
             return TextAnswer(state)
         quote = quoted(row)
+        # A quote that is not in the text is a bad answer even where none was
+        # required: it shows that the judge made it up.
         spans = locate(quote, self.text)
         if not spans and (
             (quote and self.text.strip()) or self._needs_quote(index, state)
@@ -285,11 +296,15 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         leading = [
             state for state, count in counts.items() if count == highest_count
         ]
+        # A tie must not be decided by the order of the judges; each operation
+        # says which state is the cautious one.
         tied = len(leading) > 1
         state = self._doubtful(index, leading) if tied else leading[0]
         agreed = [vote for vote in votes if vote.state == state] or [
             TextAnswer(state)
         ]
+        # Of the judges that agree, prefer one with evidence: a page can then
+        # show where the answer comes from.
         best_vote = next(
             (vote for vote in agreed if vote.spans or vote.evidence), agreed[0]
         )
@@ -437,6 +452,8 @@ class AnswerQuestions(FromText, name="answer_questions"):
                 ]
             elif question.third:
                 fewest = None
+            # For an estimate of the cost: if the text has no words to quote,
+            # an answer that needs a quote is not the likely one.
             likely = fewest if question.third and not self._begins else typical
             items.append(TextItem(text, self._forms(question), likely, fewest))
         return items
@@ -455,6 +472,9 @@ class AnswerQuestions(FromText, name="answer_questions"):
         quote = (
             _WORDS if question.third and not self.images else _PERHAPS_WORDS
         )
+        # Answers that state something need a quote, silent ones must not have
+        # one. The schema has one form of row for each, so a server that keeps
+        # to schemas cannot mix them.
         forms: list[RowForm] = []
         if speaking or not question.options:
             choice = one_of(speaking).schema if speaking else _WORDS
@@ -476,6 +496,9 @@ class AnswerQuestions(FromText, name="answer_questions"):
             if option.lower() == answer.lower()
         ]
         letter = _LETTER.fullmatch(answer)
+        # Letters first: an option may itself be a single letter, and the
+        # letter in the prompt was the instruction. A longer answer that equals
+        # an option is that option.
         place = (
             LETTERS.index(letter[1].upper())
             if letter
@@ -485,6 +508,8 @@ class AnswerQuestions(FromText, name="answer_questions"):
             return question.options[place]
         if alike:
             return answer if answer in alike else alike[0]
+        # Models write "not mentioned" in their own way even where an option
+        # for it is listed.
         if answer.lower().strip(" .").replace("_", " ") in _SILENT:
             if question.silent_option is not None:
                 return question.silent_option

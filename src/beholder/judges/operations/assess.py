@@ -122,6 +122,8 @@ class Assess(PanelOperation[Assessment], name="assess"):
 
     async def put(self, model: Respondent) -> Assessment:
         """Ask for a reason and a number for each aspect."""
+        # A prompt may have a longer text for an aspect when a rubric is asked
+        # for; prompts of users need not have it.
         ending = "_rubric" if self.rubric else ""
         sections = model.template.sections
         parts: dict[str, str | None] = {
@@ -252,6 +254,8 @@ class Rank(PanelOperation[list[int]], name="rank"):
 
     def _each_once(self, numbers: Iterator[int]) -> list[int]:
         ranks, n = list(numbers), len(self.texts)
+        # Ties and gaps are refused: means over judges and orders need a
+        # permutation.
         if sorted(ranks) != list(range(1, n + 1)):
             raise BadAnswer(
                 f"'ranks' must hold each of 1 to {n} exactly once, got {ranks}"

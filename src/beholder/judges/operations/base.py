@@ -73,6 +73,9 @@ class Operation(ABC, Generic[T_co]):
     def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
         super().__init_subclass__(**further)
         if name:
+            # The same class may be defined twice, when a module is reloaded or
+            # a script is run again in a worker; another class of that name is
+            # a mistake.
             registered = OPERATIONS.get(name, cls)
             if (registered.__module__, registered.__qualname__) != (
                 cls.__module__,
@@ -286,6 +289,9 @@ class Respondent:
         """
         name, statements = section
 
+        # Plan: ask for all rows in one request, keep those that can be read,
+        # and ask once more for the rest. The ids of the statements are in the
+        # schema, so that a row cannot be given to another statement.
         def table_of(place: int) -> dict[str, object]:
             definitions = {
                 column: definition[min(place, len(definition) - 1)]
@@ -307,6 +313,8 @@ class Respondent:
         }
         rows_by_index: dict[int, Mapping[str, Any]] = {}
         missing = list(enumerate(statements))
+        # Twice at most: a model that keeps leaving out rows must not cost more
+        # and more.
         for again in (None, "again"):
             if not missing:
                 break
@@ -319,6 +327,8 @@ class Respondent:
                 id=number_of(sorted(ids)),
                 **shapes,
             )
+            # Where rows depend on their statement, the schema lists the forms
+            # of each id.
             if forms:
                 row_shape = replace(
                     row_shape, schema=_row_schema(row_shape.schema, ids, forms)
@@ -342,6 +352,7 @@ class Respondent:
                 fewest=table_of(2),
             )
             for index, row in rows_by_id.items():
+                # One bad row must not cost the others; it is asked for again.
                 with suppress(BadAnswer):
                     rows_by_index[index] = (
                         parse_row(index, row) if parse_row else row

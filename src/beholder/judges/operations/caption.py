@@ -177,6 +177,7 @@ class Review(ModelOperation[list[str]], name="review"):
         reviews = [text.strip() for text in texts]
         if len(set(reviews)) < n:
             raise BadAnswer("two reviews are the same")
+        # Form and length must not give away which kind of review it is.
         for place, text in enumerate(reviews, start=1):
             if _LIST_LINE.search(text):
                 raise BadAnswer(

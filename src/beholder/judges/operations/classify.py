@@ -53,6 +53,8 @@ class Classify(ModelOperation[list[Category]], name="classify"):
         listed = "\n".join(
             f"- {name}: {meaning}" for name, meaning in self.categories.items()
         )
+        # Names and ratings are enumerations in the schema: a category that is
+        # not listed cannot be returned by a server that keeps to it.
         category = obj(
             self._category,
             name=one_of(names),

@@ -92,6 +92,8 @@ class PlaceText(FromText, name="place_text"):
         quote, evidence_name = quoted(row), row["evidence"]
         if evidence_name == PICTURE:
             return TextAnswer(state, evidence=PICTURE, quote=quote)
+        # The named part of the context first, then the others: right words
+        # under a wrong name are evidence all the same.
         for name in dict.fromkeys((evidence_name, *self.context)):
             if spans := locate(quote, self.context.get(name, "")):
                 return TextAnswer(state, spans, evidence=name, quote=quote)

@@ -84,6 +84,8 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
                 costly=self.costly,
             )
 
+        # One request a unit: a grade from the distribution of the first token
+        # needs an answer that begins with the digit.
         return list(await asyncio.gather(*map(grade_question, self.questions)))
 
     def merge(self, answers: Sequence[list[Grade]]) -> list[Grade]:
@@ -146,6 +148,8 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
         ):
             return None  # every way to say nothing
         copied_words = string().read(value, name).strip(_AROUND).split()
+        # A long passage is no contradiction of one unit but the whole
+        # sentence, which would mark too much.
         if len(copied_words) > _WORDS_AT_MOST:
             return None
         pattern = (

@@ -122,6 +122,8 @@ class _Rate(PanelOperation[Rating]):
     def merge(self, answers: Sequence[Rating]) -> Rating:
         """Mean rating, rounded; the reasons of all; the breaks that more than half of them name."""
         reasons = " | ".join(rating.reason for rating in answers)
+        # A judge may leave breaks out (None), which differs from seeing none
+        # (empty); only the former does not vote.
         breaks_by_judge = [
             rating.breaks for rating in answers if rating.breaks is not None
         ]
@@ -209,6 +211,8 @@ class RateSequence(_Rate, name="rate_sequence"):
         }
         untrusted: dict[str, Untrusted] = {"shot": _lines(self.frames)}
         settings = {"context": self.context}
+        # Pictures are attached without names, examples first. The prompt must
+        # say which numbers are which sequence.
         if self.examples:
             numbered = list(enumerate(self.examples, start=1))
             entries = [

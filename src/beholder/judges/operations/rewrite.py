@@ -32,7 +32,7 @@ class Rewrite(ModelOperation[str], name="rewrite"):
     phrase: str
 
     async def put(self, model: Respondent) -> str:
-        """Ask for the phrase without its ambiguity."""
+        """Ask for the noun phrase."""
         return await model.text(
             model.render({"phrase": self.phrase}),
             _noun_phrase,
@@ -175,6 +175,9 @@ class ReviseText(ModelOperation[str], name="revise_text"):
                 f"give the whole text, in at most {self.max_characters} characters"
             )
         spans = [mark.span for mark in self.marks if mark.span is not None]
+        # Plan: a correction may change the marked sentences and add a sentence
+        # for each omission, and nothing else. So sentences without a mark must
+        # still be there, and each new word must come from a mark.
         unmarked = [
             part.of(self.text)
             for part in RuleSplitter().split(self.text)
@@ -182,11 +185,15 @@ class ReviseText(ModelOperation[str], name="revise_text"):
                 start < part.end and part.start < end for start, end in spans
             )
         ]
+        # An omission has no place of its own; it may be added to any sentence,
+        # which then counts as changed.
         changed = [sentence for sentence in unmarked if sentence not in text]
         if len(changed) > len(self.marks) - len(spans):
             raise BadAnswer(
                 f"only marked sentences may change; keep {changed[0]!r} as it was"
             )
+        # Stems, not words: a correction may need another form ("dog" for
+        # "dogs").
         known_stems = {
             stem
             for part in (self.text, *map(_describe_mark, self.marks))
@@ -280,6 +287,8 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
             raise BadAnswer(
                 "'clauses' is empty; the text has at least one clause"
             )
+        # The source clauses should cover the text. A few words may be missing,
+        # such as an "and" between two clauses.
         words = Counter(
             _WORD.findall(sanitise(self.text))
         )  # as the judge was shown it

@@ -216,13 +216,14 @@ class Verify(PanelOperation[list[bool]], name="verify"):
         Raises:
             ItemError: The model left out a statement twice.
         """
-        evidence_note = (
-            "reference"
-            if not self.images
-            else "both"
-            if self.reference is not None
-            else "picture"
-        )
+        # The section of the prompt must name what is shown: there may be no
+        # reference text at all, or no picture.
+        if not self.images:
+            evidence_note = "reference"
+        elif self.reference is None:
+            evidence_note = "picture"
+        else:
+            evidence_note = "both"
         rows = await model.rows(
             ("statement", self.claims),
             {"supported": (boolean(), True)},
