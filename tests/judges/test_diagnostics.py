@@ -13,7 +13,7 @@ import pytest
 from beholder.backends import Answer, Request, Sample, Scripted
 from beholder.judges import LLMJudge
 from beholder.judges.diagnostics import (
-    KNOWN,
+    OBVIOUS,
     SCENE,
     check_steadiness,
     diagnose,
@@ -29,7 +29,7 @@ def graded(grade: int) -> Answer:
 def knows(request: Request) -> int:
     """The right grade of a question about the scene."""
     text = request.messages[-1].text
-    for probe in KNOWN:
+    for probe in OBVIOUS:
         question = probe.question
         fences = [f"<text>\n{question.text}\n</text>"]
         fences += (

@@ -46,7 +46,7 @@ def judge(grade: Callable[[str], int | str]) -> LLMJudge:
 def measured(grade: Callable[[str], int | str], **options: float) -> Fitness:
     return asyncio.run(
         fitness(
-            judge(grade), asked=FOUR, threshold=options.get("threshold", 3)
+            judge(grade), selection=FOUR, threshold=options.get("threshold", 3)
         )
     )
 

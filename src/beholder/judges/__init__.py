@@ -54,7 +54,7 @@ _ENDPOINT_OPTIONS = ("base_url", "key_env", "batch")
 
 
 def judge(
-    given: str | Spec,
+    spec: str | Spec,
     *,
     answers: AnswerStore | None = None,
     budget: Budget | None = None,
@@ -64,7 +64,7 @@ def judge(
     """Build a judge from its spec.
 
     Args:
-        given: ``"openai:gpt-4.1"``, ``"openai('gpt-4.1', temperature=0.7, replicates=3)"``, or
+        spec: ``"openai:gpt-4.1"``, ``"openai('gpt-4.1', temperature=0.7, replicates=3)"``, or
             ``"panel(members=[openai('a'), hf('b')])"``, for short ``"panel(openai:a, hf:b)"``.
         answers: Where answers are kept; in memory if None.
         budget: What may be spent; no limit if None.
@@ -78,7 +78,7 @@ def judge(
         ConfigError: An unknown judge, model or option; the message names what there is.
     """
     return _build(
-        tool(given), answers or Answers(), budget or Budget(), tally, options
+        tool(spec), answers or Answers(), budget or Budget(), tally, options
     )
 
 
@@ -123,6 +123,9 @@ def _build_model(
         raise ConfigError(
             f"{str(spec)!r} names no model; write for example {spec.name}:MODEL"
         )
+    # Replicates are repeats of one model, judged as a panel. They need a
+    # temperature above 0: at 0 the server would repeat its answer and the
+    # agreement between repeats would mean nothing.
     replicates = arguments.pop("replicates", 1)
     if not isinstance(replicates, int) or replicates < 1:
         raise ConfigError(
@@ -133,28 +136,34 @@ def _build_model(
             f"{spec}: {replicates} replicates at temperature 0 would repeat one answer; use a"
             f" temperature above 0, or leave it out for {_REPEATS_AT:g}"
         )
-    own = {
+    # The options of the judge are taken out first; whatever is left belongs to
+    # the backend, which checks the names itself.
+    judge_options = {
         name: arguments.pop(name)
         for name in _JUDGE_OPTIONS
         if name in arguments
     }
-    check_types(LLMJudge, own, str(spec))
-    if own.get("prompts") is not None:
-        own["prompts"] = Path(own["prompts"])
+    check_types(LLMJudge, judge_options, str(spec))
+    if judge_options.get("prompts") is not None:
+        judge_options["prompts"] = Path(judge_options["prompts"])
+    # Facts about the server, such as its dialect, are kept beside the answers,
+    # so that a resumed run need not probe again.
     if BACKENDS.takes(spec.name, "facts"):
         arguments.setdefault("facts", answers)
     model = backend(spec.name, spec.argument, **arguments)
-    judge = LLMJudge(model, answers=answers, budget=budget, tally=tally, **own)
+    judge = LLMJudge(
+        model, answers=answers, budget=budget, tally=tally, **judge_options
+    )
     return judge if replicates == 1 else Panel([judge] * replicates, answers)
 
 
-def takes(given: str | Spec, option: str) -> bool:
+def takes(spec: str | Spec, option: str) -> bool:
     """Return whether a judge, or a member of a panel, has a use for an option of ``judge``.
 
     Raises:
         ConfigError: The spec cannot be read, or a panel has no members.
     """
-    return _takes(tool(given), option)
+    return _takes(tool(spec), option)
 
 
 def _takes(spec: Spec, option: str) -> bool:
@@ -173,11 +182,11 @@ def _members(panel: Spec) -> list[Spec]:
         ConfigError: It has none, or anything else.
     """
     members = panel.options.get("members")
-    others = [
+    unexpected = [
         *panel.options.keys() - {"members"},
         *([panel.argument] if panel.argument else []),
     ]
-    if not members or not isinstance(members, list) or others:
+    if not members or not isinstance(members, list) or unexpected:
         raise ConfigError(
             f"{panel}: expected judges alone, as in panel(openai:a, openai:b)"
         )
@@ -186,10 +195,12 @@ def _members(panel: Spec) -> list[Spec]:
 
 def _check_known(spec: Spec) -> None:
     """Raise UnknownNameError if there is no judge of that name."""
-    known = [*JUDGES.names(), *BACKENDS.names()]
-    if spec.name in known:
+    registered_names = [*JUDGES.names(), *BACKENDS.names()]
+    if spec.name in registered_names:
         return
-    close = get_close_matches(spec.name.lower(), known, n=1)
+    # A name alone is more likely a misspelt judge or a model of OpenAI than a
+    # server; a name with an argument may be a server with an OpenAI protocol.
+    close = get_close_matches(spec.name.lower(), registered_names, n=1)
     if close:
         hint = f"did you mean {close[0]!r}?"
     elif spec.argument is None and not spec.options:

@@ -70,7 +70,7 @@ class AnswerDatabase(AnswerTables):
         self._database.close()
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """See ``AnswerStore.put_whole``."""
+        """Store the record of a complete answer and delete its draws."""
         # One statement is one transaction, and all its parts see the state before it.
         replaced = "WITH replaced AS (DELETE FROM beholder_answers WHERE key = ANY(:draws)"
         replaced += " RETURNING cost) "
@@ -91,7 +91,7 @@ class AnswerDatabase(AnswerTables):
                 f"{clause} ORDER BY created, key LIMIT :n", n=_PAGE, **last
             )
         ):
-            yield from self._read(rows)
+            yield from self._parse_rows(rows)
             clause = "WHERE (created, key) > (:created, :key)"
             last = {"key": rows[-1][1], "created": rows[-1][2]}
 

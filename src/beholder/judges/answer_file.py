@@ -104,7 +104,7 @@ class AnswerTables(ABC):
         return {str(name): str(text) for name, text in rows}
 
     def claim(self, name: str) -> bool:
-        """See ``ServerFacts.claim``; a claim that is not renewed expires."""
+        """Claim a fact of a server for this process; a claim that is not renewed expires."""
         claims = f"{self.prefix}claims"
         claimed = self._change(
             f"INSERT INTO {claims} VALUES (:name, :owner, now() + {self.seconds})"  # noqa: S608
@@ -117,7 +117,7 @@ class AnswerTables(ABC):
         return claimed > 0
 
     def release(self, name: str) -> None:
-        """See ``ServerFacts.release``."""
+        """Release a claim of this process."""
         self._change(
             f"DELETE FROM {self.prefix}claims WHERE name = :name AND owner = :owner",  # noqa: S608
             name=name,
@@ -156,9 +156,9 @@ class AnswerTables(ABC):
         )
 
     def _records(self, clause: str, **values: object) -> Iterator[Record]:
-        return self._read(self._stored(clause, **values))
+        return self._parse_rows(self._stored(clause, **values))
 
-    def _read(self, rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
+    def _parse_rows(self, rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
         """Answers; unreadable ones are removed at the end, so that they are requested again."""
         broken = []
         for place, key, _, answer, *values in rows:
@@ -169,6 +169,8 @@ class AnswerTables(ABC):
                 broken.append(place)
             else:
                 yield record
+        # Only after the iteration: deleting rows while the cursor is open
+        # would disturb it.
         for place in broken:
             self._put_aside(place)
 
@@ -295,7 +297,7 @@ class AnswerFile(AnswerTables):
         return int(n_calls), float(cost)
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """See ``AnswerStore.put_whole``."""
+        """Store the record of a complete answer and delete its draws."""
         replaced = {f"draw{place}": key for place, key in enumerate(draws)}
         places = ", ".join(f":{name}" for name in replaced)
         paid = f"(SELECT total(cost) + 0 * :cost FROM answers WHERE key IN ({places}))"  # noqa: S608
@@ -352,26 +354,28 @@ class AnswerFile(AnswerTables):
                AND typeof(model) = 'text' AND typeof(operation) = 'text'
                GROUP BY model, operation ORDER BY model, operation"""
         )
-        return [AnswerCount(*map(_shown, row)) for row in rows]
+        return [AnswerCount(*map(_printable, row)) for row in rows]
 
     def size(self) -> int:
         """Bytes of the file."""
         return self.path.stat().st_size
 
     def knows_costs(self) -> bool:
-        """Whether the cost of every answer is known."""
+        """Return whether the cost of every answer is known."""
         return not any(
             self._select("SELECT 1 FROM answers WHERE cost IS NULL LIMIT 1")
         )
 
     def judging(self) -> Judging:
-        """What judges were asked, and how much of their probability was on digits."""
+        """Return the number of answers, their tokens and the probability on digits in grades."""
         total = "total(json_extract(answer, '$.usage.{}'))"
         names = ("prompt", "cached", "completion")
         (sums,) = self._select(
             f"SELECT count(*), {', '.join(map(total.format, names))} FROM answers"  # noqa: S608
             " WHERE json_valid(answer)"
         )
+        # Graded answers are those whose first token has a distribution; a
+        # sample of them by key suffices for the median.
         graded = self._select(
             "SELECT answer FROM answers WHERE json_valid(answer)"
             " AND json_type(answer, '$.samples[0].first') = 'array' ORDER BY key LIMIT :most",
@@ -379,8 +383,8 @@ class AnswerFile(AnswerTables):
         )
         masses = [digit_mass(Answer.from_json(text)) for (text,) in graded]
         n, prompt, cached, completion = map(int, sums)
-        known = [mass for mass in masses if mass is not None]
-        return Judging(n, prompt, cached, completion, known)
+        measured_masses = [mass for mass in masses if mass is not None]
+        return Judging(n, prompt, cached, completion, measured_masses)
 
     def prune(self, *, older_than: float) -> int:
         """Remove answers that are older than some seconds; returns how many."""
@@ -420,7 +424,7 @@ class AnswerFile(AnswerTables):
         )
 
 
-def _shown(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     """A value as it can be printed, also if its bytes are damaged."""
     return (
         value.encode("utf-8", "replace").decode()

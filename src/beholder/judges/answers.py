@@ -83,7 +83,7 @@ class Record:
 
     @property
     def is_draw(self) -> bool:
-        """Whether it holds some of the samples only."""
+        """Return whether the record contains only some of the samples."""
         return _DRAW in self.request
 
     def __post_init__(self) -> None:
@@ -158,7 +158,7 @@ class AnswerCache(ServerFacts, Protocol):
         """Store an answer; durable when this returns."""
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """See ``AnswerStore.put_whole``."""
+        """Store the record of a complete answer and delete its draws."""
 
     def records(self) -> Iterator[Record]:
         """All answers, oldest first; those that cannot be read are put aside at the end."""
@@ -216,12 +216,12 @@ class Answers:
 
     def __init__(
         self,
-        own: AnswerStore | None = None,
+        store: AnswerStore | None = None,
         shared: AnswerCache | None = None,
         heard: Callable[[Usage], None] = lambda usage: None,
         recalled: Callable[[], None] = lambda: None,
     ) -> None:
-        self._own: AnswerStore = own or InMemory()
+        self._own: AnswerStore = store or InMemory()
         self._shared = shared
         self._heard = heard
         self._recalled = recalled

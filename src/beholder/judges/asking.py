@@ -62,7 +62,7 @@ def question_rows(
     of their words are the same, so together they compress to little more than one of them.
     """
 
-    def shown(message: Message) -> list[str]:
+    def message_row(message: Message) -> list[str]:
         parts = (
             p if isinstance(p, str) else f"[picture {p.digest[:16]}]\n"
             for p in message.parts
@@ -70,7 +70,7 @@ def question_rows(
         return [message.role, "".join(parts)]
 
     return [
-        {"key": key, "messages": [*map(shown, questions[key])]}
+        {"key": key, "messages": [*map(message_row, questions[key])]}
         for key in sorted(questions)
     ]
 
@@ -167,6 +167,8 @@ class Questioner:
         self._check_films(images)
         able = await self.backend.capabilities(images=bool(images))
         question = Message("user", (*images, prompt))
+        # Each text is a record of its own under the digest of prompt and text:
+        # texts that several metrics score are computed once.
         records = [
             Record(
                 request=Request(
@@ -182,11 +184,14 @@ class Questioner:
             )
             for text in texts
         ]
-        known = {r.key: self._answers.get_answer(r.key) for r in records}
+        answers_by_key = {
+            r.key: self._answers.get_answer(r.key) for r in records
+        }
+        # A dict by key, as the same text may occur twice in one call.
         new = {
             r.key: (r, text)
             for r, text in zip(records, texts, strict=True)
-            if known[r.key] is None
+            if answers_by_key[r.key] is None
         }
         if new:
             fresh = await self.backend.surprisal(
@@ -200,11 +205,11 @@ class Questioner:
                     (sample,), able.model, usage=Usage(prompt=value.n_tokens)
                 )
                 self._answers.put_answer(replace(record, answer=answer))
-                known[record.key] = answer
-        found = (known[record.key] for record in records)
+                answers_by_key[record.key] = answer
+        answers = (answers_by_key[record.key] for record in records)
         return [
             Surprisal(**json.loads(answer.text))
-            for answer in found
+            for answer in answers
             if answer is not None
         ]
 
@@ -229,9 +234,9 @@ class Questioner:
             )
             blank = self._blank(prompt, request, able)
             note_question(blank.key, prompt.messages)
-            known = self._answers.get_answer(blank.key)
-            if known is not None:
-                return known
+            stored_answer = self._answers.get_answer(blank.key)
+            if stored_answer is not None:
+                return stored_answer
             return await self._shared(request, blank, able.thinking)
         except BeholderError as error:
             if not isinstance(error, ItemError):
@@ -251,9 +256,9 @@ class Questioner:
     def _blank(
         self, prompt: Prompt[Any], request: Request, able: Capabilities
     ) -> Record:
-        """What is kept of the answer, without it."""
+        """Return the record of a request before it is answered."""
         return Record(
-            request=_asked(request, able),
+            request=_request_digest(request, able),
             operation=prompt.operation,
             template=f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}",
             backend=self.backend.name + self.backend.variant,
@@ -281,7 +286,7 @@ class Questioner:
                 self._answers,
                 blank.key,
                 lambda: self._answers.get_answer(blank.key),
-                lambda: self._drawn(request, blank, thinking, call),
+                lambda: self._draw_samples(request, blank, thinking, call),
             )
             call.task = asyncio.ensure_future(work)
             call.task.add_done_callback(
@@ -306,7 +311,7 @@ class Questioner:
         if not task.cancelled():
             task.exception()  # seen: the callers that still wait get it
 
-    async def _drawn(
+    async def _draw_samples(
         self, request: Request, blank: Record, thinking: int, call: _Call
     ) -> Answer:
         """The answer with all samples. What each call draws is kept when it arrives.
@@ -314,6 +319,10 @@ class Questioner:
         Raises:
             asyncio.CancelledError: No caller waits for it any more, and further calls are needed.
         """
+        # Plan: ask until there are n samples. A server may return fewer than
+        # asked for, so each part is stored as a draw when it arrives and a
+        # killed run pays only for the missing ones; all parts become one
+        # answer in the end.
         n = request.sampling.n
         draws: dict[str, Answer] = {}
         n_drawn = 0
@@ -324,10 +333,14 @@ class Questioner:
                     self._answers.get_answer(record.key) if n > 1 else None
                 )
                 if answer is None or not answer.samples:
+                    # Nobody waits for this answer any more: what was paid for
+                    # is stored, and no further call is bought.
                     if draws and not call.n_waiting:
                         raise asyncio.CancelledError
                     part = _part(request, n_drawn, SampleSeries(blank.key))
                     answer, cost = await self._bought(part, thinking)
+                    # The usual case: one call returned all samples, so no
+                    # draws need to be stored.
                     if not draws and len(answer.samples) >= n:
                         self._answers.put_answer(
                             replace(blank, answer=answer, cost=cost)
@@ -349,16 +362,22 @@ class Questioner:
         self, request: Request, thinking: int
     ) -> tuple[Answer, float | None]:
         """The answer, paid for, and what it cost."""
+        # Such a backend reserves the price of each of its
+        # calls itself; a second reservation here would count the money twice.
         if self.backend.pays_each_call:
             answer = await self.backend.chat(request)
             return answer, self._cost(answer)
         price = self.backend.price()
-        most = (
+        highest_cost = (
             None
             if price is None
             else price.cost(request.most_usage(thinking, price.image))
         )
-        async with self._account.budget.reserve(most, self.backend.name):
+        # The highest possible cost is reserved before the call, since calls
+        # run side by side and each would otherwise see the same free budget.
+        async with self._account.budget.reserve(
+            highest_cost, self.backend.name
+        ):
             answer = await self.backend.chat(request)
             cost = self._cost(answer)
             self._account.budget.pay(cost)
@@ -409,7 +428,7 @@ def _joined(draws: Sequence[Answer], n: int) -> Answer:
     )
 
 
-def _asked(request: Request, able: Capabilities) -> str:
+def _request_digest(request: Request, able: Capabilities) -> str:
     """Digest of the request as it is sent to this server: in its way to get JSON."""
     if request.schema is None or able.structure in (None, "schema"):
         return request.digest
@@ -417,12 +436,12 @@ def _asked(request: Request, able: Capabilities) -> str:
 
 
 def _complaint(answer: Answer, bad: BadAnswer) -> tuple[Message, Message]:
-    said = answer.text.strip() or "(nothing)"
+    answer_text = answer.text.strip() or "(nothing)"
     why = sanitise(
         str(bad)
     )  # it may quote the answer, and the answer a text under judgment
     return (
-        Message("assistant", (said,)),
+        Message("assistant", (answer_text,)),
         Message(
             "user",
             (
@@ -439,13 +458,13 @@ def _check_finish(prompt: Prompt[Any], answer: Answer, name: str) -> None:
             f"{name} refused to answer {prompt.operation} (content filter)"
         )
     if REFUSAL in finishes:
-        said = next(
+        refusal_text = next(
             sample.text
             for sample in answer.samples
             if sample.finish == REFUSAL
         )
         raise ItemError(
-            f"{name} refused to answer {prompt.operation}: {said[:200]!r}"
+            f"{name} refused to answer {prompt.operation}: {refusal_text[:200]!r}"
         )
     if prompt.whole and finishes == {"length"}:
         raise ItemError(

@@ -59,10 +59,10 @@ class Judge(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the answers: served model, prompts, way of reading grades."""
+        """Identify all that fixes the answers: served model, prompts, way of reading grades."""
 
     def identity_for(self, operations: Collection[str]) -> str:
-        """What fixes the answers to some operations, for signatures of what asks only them.
+        """Identify what fixes the answers to some operations, for metrics that use only these.
 
         Args:
             operations: Their names; what only others depend on is left out.
@@ -76,16 +76,16 @@ class Judge(ABC):
 
     @property
     def english_only(self) -> bool:
-        """Whether it reads English alone, so that other texts are refused."""
+        """Return whether the judge reads English alone, so that other texts are refused."""
         return False
 
     async def accepts_images(self) -> bool:
-        """Whether it takes pictures."""
+        """Return whether the judge accepts pictures."""
         return False
 
     @abstractmethod
     def can(self, kind: type[Operation[Any]]) -> bool:
-        """Whether it answers operations of a kind."""
+        """Return whether the judge answers operations of a class."""
 
     @abstractmethod
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
@@ -122,12 +122,12 @@ class Judge(ABC):
 
     @property
     def grades_at_once(self) -> bool:
-        """Whether one answer makes a grade. Of a model without log-probabilities, several do."""
+        """Return whether one answer makes a grade; without log-probabilities it takes several."""
         return True
 
     @cached_property
     def sees(self) -> bool:
-        """Whether it accepts pictures, asked once: metrics check their judge for every item."""
+        """Return whether the judge accepts pictures; cached, as metrics check it for every item."""
         return run_sync(self.accepts_images())
 
     def _cannot(self, kind: type[Operation[Any]]) -> NoReturn:

@@ -51,10 +51,12 @@ def panels(
         The operation, its judges in order of their names, a row of their values for each question
         that all of them answered, and how many others there are.
     """
-    given: dict[str, dict[str, dict[str, float]]] = {}
+    rows_by_operation: dict[str, dict[str, dict[str, float]]] = {}
     for operation, question, judge, value in ratings:
-        given.setdefault(operation, {}).setdefault(question, {})[judge] = value
-    for operation, rows in sorted(given.items()):
+        rows_by_operation.setdefault(operation, {}).setdefault(question, {})[
+            judge
+        ] = value
+    for operation, rows in sorted(rows_by_operation.items()):
         judges = tuple(
             sorted({judge for row in rows.values() for judge in row})
         )
@@ -69,9 +71,9 @@ def panels(
         yield operation, judges, table, len(rows) - len(whole)
 
 
-KNOWN = load_probes("obvious.txt")
+OBVIOUS = load_probes("obvious.txt")
 """Units of one text with obvious answers."""
-SCENE = KNOWN[0].text
+SCENE = OBVIOUS[0].text
 _PADDING = (
     " The weather is calm, and there is nothing else of note in the picture."
     * 8
@@ -95,24 +97,26 @@ class CheckFinding:
 
 
 async def diagnose(judge: Judge) -> list[CheckFinding]:
-    """What a judge can do, and whether it knows a dozen obvious things. Costs about 17 calls."""
+    """Check the abilities of a judge and a dozen obvious questions; costs about 17 calls."""
     findings = []
     if isinstance(judge, LLMJudge):
         able = await judge.backend.capabilities(schema=True, images=True)
-        told = (
+        support = (
             f"yes, {able.top_logprobs}"
             if able.top_logprobs
             else "no: grades are means of samples"
         )
         findings += [
             CheckFinding("model", None, able.model),
-            CheckFinding("log-probabilities", able.top_logprobs > 0, told),
+            CheckFinding("log-probabilities", able.top_logprobs > 0, support),
             CheckFinding(
                 "structured answers",
                 able.structure != "text",
                 f"by {able.structure}",
             ),
         ]
+        # Without log-probabilities grades are means of samples, so it matters
+        # whether a server draws copies of one sample.
         if not able.top_logprobs:
             await judge.backend.draws_copies()
             able = await judge.backend.capabilities(schema=True, images=True)
@@ -140,30 +144,30 @@ async def _tried(name: str, check: Awaitable[CheckFinding]) -> CheckFinding:
 
 
 async def _knows(judge: Judge) -> CheckFinding:
-    questions = [probe.question for probe in KNOWN]
+    questions = [probe.question for probe in OBVIOUS]
     grades = await judge.ask(Presence(questions, SCENE))
     wrong = [
         " ".join(filter(None, (q.kind, q.subject, q.text, q.object)))
         + f" = {grade.value:.1f}"
-        for q, probe, grade in zip(questions, KNOWN, grades, strict=True)
+        for q, probe, grade in zip(questions, OBVIOUS, grades, strict=True)
         if (grade.value >= judge.presence_threshold) != probe.is_stated
     ]
     mass = min(grade.mass for grade in grades)
-    right = f"{len(KNOWN) - len(wrong)} of {len(KNOWN)} right"
-    said = f"{right}, at least {mass:.0%} of the probability on grades"
+    right = f"{len(OBVIOUS) - len(wrong)} of {len(OBVIOUS)} right"
+    summary = f"{right}, at least {mass:.0%} of the probability on grades"
     return CheckFinding(
-        "knows the obvious", not wrong, "; ".join([said, *wrong])
+        "knows the obvious", not wrong, "; ".join([summary, *wrong])
     )
 
 
 async def _decomposes(judge: Judge) -> CheckFinding:
-    found = await judge.ask(Decompose(SCENE))
-    said = (
-        f"{len(found)} statements from 4 clauses, such as {found[0].text!r}"
-        if found
+    statements = await judge.ask(Decompose(SCENE))
+    summary = (
+        f"{len(statements)} statements from 4 clauses, such as {statements[0].text!r}"
+        if statements
         else "none"
     )
-    return CheckFinding("statements", 4 <= len(found) <= 30, said)
+    return CheckFinding("statements", 4 <= len(statements) <= 30, summary)
 
 
 async def _sees(judge: Judge) -> CheckFinding:
@@ -172,10 +176,14 @@ async def _sees(judge: Judge) -> CheckFinding:
         "The picture is blue.",
         "The picture shows a dog.",
     ]
-    red, blue = [await judge.ask(Verify(claims, [one])) for one in SQUARES]
+    red, blue = [
+        await judge.ask(Verify(claims, [square])) for square in SQUARES
+    ]
     good = red == [True, False, False] and blue == [False, True, False]
-    said = "distinguishes red from blue" if good else f"red {red}, blue {blue}"
-    return CheckFinding("sight", good, said)
+    summary = (
+        "distinguishes red from blue" if good else f"red {red}, blue {blue}"
+    )
+    return CheckFinding("sight", good, summary)
 
 
 @dataclass(frozen=True)
@@ -209,16 +217,19 @@ async def check_steadiness(
         replicates: Repeats, at least 2.
         temperature: Of the repeats.
     """
-    questions = [probe.question for probe in KNOWN]
+    questions = [probe.question for probe in OBVIOUS]
     draws = [Draw(r, temperature) for r in range(replicates)]
-    asked = [(SCENE, draw) for draw in draws] + [
+    # One batch of questions, in this order: the repeats at temperature, then
+    # the scene as it is and the scene with ten times the words. The answers
+    # are cut apart again below.
+    text_draws = [(SCENE, draw) for draw in draws] + [
         (SCENE, FIRST),
         (SCENE + _PADDING, FIRST),
     ]
     answers = await asyncio.gather(
         *(
             graded(judge, question, text, draw)
-            for text, draw in asked
+            for text, draw in text_draws
             for question in questions
         )
     )
@@ -226,11 +237,13 @@ async def check_steadiness(
     *runs, shorter, longer = (
         answers[i : i + n] for i in range(0, len(answers), n)
     )
-    known = [
+    grades_by_question = [
         [g for g in row if not isinstance(g, str)]
         for row in zip(*runs, strict=True)
     ]
-    whole = [row for row in known if len(row) == replicates]
+    # Agreement needs a full table; a question that failed in one repeat is
+    # left out of all.
+    whole = [row for row in grades_by_question if len(row) == replicates]
     table = np.array(whole) if len(whole) >= 2 else None
     change = [
         after - before
@@ -258,6 +271,8 @@ async def check_steadiness(
         ),
         await _wording(judge),
         *seat_bias(*await _seats(judge)),
+        # These two need human labels, which this check does not have; they are
+        # listed so that a reader sees what was not measured.
         Bias("own texts", None, None, 0, OWN_UNIT, _LABELS),
         Bias("place of the sentence", None, None, 0, PLACE_UNIT, _LABELS),
     )
@@ -271,10 +286,12 @@ async def check_steadiness(
 
 
 async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
-    """Which seat wins in both orders, of pairs of the texts of the probes; the first of each."""
+    """Rank pairs of probe texts in both orders; return consistent winners by seat, and clusters."""
     if not judge.can(Rank):
         return [], []
     texts = list(dict.fromkeys(probe.text for probe in probes()))
+    # Neighbours at distance one and two: each text occurs in four pairs, and
+    # twice in each seat.
     pairs = [
         (i, (i + step) % len(texts))
         for step in (1, 2)
@@ -287,23 +304,33 @@ async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
             return 0
         return 1 if ranks[0] < ranks[1] else -1
 
-    found = await asyncio.gather(
+    winners = await asyncio.gather(
         *(winner(a, b) for i, j in pairs for a, b in ((i, j), (j, i)))
     )
-    both = zip(zip(found[::2], found[1::2], strict=True), pairs, strict=True)
-    known = [(one, first) for one, (first, _) in both if 0 not in one]
-    return [one for one, _ in known], [first for _, first in known]
+    both = zip(
+        zip(winners[::2], winners[1::2], strict=True), pairs, strict=True
+    )
+    # A pair counts only if both orders were answered. Pairs that share their
+    # first text form a cluster, since they are not independent.
+    consistent = [
+        (outcome, first) for outcome, (first, _) in both if 0 not in outcome
+    ]
+    return [outcome for outcome, _ in consistent], [
+        first for _, first in consistent
+    ]
 
 
 async def _wording(judge: Judge) -> Bias:
-    """Whether "is it supported?" gets yes more often than a grade of presence; by text."""
+    """Measure how much more often "is it supported?" gets yes than a grade, clustered by text."""
 
-    async def difference(text: str, asked: list[Question]) -> float | None:
-        claims = [f"{q.subject} {q.text} {q.object}".strip() for q in asked]
+    async def difference(text: str, questions: list[Question]) -> float | None:
+        claims = [
+            f"{q.subject} {q.text} {q.object}".strip() for q in questions
+        ]
         verdicts = await attempt(judge.ask(Verify(claims, reference=text)))
         if isinstance(verdicts, str):
             return None
-        grades = await attempt(judge.ask(Presence(asked, text)))
+        grades = await attempt(judge.ask(Presence(questions, text)))
         if isinstance(grades, str):
             return None
         return fmean(verdicts) - fmean(
@@ -315,10 +342,15 @@ async def _wording(judge: Judge) -> Bias:
         if judge.can(Verify)
         else ()
     )
-    asked = [
+    # One difference per text: the questions on one text are not independent.
+    comparisons = [
         difference(text, [probe.question for probe in group])
         for text, group in texts
     ]
-    known = [one for one in await asyncio.gather(*asked) if one is not None]
+    differences = [
+        shift
+        for shift in await asyncio.gather(*comparisons)
+        if shift is not None
+    ]
     unit = "share of yes, supported minus present"
-    return mean_bias("wording", unit, known, "texts", least=10)
+    return mean_bias("wording", unit, differences, "texts", least=10)

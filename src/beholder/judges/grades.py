@@ -83,7 +83,7 @@ def from_first_token(
             weights[bare] += math.exp(logprob)
     mass = sum(weights.values())
     if mass < LEAST_MASS:
-        raise BadAnswer(_wanted(low, high))
+        raise BadAnswer(_describe_digits(low, high))
     probabilities = tuple(weights[grade] / mass for grade in grades)
     return Grade(
         _expected(probabilities, low),
@@ -115,12 +115,14 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
             bare = without_thinking(text)
         except BadAnswer:
             continue  # counted below: a sample that is no grade
-        told = _GRADE.match(bare)
-        if told and told[1] in counts:
-            counts[told[1]] += 1
+        match = _GRADE.match(bare)
+        if match and match[1] in counts:
+            counts[match[1]] += 1
     valid = sum(counts.values())
+    # A grade from a minority of readable samples would look as certain as any
+    # other.
     if 2 * valid < len(texts) or not valid:
-        raise BadAnswer(_wanted(low, high))
+        raise BadAnswer(_describe_digits(low, high))
     probabilities = tuple(counts[grade] / valid for grade in grades)
     return Grade(
         _expected(probabilities, low),
@@ -133,7 +135,7 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
 def grade_sampling(
     top_logprobs: int, low: int, high: int, *, temperature: float, samples: int
 ) -> tuple[Sampling, Callable[[Answer], Grade]]:
-    """How to ask for a grade from ``low`` to ``high``, and how to read the answer.
+    """Return the sampling for a grade from ``low`` to ``high`` and the reader of its answer.
 
     If the server returns log-probabilities, one new token is drawn and its distribution read;
     elsewhere the grade is the mean of ``samples`` answers at temperature 1.
@@ -149,7 +151,7 @@ def grade_sampling(
     )
 
 
-def _wanted(low: int, high: int) -> str:
+def _describe_digits(low: int, high: int) -> str:
     return (
         f"the answer must be one digit from {low} to {high}, and nothing else"
     )
@@ -181,12 +183,15 @@ def rule_grade(
         excused: See ``Grade``.
         further: See ``Grade``.
     """
+    # A value between two whole grades is spread over both, so that the mean of
+    # the distribution is the value again. The highest grade has no grade above
+    # it, hence the minimum.
     low = min(4, int(value))
     probabilities = [0.0] * 5
     probabilities[low - 1] = low + 1 - value
     probabilities[low] = value - low
-    said = (contradiction, where, sure, excused, further)
-    return Grade(value, tuple(probabilities), 1.0, "rules", *said)
+    details = (contradiction, where, sure, excused, further)
+    return Grade(value, tuple(probabilities), 1.0, "rules", *details)
 
 
 def _expected(probabilities: Sequence[float], low: int) -> float:
@@ -249,20 +254,21 @@ class Judging:
         cached = ""
         if self.cached_tokens:
             cached = f" ({self.cached_tokens / self.prompt_tokens:.0%} from the server's cache)"
-        said = (
+        summary = (
             f"{self.n_answers:,} answers, {self.prompt_tokens:,} prompt tokens{cached},"
             f" {self.answer_tokens:,} answer tokens"
         )
         if not self.masses:
-            return said
+            return summary
         return (
-            f"{said}; of the probability on the first token, digits had {_share(self.median_mass)}"
-            f" (median), and under half in {_share(self.share_unsure)} of {len(self.masses):,}"
+            f"{summary}; of the probability on the first token, digits had"
+            f" {_share(self.median_mass)} (median), and under half in"
+            f" {_share(self.share_unsure)} of {len(self.masses):,}"
         )
 
     @property
     def caution(self) -> str:
-        """What is wrong with grades of such a judge; empty if it is good."""
+        """Describe the weakness of such a judge's grades; empty if there is none."""
         if not self.masses or self.share_unsure <= _POOR_SHARE:
             return ""
         return (

@@ -57,13 +57,13 @@ class Tally:
     n_stored: int | None = None
     cost_stored: float = 0.0
     answers: Literal["typical", "fewest", "most"] = "typical"
-    seen: set[str] = field(default_factory=set, repr=False)
+    digests: set[str] = field(default_factory=set, repr=False)
 
     def add(
         self,
         backend: str,
         request: Request,
-        said: str,
+        likely_answer: str,
         price: Price | None,
         stored: bool | None = None,
     ) -> None:
@@ -72,21 +72,23 @@ class Tally:
         Args:
             backend: Name of the backend.
             request: The question.
-            said: The answer.
+            likely_answer: The answer.
             price: What tokens cost; None if unknown.
             stored: Whether the answer is in the cache; None if not known.
         """
         key = f"{backend}/{request.digest}"
-        if key in self.seen:
+        if key in self.digests:
             return
-        self.seen.add(key)
+        self.digests.add(key)
         of_pictures = (
             () if price is None or price.image is None else (price.image,)
         )
         usage = Usage(
             prompt=request.estimated_tokens(*of_pictures),
+            # Three bytes a token: for English rather too many tokens than too
+            # few.
             completion=request.sampling.n
-            * max(1, len(said.encode("utf-8")) // 3),
+            * max(1, len(likely_answer.encode("utf-8")) // 3),
         )
         self.n_calls += 1
         self.prompt_tokens += usage.prompt
@@ -119,7 +121,7 @@ class Unprobed(Backend):
     async def capabilities(
         self, *, schema: bool = False, images: bool = False
     ) -> Capabilities:
-        """What is known, and else everything."""
+        """Return the stored capabilities; assume all of them if none are stored."""
         if self.known is None:
             model = self.name.partition(":")[2]
             return Capabilities(
@@ -132,7 +134,7 @@ class Unprobed(Backend):
         return replace(self.known, structure=structure, images=sees)
 
     async def draws_copies(self) -> bool:
-        """What is known; no if nothing is."""
+        """Return the stored fact; False if none is stored."""
         return self.known is not None and bool(self.known.copies)
 
     async def chat(self, request: Request) -> Answer:
@@ -163,21 +165,23 @@ class DryAsker(Questioner):
         request = Request(
             prompt.messages, prompt.sampling, prompt.schema, prompt.replicate
         )
-        other = {"fewest": prompt.fewest, "most": prompt.costly}.get(
+        # Answers that lead to the fewest or the most further questions bound
+        # the cost of a run whose later questions depend on earlier answers.
+        extreme_answer = {"fewest": prompt.fewest, "most": prompt.costly}.get(
             self._tally.answers
         )
-        said = other or prompt.typical
-        first = ((said, 0.0),) if prompt.sampling.top_logprobs else None
+        answer_text = extreme_answer or prompt.typical
+        first = ((answer_text, 0.0),) if prompt.sampling.top_logprobs else None
         answer = Answer(
-            (Sample(said, "stop", first),) * prompt.sampling.n, "dry"
+            (Sample(answer_text, "stop", first),) * prompt.sampling.n, "dry"
         )
         stored = None
         if self._known is not None:
             able = await self.backend.capabilities()
-            found = self._answers.get_answer(
+            stored_answer = self._answers.get_answer(
                 self._blank(prompt, request, able).key
             )
-            answer, stored = found or answer, found is not None
+            answer, stored = stored_answer or answer, stored_answer is not None
         price = self.backend.price()
         self._tally.add(self.backend.name, request, answer.text, price, stored)
         return answer
@@ -249,32 +253,34 @@ class LLMJudge(Judge):
         Asks the server who it is, the first time.
         """
         able = self._able
-        read = "logprobs" if able.top_logprobs else f"mean of {self._samples}"
+        reading = (
+            "logprobs" if able.top_logprobs else f"mean of {self._samples}"
+        )
         kind = self.backend.name.partition(":")[0]
         temperature = f",t={self._temperature:g}" if self._temperature else ""
         digest = self.templates.digest(operations)
-        how = f"{read}{temperature}{f',prompts@{digest}' if digest else ''}"
+        how = f"{reading}{temperature}{f',prompts@{digest}' if digest else ''}"
         return versioned(
             self.backend, f"{kind}:{able.model}{self.backend.variant}({how})"
         )
 
     @cached_property
     def _able(self) -> Capabilities:
-        """What the model can do, asked once: a signature is made for every item."""
+        """Return the model's capabilities; cached, as a signature is made for every item."""
         return run_sync(self._asker.backend.capabilities())
 
     @property
     def grades_at_once(self) -> bool:
-        """Whether the server returns log-probabilities, of which one answer makes a grade."""
+        """Return whether the server returns log-probabilities, so that one answer makes a grade."""
         return bool(self._able.top_logprobs)
 
     @property
     def presence_threshold(self) -> float:
-        """That of its prompt."""
+        """Return the grade from which the presence prompt counts a unit as present."""
         return self.templates["presence"].threshold
 
     async def accepts_images(self) -> bool:
-        """See ``Judge.accepts_images``. Asks the server, the first time."""
+        """Return whether the model accepts pictures; asks the server, the first time."""
         able = await self._asker.backend.capabilities(images=True)
         return able.images is not False
 
@@ -283,17 +289,17 @@ class LLMJudge(Judge):
         return issubclass(kind, ModelOperation)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
-        """See ``Judge.ask``."""
+        """Send an operation to the model and return its parsed answer."""
         if not isinstance(operation, ModelOperation):
             self._cannot(type(operation))
-        own = (
+        temperature = (
             self._temperature if draw.temperature is None else draw.temperature
         )
         model = Respondent(
             self._asker,
             operation.name,
             self.templates,
-            own,
+            temperature,
             draw.replicate,
             self._samples,
         )

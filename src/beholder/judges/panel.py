@@ -23,7 +23,7 @@ from beholder.judges.operations.base import Operation, PanelOperation
 T = TypeVar("T")
 
 
-def _named(identities: Iterable[str]) -> str:
+def _panel_name(identities: Iterable[str]) -> str:
     return f"panel({', '.join(identities)})"
 
 
@@ -56,13 +56,13 @@ class Panel(Judge):
     @property
     def identity(self) -> str:
         """The identities of all members."""
-        return _named(member.identity for member in self._members)
+        return _panel_name(member.identity for member in self._members)
 
     def identity_for(self, operations: Collection[str]) -> str:
         """The identities of all members for these operations."""
-        return _named(
-            versioned(one, one.identity_for(operations))
-            for one in self._members
+        return _panel_name(
+            versioned(member, member.identity_for(operations))
+            for member in self._members
         )
 
     @property
@@ -72,31 +72,31 @@ class Panel(Judge):
 
     @property
     def english_only(self) -> bool:
-        """Whether any member reads English alone."""
+        """Return whether any member reads English alone."""
         return any(member.english_only for member in self._members)
 
     @property
     def grades_at_once(self) -> bool:
-        """Whether all members do."""
+        """Return whether one answer of each member makes a grade."""
         return all(member.grades_at_once for member in self._members)
 
     async def accepts_images(self) -> bool:
-        """Whether all members do."""
+        """Return whether all members accept pictures."""
         return all([await member.accepts_images() for member in self._members])
 
     def can(self, kind: type[Operation[Any]]) -> bool:
-        """Whether all members can."""
+        """Return whether all members answer operations of a class."""
         return all(member.can(kind) for member in self._members)
 
     def check_can(
         self, kind: type[Operation[Any]], *, images: bool = False
     ) -> None:
-        """See ``Judge.check_can``; all members must, and who cannot is named."""
+        """Raise ConfigError naming the members that do not answer operations of a class."""
         for member in self._members:
             member.check_can(kind, images=images)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
-        """See ``Judge.ask``. Repeats of one model get replicate numbers of their own."""
+        """Ask all members and merge; repeats of one model get replicate numbers of their own."""
         if not isinstance(operation, PanelOperation):
             return await self._seats[0].judge.ask(operation, draw)
         answers: list[T] = await asyncio.gather(
@@ -143,7 +143,7 @@ class _Seat:
     nth: int
 
     def draw(self, draw: Draw) -> Draw:
-        """Which of the member's answers a draw of the panel means."""
+        """Return the member's draw for a draw of the panel."""
         return Draw(draw.replicate * self.step + self.nth, draw.temperature)
 
 
@@ -153,16 +153,19 @@ def _seated(members: Sequence[Judge]) -> tuple[list[_Seat], int]:
     No two seats ask one model for the same repeat: its answers are kept under its name and the
     number of the repeat, so the seats would share one answer, or each pay for it.
     """
-    taken: Counter[object] = Counter()
+    # Plan: members that share a model must not repeat each other's answers, so
+    # each gets its own range of replicate numbers. Ranges have the width of
+    # the member, and the room is the least multiple that holds all of them.
+    n_seats: Counter[object] = Counter()
     placed: list[tuple[Judge, int, int]] = []
     for member in members:
         width, models = _width(member), _models(member)
-        nth = math.ceil(max(taken[model] for model in models) / width)
+        nth = math.ceil(max(n_seats[model] for model in models) / width)
         for model in models:
-            taken[model] = (nth + 1) * width
+            n_seats[model] = (nth + 1) * width
         placed.append((member, width, nth))
     unit = math.lcm(*(width for _, width, _ in placed))
-    room = math.ceil(max(len(members), *taken.values()) / unit) * unit
+    room = math.ceil(max(len(members), *n_seats.values()) / unit) * unit
     return [
         _Seat(member, room // width, nth) for member, width, nth in placed
     ], room
@@ -174,7 +177,7 @@ def _width(judge: Judge) -> int:
 
 
 def _models(judge: Judge) -> frozenset[object]:
-    """What identifies a judge's answers, as far as no server must be asked."""
+    """Return keys of the models behind a judge, without a request to a server."""
     if isinstance(judge, Panel):
         return frozenset().union(*map(_models, judge._members))
     if isinstance(judge, LLMJudge):

@@ -57,7 +57,7 @@ class Probe:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the text states the unit."""
+        """Return whether the text states the unit."""
         return self.kind == "true"
 
 
@@ -77,9 +77,9 @@ def load_probes(name: str) -> tuple[Probe, ...]:
             continue
         for row in rows:
             kind, unit, *words = (part.strip() for part in row.split("|"))
-            wording, subject, other = (*words, "", "")[:3]
+            wording, subject, object_ = (*words, "", "")[:3]
             question = Question(
-                cast(QuestionKind, unit), wording, subject, other
+                cast(QuestionKind, unit), wording, subject, object_
             )
             probes.append(Probe(text, question, cast(ProbeKind, kind)))
     return tuple(probes)
@@ -123,7 +123,8 @@ def calibrate(
         there: Whether the unit is there.
         threshold: Grade from which the judge counts a unit as there.
     """
-    labels = [np.array([not known for known in there], dtype=int)]
+    # Label 1 is an alert: the text does not state the unit.
+    labels = [np.array([not is_stated for is_stated in there], dtype=int)]
     values = [np.array(grades, dtype=float)]
     return Calibration(
         alert_f1(values, labels, threshold=threshold), alert_f1(values, labels)
@@ -171,40 +172,44 @@ class Fitness:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether this judge is fit to judge here; see ``FIT``, ``WEAK`` and ``MOST_FAILED``."""
+        """Return whether the judge is fit here, by ``FIT``, ``WEAK`` and ``MOST_FAILED``."""
         if not self.auc >= WEAK or self.n_failed > MOST_FAILED * self.n:
             return "unfit"
         return "fit" if self.auc >= FIT else "weak"
 
 
 async def fitness(
-    judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()
+    judge: Judge, *, threshold: float, selection: Sequence[Probe] = ()
 ) -> Fitness:
     """Put the probes to a judge.
 
     Args:
         judge: The judge.
         threshold: Grade from which a unit counts as found.
-        asked: Probes of your own; the package's if not given.
+        selection: Probes of your own; the package's if not given.
 
     Raises:
         ConfigError: No question to this judge can succeed (wrong key, unknown model).
         RunError: The account has no quota left.
     """
-    chosen = list(asked) or list(probes())
+    # Plan: grade the probes side by side, count what failed, and measure
+    # ranking (AUC), the threshold and calibration on the rest.
+    chosen = list(selection) or list(probes())
     start = time.monotonic()
     answers = await asyncio.gather(
         *(graded(judge, p.question, p.text) for p in chosen)
     )
     seconds = time.monotonic() - start
     failed = Counter(answer for answer in answers if isinstance(answer, str))
-    known = [
+    graded_probes = [
         (p, a)
         for p, a in zip(chosen, answers, strict=True)
         if not isinstance(a, str)
     ]
-    grades = np.array([grade for _, grade in known], dtype=np.float64)
-    kinds = np.array([probe.kind for probe, _ in known], dtype=object)
+    grades = np.array([grade for _, grade in graded_probes], dtype=np.float64)
+    # AUC by kind compares each kind of false probe with all true ones: a judge
+    # may see invented things and miss exchanged ones.
+    kinds = np.array([probe.kind for probe, _ in graded_probes], dtype=object)
     there = kinds == "true"
     return Fitness(
         n=len(chosen),
@@ -223,7 +228,7 @@ async def fitness(
         calibration_error=_calibration_error(grades, there),
         reliability=_reliability(grades, there),
         position_bias=await position_bias(judge, EQUAL_TEXTS)
-        if known
+        if graded_probes
         else None,
         seconds=seconds,
     )

@@ -101,7 +101,7 @@ def _value(text: str) -> Any:
 
 
 def _lacks_comma(text: str) -> bool:
-    """Whether two texts are adjacent: Python would join them.
+    """Return whether two JSON strings follow without a comma, which Python would join.
 
     Raises:
         SyntaxError: It has no tokens of Python.

@@ -47,12 +47,12 @@ class Shape(Generic[T]):
 def string() -> Shape[str]:
     """A text with something in it, blanks around it cut off."""
 
-    def read(value: Any, name: str) -> str:
+    def parse_text(value: Any, name: str) -> str:
         if not isinstance(value, str) or not value.strip():
             raise BadAnswer(f"{name!r} must be a text, got {short(value)}")
         return value.strip()
 
-    return Shape({"type": "string"}, read)
+    return Shape({"type": "string"}, parse_text)
 
 
 def remark() -> Shape[str]:
@@ -70,40 +70,42 @@ NULL: Final[Schema] = {"type": "null"}
 
 
 def nullable(
-    kind: str, read: Callable[[Any, str], T], absent: T = _REQUIRED
+    kind: str, parse: Callable[[Any, str], T], absent: T = _REQUIRED
 ) -> Shape[T]:
     """A value of a kind, or null.
 
     Args:
         kind: Its type in JSON.
-        read: See ``Shape``.
+        parse: See ``Shape``.
         absent: See ``Shape``.
     """
-    return Shape({"type": [kind, "null"]}, read, absent)
+    return Shape({"type": [kind, "null"]}, parse, absent)
 
 
 def words(
     longest: int,
     absent: Any = _REQUIRED,
-    read: Callable[[Any, str], Any] = lambda value, name: value,
+    parse: Callable[[Any, str], Any] = lambda value, name: value,
 ) -> Shape[Any]:
     """Words, or null; whatever is there is taken if nothing reads it.
 
     Args:
         longest: Characters that a judge which is held to the schema may spend on them.
         absent: See ``Shape``.
-        read: See ``Shape``.
+        parse: See ``Shape``.
     """
     return Shape(
-        {"type": ["string", "null"], "maxLength": longest}, read, absent
+        {"type": ["string", "null"], "maxLength": longest}, parse, absent
     )
 
 
 def boolean(absent: bool = _REQUIRED) -> Shape[bool]:
     """True or false; 1, 0 and these words as texts say the same."""
 
-    def read(value: Any, name: str) -> bool:
+    def parse_boolean(value: Any, name: str) -> bool:
         word = value.strip().lower() if isinstance(value, str) else value
+        # Models write all of these for a boolean, also under a schema;
+        # anything else is ambiguous.
         for truth, ways in (
             (True, (1, "1", "true")),
             (False, (0, "0", "false")),
@@ -112,7 +114,7 @@ def boolean(absent: bool = _REQUIRED) -> Shape[bool]:
                 return truth
         raise BadAnswer(f"{name!r} must be true or false, got {short(value)}")
 
-    return Shape({"type": "boolean"}, read, absent)
+    return Shape({"type": "boolean"}, parse_boolean, absent)
 
 
 def integer(low: int, high: int, *, listed: bool = True) -> Shape[int]:
@@ -124,7 +126,9 @@ def integer(low: int, high: int, *, listed: bool = True) -> Shape[int]:
         listed: Whether the schema names all numbers from low to high.
     """
 
-    def read(value: Any, name: str) -> int:
+    def parse_integer(value: Any, name: str) -> int:
+        # Small models put numbers in quotes or write 4.0; both are
+        # unambiguous. True is an int in Python but no number here.
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             value = int(value)
         if isinstance(value, float) and value.is_integer():
@@ -140,7 +144,7 @@ def integer(low: int, high: int, *, listed: bool = True) -> Shape[int]:
         return value
 
     choices = {"enum": list(range(low, high + 1))} if listed else {}
-    return Shape({"type": "integer", **choices}, read)
+    return Shape({"type": "integer", **choices}, parse_integer)
 
 
 def array(
@@ -162,15 +166,15 @@ def array(
         at_most: Items that it may give; None for any number.
     """
 
-    def read(value: Any, name: str) -> U:
+    def parse_list(value: Any, name: str) -> U:
         if not isinstance(value, list):
             raise BadAnswer(f"{name!r} must be a list, got {short(value)}")
-        return into(item.read(one, each) for one in value)
+        return into(item.read(element, each) for element in value)
 
     bounds: dict[str, int] = {"minItems": at_least} if at_least else {}
     if at_most is not None:
         bounds["maxItems"] = at_most
-    return Shape({"type": "array", "items": item.schema, **bounds}, read)
+    return Shape({"type": "array", "items": item.schema, **bounds}, parse_list)
 
 
 def obj(make: Callable[..., T], /, **fields: Shape[Any]) -> Shape[T]:
@@ -181,13 +185,13 @@ def obj(make: Callable[..., T], /, **fields: Shape[Any]) -> Shape[T]:
         fields: The fields, read in this order.
     """
 
-    def read(row: Any, name: str) -> T:
+    def parse_object(row: Any, name: str) -> T:
         if not isinstance(row, dict):
             if not name:
                 raise BadAnswer("the answer is a list; give one JSON object")
-            known = next(iter(fields))
+            first_field = next(iter(fields))
             raise BadAnswer(
-                f"expected an object with the field {known!r}, got {short(row)}"
+                f"expected an object with the field {first_field!r}, got {short(row)}"
             )
         return make(
             **{
@@ -196,13 +200,15 @@ def obj(make: Callable[..., T], /, **fields: Shape[Any]) -> Shape[T]:
             }
         )
 
+    # All fields are required and no others allowed: servers with strict
+    # schemas accept nothing else.
     schema = {
         "type": "object",
         "properties": {field: shape.schema for field, shape in fields.items()},
         "required": list(fields),
         "additionalProperties": False,
     }
-    return Shape(schema, read)
+    return Shape(schema, parse_object)
 
 
 def _field(row: Mapping[str, Any], field: str, shape: Shape[T]) -> T:
@@ -223,16 +229,16 @@ def only(field: str, shape: Shape[T], *, bare: bool = False) -> Shape[T]:
     """
     whole: Shape[T] = obj(lambda **values: values[field], **{field: shape})
 
-    def read(value: Any, name: str) -> T:
+    def parse_field(value: Any, name: str) -> T:
         return whole.read(
             {field: value} if bare and isinstance(value, list) else value, name
         )
 
-    return Shape(whole.schema, read)
+    return Shape(whole.schema, parse_field)
 
 
 def in_words(schema: Schema) -> str:
-    """What a prompt says about the form of its answer.
+    """Describe the form of an answer in a prompt.
 
     It is said to every judge: many servers hold the model to a schema without showing it.
     """
@@ -254,16 +260,19 @@ def _form(schema: Schema) -> str:
         return "{" + ", ".join(fields) + "}"
     if kind == "array":
         low, high = schema.get("minItems", 0), schema.get("maxItems")
-        n = (
-            f" ({low} in all)"
-            if low == high
-            else f" ({high} at most)"
-            if high
-            else ""
-        )
+        n = ""
+        if low == high:
+            n = f" ({low} in all)"
+        elif high:
+            n = f" ({high} at most)"
         return f"[{_form(schema['items'])}, ...{n}]"
+    # A nullable type is written as its kinds: "...|null".
     if isinstance(kind, list):
-        return "|".join(_form({**schema, "type": one}) for one in kind)
+        return "|".join(
+            _form({**schema, "type": kind_name}) for kind_name in kind
+        )
+    # An enumeration with null is shared by both kinds; each lists its own
+    # part.
     choices = [
         each
         for each in schema.get("enum", ())

@@ -88,17 +88,19 @@ _IN_ASCII = {
 
 
 def mark_of(contents: Iterable[Untrusted]) -> str:
-    """What the markers of a question carry: 12 hex digits, or "" if no text looks like a marker.
+    """Return the mark of a question: 12 hex digits, or "" if no text looks like a marker.
 
     Args:
         contents: All untrusted texts of the question.
     """
-    shown = [
+    texts = [
         sanitise(text) for content in contents for _, text in _rows(content)
     ]
-    if not any(map(_ends_a_fence, shown)):
+    if not any(map(_ends_a_fence, texts)):
         return ""
-    whole = "\0".join(shown)
+    whole = "\0".join(texts)
+    # The mark is derived from the texts, so that a stored answer is found
+    # again, and no text can contain it: the counter is raised until none does.
     marks = (
         hashlib.sha256(f"{n}\0{whole}".encode()).hexdigest()[:12]
         for n in itertools.count()
@@ -150,18 +152,20 @@ def _lines(content: Untrusted) -> str:
 
 
 @lru_cache(maxsize=256)
-def _ends_a_fence(shown: str) -> bool:
-    """Whether something in a sanitised text may pass for an end marker, of whatever name."""
-    return _END.search(_as_read_leniently(shown)) is not None
+def _ends_a_fence(text: str) -> bool:
+    """Return whether a sanitised text contains what may pass for an end marker of any name."""
+    return _END.search(_as_read_leniently(text)) is not None
 
 
 def _as_read_leniently(text: str) -> str:
     """With entities and escapes resolved, also such as were escaped twice."""
     text = "".join(c for c in text if c not in _NEEDED)
+    # Models resolve entities and escapes when they read, so a fence may be
+    # hidden in them, even doubly escaped.
     for _ in range(3):
         before = text
         text = _ESCAPE.sub(
-            lambda found: chr(int(found[1], 16)), html.unescape(text)
+            lambda match: chr(int(match[1], 16)), html.unescape(text)
         )
         if text == before:
             break
@@ -195,18 +199,18 @@ class Template:
         Raises:
             ConfigError: There is no such section, or it is no number.
         """
-        told = self.sections.get("threshold", "")
+        text = self.sections.get("threshold", "")
         try:
-            return float(told)
+            return float(text)
         except ValueError as error:
             raise ConfigError(
                 f"the prompt {self.name}.v{self.version} needs a section [threshold] with the"
-                f" grade from which its scale says yes, such as 2; it has {told!r}"
+                f" grade from which its scale says yes, such as 2; it has {text!r}"
             ) from error
 
     @cached_property
     def _has_lines(self) -> bool:
-        """Whether any section shows texts in lines; else they are not made."""
+        """Return whether any section shows texts in lines; they are built only if so."""
         return any("_lines" in section for section in self.sections.values())
 
     def render(
@@ -319,27 +323,33 @@ class Templates:
         if scale not in _PRESENCE:
             listed = ", ".join(map(repr, _PRESENCE))
             raise ConfigError(f"scale={scale!r}: expected one of {listed}")
-        found = dict(_shipped())
+        templates = dict(_shipped())
         if folder is not None:
-            own = _load(folder)
-            if not own:
+            custom = _load(folder)
+            if not custom:
                 raise ConfigError(
                     f"{folder} holds no prompts; they are called NAME.vN.txt"
                 )
-            known = {**found, **OF_CLASSES}
-            unknown = sorted(set(own) - set(known))
+            # A misspelt file name would silently leave the shipped prompt in
+            # use.
+            all_templates = {**templates, **OF_CLASSES}
+            unknown = sorted(set(custom) - set(all_templates))
             if unknown:
                 raise ConfigError(
                     f"{folder}: no operation uses a prompt called {unknown[0]!r}; there are:"
-                    f" {', '.join(sorted(known))}"
+                    f" {', '.join(sorted(all_templates))}"
                 )
-            found |= own
-        presence = found[_PRESENCE[scale]]
-        others = {
-            n: one for n, one in found.items() if n not in _PRESENCE.values()
+            templates |= custom
+        # Only the prompt of the chosen scale is in use; it goes under the one
+        # name by which operations ask for it.
+        presence = templates[_PRESENCE[scale]]
+        other_templates = {
+            n: template
+            for n, template in templates.items()
+            if n not in _PRESENCE.values()
         }
         self._templates = ChainMap(
-            {**others, "presence": presence}, OF_CLASSES
+            {**other_templates, "presence": presence}, OF_CLASSES
         )
 
     def __getitem__(self, name: str) -> Template:
@@ -381,7 +391,7 @@ def _shipped() -> Mapping[str, Template]:
 
 def _load(folder: Path) -> dict[str, Template]:
     """The newest version of each prompt in a folder."""
-    found: dict[str, Template] = {}
+    newest: dict[str, Template] = {}
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder of prompts")
     for path in sorted(folder.iterdir()):
@@ -391,9 +401,12 @@ def _load(folder: Path) -> dict[str, Template]:
         template = _parse(
             match[1], int(match[2]), path.read_text("utf-8"), str(path)
         )
-        if match[1] not in found or found[match[1]].version < template.version:
-            found[match[1]] = template
-    return found
+        if (
+            match[1] not in newest
+            or newest[match[1]].version < template.version
+        ):
+            newest[match[1]] = template
+    return newest
 
 
 def _parse(name: str, version: int, text: str, place: str) -> Template:

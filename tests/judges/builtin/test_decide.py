@@ -43,37 +43,42 @@ def entity(**given: object) -> Evidence:
 
 
 def attribute(**given: object) -> Evidence:
-    return replace(Evidence("attribute", named=1.0), **given)  # type: ignore[arg-type]
+    return replace(Evidence("attribute", name_likeness=1.0), **given)  # type: ignore[arg-type]
 
 
 def relation(**given: object) -> Evidence:
-    return replace(Evidence("relation", named=1.0), **given)  # type: ignore[arg-type]
+    return replace(Evidence("relation", name_likeness=1.0), **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
         # half of the coverage, half of the name, or of half the coverage where that is more
-        (entity(coverage=0.4, named=0.6), 0.5),
-        (entity(coverage=0.8, named=0.2), 0.6),
+        (entity(coverage=0.4, name_likeness=0.6), 0.5),
+        (entity(coverage=0.8, name_likeness=0.2), 0.6),
         # a name that says the same decides
-        (entity(coverage=0.2, named=0.9), 0.9),
-        (entity(coverage=0.2, named=0.9, narrower=True), 0.7),
-        (entity(coverage=0.9, named=0.9, narrower=True), 0.9),
+        (entity(coverage=0.2, name_likeness=0.9), 0.9),
+        (entity(coverage=0.2, name_likeness=0.9, narrower=True), 0.7),
+        (entity(coverage=0.9, name_likeness=0.9, narrower=True), 0.9),
         # fewer things in the target than in the source
-        (entity(coverage=1.0, named=1.0, crowded=True), 0.4),
+        (entity(coverage=1.0, name_likeness=1.0, crowded=True), 0.4),
         # "a man" against "no man"; a denied other thing says nothing
-        (entity(coverage=1.0, named=1.0, denied=True), 0.2),
-        (entity(coverage=0.4, named=0.6, denied=True), 0.5),
+        (entity(coverage=1.0, name_likeness=1.0, denied=True), 0.2),
+        (entity(coverage=0.4, name_likeness=0.6, denied=True), 0.5),
         # "no man": against a man, against "no man", against nothing of that name, against nothing
-        (entity(affirmed=False, coverage=1.0, named=1.0), 0.0),
-        (entity(affirmed=False, coverage=0.0, named=0.8), 0.2),
-        (entity(affirmed=False, coverage=0.0, named=0.8, denied=True), 0.8),
-        (entity(affirmed=False, coverage=0.6, named=0.4), 0.45),
+        (entity(affirmed=False, coverage=1.0, name_likeness=1.0), 0.0),
+        (entity(affirmed=False, coverage=0.0, name_likeness=0.8), 0.2),
+        (
+            entity(
+                affirmed=False, coverage=0.0, name_likeness=0.8, denied=True
+            ),
+            0.8,
+        ),
+        (entity(affirmed=False, coverage=0.6, name_likeness=0.4), 0.45),
         (entity(affirmed=False, counterpart=False, coverage=0.4), 0.45),
         (entity(affirmed=False, counterpart=False, coverage=1.0), 0.25),
         # an amount is as sure as the thing
-        (Evidence("amount", stated=0.5, named=0.8), 0.4),
+        (Evidence("amount", stated=0.5, name_likeness=0.8), 0.4),
         # a quarter of the coverage, the rest what is said of the counterpart
         (attribute(coverage=0.8, stated=0.4), 0.5),
         (attribute(coverage=0.8, counterpart=False), 0.2),
@@ -84,7 +89,12 @@ def relation(**given: object) -> Evidence:
         (attribute(stated=1.0, on_counterpart=1.0, denied=True), 0.2),
         # what excludes it, unless the thing is another
         (attribute(coverage=0.4, stated=0.6, excluded=True), 0.2),
-        (attribute(coverage=0.4, stated=0.6, excluded=True, named=0.4), 0.55),
+        (
+            attribute(
+                coverage=0.4, stated=0.6, excluded=True, name_likeness=0.4
+            ),
+            0.55,
+        ),
         # "not red"
         (attribute(affirmed=False, on_counterpart=0.4), 0.9),
         (attribute(affirmed=False, on_counterpart=0.4, excluded=True), 0.9),
@@ -117,20 +127,20 @@ def test_values_by_hand(found: Evidence, expected: float) -> None:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (entity(named=1.0), False),
-        (entity(named=0.3, excluded=True), True),
-        (entity(named=0.9, excluded=True), False),
-        (entity(named=0.8, denied=True), True),
-        (entity(named=0.7, denied=True), False),
-        (entity(affirmed=False, named=0.8), True),
-        (entity(affirmed=False, named=0.7), False),
-        (entity(affirmed=False, named=0.8, denied=True), False),
-        (Evidence("amount", named=0.5, excluded=True), True),
-        (Evidence("amount", named=0.4, excluded=True), False),
-        (Evidence("amount", named=0.5), False),
+        (entity(name_likeness=1.0), False),
+        (entity(name_likeness=0.3, excluded=True), True),
+        (entity(name_likeness=0.9, excluded=True), False),
+        (entity(name_likeness=0.8, denied=True), True),
+        (entity(name_likeness=0.7, denied=True), False),
+        (entity(affirmed=False, name_likeness=0.8), True),
+        (entity(affirmed=False, name_likeness=0.7), False),
+        (entity(affirmed=False, name_likeness=0.8, denied=True), False),
+        (Evidence("amount", name_likeness=0.5, excluded=True), True),
+        (Evidence("amount", name_likeness=0.4, excluded=True), False),
+        (Evidence("amount", name_likeness=0.5), False),
         (attribute(), False),
         (attribute(excluded=True), True),
-        (attribute(excluded=True, named=0.7), False),
+        (attribute(excluded=True, name_likeness=0.7), False),
         (attribute(excluded=True, on_alike=0.8), False),
         (attribute(excluded=True, affirmed=False), False),
         (attribute(excluded=True, on_counterpart=0.8), False),
@@ -157,17 +167,20 @@ def test_contradictions(found: Evidence, expected: bool) -> None:
         (attribute(exchanged=True), True),
         (attribute(denied=True, on_counterpart=0.8), False),
         (attribute(denied=True, on_counterpart=0.8, lone=True), True),
-        (entity(named=0.3, excluded=True), False),
-        (entity(named=0.3, excluded=True, lone=True), True),
-        (Evidence("amount", named=0.9, excluded=True), False),
-        (Evidence("amount", named=0.9, excluded=True, lone=True), True),
+        (entity(name_likeness=0.3, excluded=True), False),
+        (entity(name_likeness=0.3, excluded=True, lone=True), True),
+        (Evidence("amount", name_likeness=0.9, excluded=True), False),
+        (
+            Evidence("amount", name_likeness=0.9, excluded=True, lone=True),
+            True,
+        ),
         (relation(stated=0.5, turned=0.6), True),
         # where the target is silent
         (relation(), False),
-        (Evidence("amount", named=0.8), False),
-        (entity(coverage=0.3, named=0.48), True),  # value 0.39
-        (entity(coverage=0.3, named=0.5), False),  # value 0.4
-        (entity(coverage=0.3, named=0.48, vague=True), False),
+        (Evidence("amount", name_likeness=0.8), False),
+        (entity(coverage=0.3, name_likeness=0.48), True),  # value 0.39
+        (entity(coverage=0.3, name_likeness=0.5), False),  # value 0.4
+        (entity(coverage=0.3, name_likeness=0.48, vague=True), False),
         (attribute(coverage=0.59, on_counterpart=0.39), True),
         (attribute(coverage=0.59, on_counterpart=0.39, vague=True), False),
         (attribute(coverage=0.6, on_counterpart=0.39), False),
@@ -181,13 +194,13 @@ def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (Evidence("amount", stated=1.0, named=0.7), True),
+        (Evidence("amount", stated=1.0, name_likeness=0.7), True),
         (
-            entity(coverage=1.0, named=0.79),
+            entity(coverage=1.0, name_likeness=0.79),
             False,
         ),  # value 0.9: its words are there
-        (entity(coverage=0.0, named=0.8), True),
-        (entity(affirmed=False, named=0.9, denied=True), True),
+        (entity(coverage=0.0, name_likeness=0.8), True),
+        (entity(affirmed=False, name_likeness=0.9, denied=True), True),
         (relation(stated=0.74, coverage=1.0), False),
         (relation(stated=0.75), True),
         (relation(stated=0.4, bare=True, ends=0.8), False),
@@ -214,7 +227,7 @@ SUPPORT = {
 @pytest.mark.parametrize("against", ["", "excluded", "exchanged", "crowded"])
 def test_more_support_never_lowers_the_value(kind: str, against: str) -> None:
     flags = {against: True} if against else {}
-    start = replace(Evidence(kind, named=0.9), **flags)  # type: ignore[arg-type]
+    start = replace(Evidence(kind, name_likeness=0.9), **flags)  # type: ignore[arg-type]
     for levels in product(STEPS[::3], repeat=len(SUPPORT[kind])):
         base = dict(zip(SUPPORT[kind], levels, strict=True))
         for name in SUPPORT[kind]:

@@ -125,11 +125,11 @@ def test_a_thing_with_the_first_as_counterpart() -> None:
         "entity",
         True,
         coverage=0.25,
-        named=0.85,
+        name_likeness=0.85,
         stated=0.85,
         narrower=True,
         lone=True,
-        told="mug",
+        instead="mug",
         where=((0, 3),),
     )
     assert entity(pairs([[0.85, 0.1]], [0]), mugs()) == expected
@@ -171,7 +171,7 @@ def test_names_that_are_near_and_set_apart(
 ) -> None:
     given = pairs([[named, near]], [0], plain=[[0.84, 0.9375]])
     found = entity(given, mugs())
-    assert (found.excluded, found.told) == (
+    assert (found.excluded, found.instead) == (
         excluded,
         "cups" if excluded else "mug",
     )
@@ -192,7 +192,7 @@ def test_what_is_told_of_a_thing(
 ) -> None:
     given = pairs([[0.6, 0.5]], [0], plain=[[0.6, 0.9 if excluded else 0.5]])
     found = entity(given, mugs(there), polarity)
-    assert (found.told, found.denied) == (told, not there)
+    assert (found.instead, found.denied) == (told, not there)
 
 
 @pytest.mark.parametrize("unpaired", [True, False])
@@ -254,11 +254,11 @@ def test_how_many(
     found = gathered(DOGS, target, given)[1]
     assert found == Evidence(
         "amount",
-        named=other if best else 0.6,
+        name_likeness=other if best else 0.6,
         stated=stated,
         excluded=bool(told),
         lone=True,
-        told=told,
+        instead=told,
         where=((7, 11),) if best else ((0, 6),),
     )
 
@@ -335,7 +335,7 @@ def test_an_attribute_that_is_said() -> None:
         "attribute",
         True,
         coverage=0.25,
-        named=0.9,
+        name_likeness=0.9,
         stated=0.86,
         on_counterpart=0.86,
         on_alike=0.86,
@@ -367,7 +367,7 @@ def test_what_is_denied(
 ) -> None:
     row = [0.1, likeness, 0.2, 0.2] if best else [likeness, 0.1, 0.2, 0.2]
     found = attribute(row, best, polarity)
-    assert (found.denied, found.told) == (denied, told)
+    assert (found.denied, found.instead) == (denied, told)
 
 
 @pytest.mark.parametrize(
@@ -386,12 +386,12 @@ def test_what_excludes_it(
     where: tuple[Span, ...],
 ) -> None:
     found = attribute(similarity, excluded=excluded)
-    assert (found.excluded, found.told, found.where) == (True, told, where)
+    assert (found.excluded, found.instead, found.where) == (True, told, where)
 
 
 def test_what_is_said_of_another_excludes_nothing() -> None:
     found = attribute([0.6, 0.1, 0.7, 0.1], excluded=[1])
-    assert (found.excluded, found.told) == (False, "")
+    assert (found.excluded, found.instead) == (False, "")
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def test_evidence_on_a_relation(
         turned=0.3,
         bare=True,
         denied=True,
-        told="told",
+        instead="told",
         where=((4, 6),),
     )
     given = pairs([[0.9, 0.4], [0.3, 0.7]], best)
@@ -451,14 +451,14 @@ def test_evidence_on_a_relation(
         True,
         counterpart,
         coverage=0.25,
-        named=named,
+        name_likeness=named,
         stated=0.1,
         between=0.2,
         turned=0.3,
         ends=ends,
         bare=True,
         denied=True,
-        told="told",
+        instead="told",
         where=((4, 6),),
     )
 
@@ -557,7 +557,7 @@ def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
         "red": "attribute",
         "two": "amount",
     }
-    assert (found["red"].excluded, found["red"].told) == (
+    assert (found["red"].excluded, found["red"].instead) == (
         True,
         "blue",
     )  # not "old"

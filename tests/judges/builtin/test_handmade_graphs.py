@@ -141,7 +141,7 @@ def test_a_relation_at_the_bound_counts_as_said_even_if_its_reverse_is_as_near()
 ):
     found = seen(KICKS, KICKS, [[ENDS, ENDS], [ENDS, ENDS]])
     assert (found.stated, found.turned) == (ENDS, ENDS)
-    assert (found.told, found.where) == ("", WHERE["kicks"])
+    assert (found.instead, found.where) == ("", WHERE["kicks"])
 
 
 def test_the_denied() -> None:
@@ -154,7 +154,7 @@ def test_the_denied() -> None:
         stated=0.8,
         between=0.8,
         denied=True,
-        told=told,
+        instead=told,
         where=where,
     )
 
@@ -165,7 +165,7 @@ def test_the_reverse() -> None:
     found = seen(KICKS, reverse, strength)
     told, where = "cat kicks dog", WHERE["kicks"]
     assert found == Evidence(
-        "relation", between=0.8, turned=0.8, told=told, where=where
+        "relation", between=0.8, turned=0.8, instead=told, where=where
     )
 
 
@@ -177,14 +177,14 @@ def test_another_place_of_the_same_ends(second: float, between: float) -> None:
         (0.6 * between, between)
     )
     assert (found.turned, found.bare, found.denied) == (0.0, True, False)
-    assert (found.told, found.where) == ("", ())
+    assert (found.instead, found.where) == ("", ())
 
 
 def test_a_place_that_is_near_is_no_other() -> None:
     at: Related = [(0, 1, "in", "at", True)]  # "at" is 0.7 like "on"
     found = seen(ON, at, [[1.0, 0.0], [0.0, 1.0]])
     assert found.stated == pytest.approx(0.7)
-    assert (found.told, found.where) == ("", WHERE["in"])
+    assert (found.instead, found.where) == ("", WHERE["in"])
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_from_which_likeness_a_relation_is_shown(
     second: float, where: tuple[Span, ...]
 ) -> None:
     found = seen(ON, ON, [[1.0, 0.0], [0.0, second]])
-    assert (found.told, found.where) == ("", where)
+    assert (found.instead, found.where) == ("", where)
 
 
 def test_nothing_is_shown_where_nothing_is_like_it() -> None:

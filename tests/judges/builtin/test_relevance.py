@@ -66,7 +66,7 @@ def seen(
             (text.index(part), text.index(part) + len(part)) for part in spans
         ],
     )
-    return relevance.seen(statement, own)
+    return relevance.is_visible(statement, own)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ _SHARES = (
 
 
 def amount(entity: Entity) -> float | None:
-    """How many things an entity stands for: 1 for a plain singular, None if the text leaves it."""
+    """Count the things of an entity: 1 for a plain singular, None if the text leaves it open."""
     if entity.quantity is not None:
         return number(entity.quantity)
     return None if entity.plural else 1
@@ -38,11 +38,11 @@ def amount(entity: Entity) -> float | None:
 def amounts_value(
     source: Entity,
     targets: Sequence[Entity],
-    beside: Sequence[Entity] = (),
+    neighbours: Sequence[Entity] = (),
     *,
     settled: bool = True,
 ) -> tuple[float, bool]:
-    """How well the amount of one entity fits that of several of one name.
+    """Score 0..1 how well an entity's amount fits that of several entities of one name.
 
     Amounts that are written decide, the best of them. If none fits, totals may: "two boys and
     two girls" are four children, "a dog ... another dog" two, and the other way round. Otherwise it
@@ -51,7 +51,7 @@ def amounts_value(
     Args:
         source: The entity whose amount is looked for.
         targets: The entities of the other text that may be it; at least one.
-        beside: Other entities of its own text that may be in the targets, too.
+        neighbours: Other entities of its own text that may be in the targets, too.
         settled: Whether it is known which target is meant.
 
     Returns:
@@ -59,65 +59,77 @@ def amounts_value(
     """
     written = [target for target in targets if target.quantity is not None]
     fits = [amount_value(source, target) for target in written or targets]
+    # An amount that fits decides. Only if none does, sums are tried.
     best = max(fits, key=lambda fit: fit[0])
     if best[0] > _UNLIKE:
         return best
-    asked, total = number(source.quantity or ""), _total(targets)
+    source_amount, total = number(source.quantity or ""), _total(targets)
+    # "Two boys and two girls" against "four children": the source names parts
+    # whose sum is the number of the target.
     parts = (
         len(targets) == 1
-        and len(beside) > 0
-        and _total((source, *beside)) == total
+        and len(neighbours) > 0
+        and _total((source, *neighbours)) == total
     )
-    if parts or (total > 1 if asked is None else total == asked):
+    if parts or (
+        total > 1 if source_amount is None else total == source_amount
+    ):
         return 0.9, False
     return best if settled else (0.5, False)
 
 
 def _total(entities: Sequence[Entity]) -> float:
-    """How many things entities are together.
+    """Sum the amounts of several entities.
 
     Where amounts are written, only they count: "the first" of "three dogs" is no fourth. Members
     of another are counted with it.
     """
     wholes = [entity for entity in entities if entity.member_of is None]
     written = [entity for entity in wholes if entity.quantity is not None]
-    known = (amount(entity) for entity in written or wholes)
-    return sum(said for said in known if said is not None)
+    amounts = (amount(entity) for entity in written or wholes)
+    return sum(count for count in amounts if count is not None)
 
 
 def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
-    """How well the amount of one entity fits another.
+    """Score 0..1 how well the amount of one entity fits that of another.
 
     Returns:
         Value 0..1, and whether the two amounts contradict each other.
     """
     if source.quantity == target.quantity:
         return 1.0, False
-    asked, said = number(source.quantity or ""), amount(target)
-    if asked is not None and said is not None:
+    source_amount, target_amount = (
+        number(source.quantity or ""),
+        amount(target),
+    )
+    if source_amount is not None and target_amount is not None:
         return (
             (1.0, False)
-            if asked == said
+            if source_amount == target_amount
             else (0.0, target.quantity is not None)
         )
-    if asked is None and said is not None:  # "several" against a number
+    if (
+        source_amount is None and target_amount is not None
+    ):  # "several" against a number
         return (
             (0.9, False)
-            if said > 1
+            if target_amount > 1
             else (_UNLIKE, target.quantity is not None)
         )
-    if asked == 1:  # "one" against a plain plural
+    if source_amount == 1:  # "one" against a plain plural
         return (_UNLIKE, True)
-    return (0.5 if asked is not None else 0.9), False
+    # Left are two texts of which one leaves the number open. A number against
+    # a bare plural is undecided; two open amounts nearly agree.
+    return (0.5 if source_amount is not None else 0.9), False
 
 
 def roughly(entity: Entity, text: str) -> bool:
-    """Whether its text says the number of an entity with a margin: "about ten", "four or more"."""
+    """Return whether the text gives a number with a margin: "about ten", "four or more"."""
     if entity.quantity is None:
         return False
-    found = re.escape(entity.quantity)
+    quantity = re.escape(entity.quantity)
     margin = re.compile(
-        rf"\b{_ABOUT} {found}\b|\b{found}{_OR_SO}\b", re.IGNORECASE
+        rf"\b{_ABOUT} {quantity}\b|\b{quantity}{_OR_SO}\b", re.IGNORECASE
     )
     spans = (mention.span for mention in entity.mentions)
     return any(
@@ -127,27 +139,27 @@ def roughly(entity: Entity, text: str) -> bool:
 
 
 def counted(entities: Sequence[Entity], places: Sequence[int]) -> int:
-    """How many of some entities have a written number of several: more than one may be parts."""
+    """Count the entities with a written number above one: more than one may be parts."""
     return sum(
         both_counted(entities[place], entities[place]) for place in places
     )
 
 
 def shares_exclude(source: Entity, target: Entity) -> bool:
-    """Whether two texts say different shares of things, as "all" against "most of the windows"."""
+    """Return whether two texts give different shares of things: "all", "most of the windows"."""
     both = {source.quantity, target.quantity}
     written = source.rule == target.rule == "share"
     return written and not any(both <= words for words in _SHARES)
 
 
 def both_counted(source: Entity, target: Entity) -> bool:
-    """Whether both texts write how many there are, and mean several: "two" against "three"."""
+    """Return whether both texts write a number above one: "two" against "three"."""
     written = (number(entity.quantity or "") for entity in (source, target))
-    return all(said is not None and said > 1 for said in written)
+    return all(count is not None and count > 1 for count in written)
 
 
-def told_amount(entity: Entity) -> str:
-    """How many there are, in words for people; a plain plural has only its name."""
+def describe_amount(entity: Entity) -> str:
+    """Write out an amount for people; a plain plural is only its name."""
     if entity.quantity is not None:
         return entity.quantity
     return "one" if amount(entity) == 1 else entity.mentions[0].text

@@ -89,16 +89,16 @@ class AnalysedText:
 
     @cached_property
     def places(self) -> tuple[list[int], list[int]]:
-        """Where the words begin, and where they end."""
+        """Return the first characters of the words and the characters after their last."""
         spans = word_spans(self.plain)
         return [start for start, _ in spans], [end for _, end in spans]
 
     def is_state(self, unit: GraphUnit) -> bool:
-        """Whether an attribute says what a thing does ("sleeps"), not what it is like."""
+        """Return whether an attribute is an action or posture ("sleeps"), not a quality."""
         return ("state", unit.subject, unit.value) in self._kinds
 
     def says_little(self, unit: GraphUnit) -> bool:
-        """Whether an attribute says only that a thing is there, or where: "sits", "on the left"."""
+        """Return whether an attribute only locates a thing: "sits", "on the left"."""
         there = unit.value in BEING_THERE and not unit.text.lower().endswith(
             "ing"
         )
@@ -128,15 +128,17 @@ class AnalysedText:
     @cached_property
     def sentences(self) -> list[int]:
         """(words,), the sentence of each word; cut at marks only, for both texts alike."""
-        text, found, number = self.plain, [], 0
+        text, sentence_of_word, number = self.plain, [], 0
         starts, ends = self.places
+        # A blank between two words is the usual case and never ends a
+        # sentence; testing it first saves most of the searches.
         for before, start in zip((*starts[:1], *ends), starts, strict=False):
             if text[before:start] != " " and _SENTENCE_END.search(
                 text, before, start
             ):
                 number += 1
-            found.append(number)
-        return found
+            sentence_of_word.append(number)
+        return sentence_of_word
 
     @cached_property
     def sentence_texts(self) -> list[str]:
@@ -158,7 +160,7 @@ class AnalysedText:
         places = (
             (self.at(m.span) for m in e.mentions) for e in self.graph.entities
         )
-        return [tuple((a, b) for a, b in found if a < b) for found in places]
+        return [tuple((a, b) for a, b in spans if a < b) for spans in places]
 
     @cached_property
     def named_at(self) -> dict[int, int]:
@@ -221,15 +223,19 @@ class AnalysedText:
     @cached_property
     def head_values(self) -> list[tuple[int, Values]]:
         """The heads that are in a class, by entity."""
-        found = (
+        head_classes = (
             (e.index, values(e.head.lower())) for e in self.graph.entities
         )
-        return [(place, classes) for place, classes in found if classes]
+        return [(place, classes) for place, classes in head_classes if classes]
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
         """All that is said of single entities."""
-        found = [
+        # Plan: what attributes say comes first, in the order of the units,
+        # since callers index the first rows by attribute. Then what verbs say,
+        # what "of" and "in front of" imply, and last the names of the entities
+        # themselves.
+        properties = [
             Property(
                 u.subject,
                 u.text,
@@ -241,24 +247,27 @@ class AnalysedText:
             for u in self.units
             if u.kind == "attribute"
         ]
-        found += [
+        properties += [
             Property(
                 u.subject, u.text, u.value.split()[0], u.spans, u.polarity
             )
             for u in self.units
             if u.kind == "relation" and u.verb
         ]
-        for _, unit, said in self.relations:
+        # "The handle of the cup": being of a cup describes the handle. "In
+        # front of" puts one end in the foreground and the other in the
+        # background.
+        for _, unit, predicate in self.relations:
             if (
-                said.place == "of"
-                and not said.verb
+                predicate.place == "of"
+                and not predicate.verb
                 and unit.object is not None
             ):
                 part, whole = (unit.subject, unit.object)[
-                    :: -1 if said.place_turned else 1
+                    :: -1 if predicate.place_turned else 1
                 ]
                 name = self.graph.entities[whole].name
-                found.append(
+                properties.append(
                     Property(
                         part,
                         name,
@@ -269,14 +278,14 @@ class AnalysedText:
                     )
                 )
             if (
-                said.place == "in front of"
+                predicate.place == "in front of"
                 and unit.polarity
                 and unit.object is not None
             ):
                 first, last = ("background", "foreground")[
-                    :: -1 if not said.place_turned else 1
+                    :: -1 if not predicate.place_turned else 1
                 ]
-                found += [
+                properties += [
                     Property(
                         end,
                         unit.text,
@@ -289,9 +298,11 @@ class AnalysedText:
                         (unit.object, last),
                     )
                 ]
+        # A text may say as a name what the other says as an attribute: "a
+        # wooden table", "a table made of wood".
         for entity in self.graph.entities:
             first_time = entity.mentions[0]
-            found.append(
+            properties.append(
                 Property(
                     entity.index,
                     first_time.text,
@@ -299,38 +310,44 @@ class AnalysedText:
                     (first_time.span,),
                 )
             )
-        return tuple(found)
+        return tuple(properties)
 
     @cached_property
     def property_vectors(self) -> FloatArray:
         """(properties, D)."""
-        return vectors([found.value.lower() for found in self.properties])
+        return vectors(
+            [property_.value.lower() for property_ in self.properties]
+        )
 
     @cached_property
     def property_owners(self) -> Ints:
         """(properties,), the entity of each."""
-        return np.array([found.entity for found in self.properties], np.intp)
+        return np.array(
+            [property_.entity for property_ in self.properties], np.intp
+        )
 
     @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that are in a class, by their place."""
-        found = []
-        for place, said in enumerate(self.properties):
-            value = said.value.lower()
-            known = frozenset() if said.derived else values(value)
+        rows = []
+        for place, property_ in enumerate(self.properties):
+            value = property_.value.lower()
+            classes = frozenset() if property_.derived else values(value)
             # Where something comes from or turns to is no place that excludes where it is.
-            if not known or value.startswith(("from ", "toward")):
+            if not classes or value.startswith(("from ", "toward")):
                 continue
-            known = _of_place(known) if _PLACED.match(value) else known
-            first = said.text.lower().split()[:1]
+            # After a preposition of place only places count: "on the red
+            # chair" does not make a thing red.
+            classes = _of_place(classes) if _PLACED.match(value) else classes
+            first = property_.text.lower().split()[:1]
             if first and lemmas.verb(first[0]) in DIRECTING:
-                known = _of_direction(known)
-            found.append((place, known))
-        return [(place, known) for place, known in found if known]
+                classes = _of_direction(classes)
+            rows.append((place, classes))
+        return [(place, classes) for place, classes in rows if classes]
 
     @cached_property
     def values_at(self) -> dict[int, Values]:
-        """Where a property is in the classes, by its place."""
+        """Map the index of each property that is in a class to its classes."""
         return dict(self.property_values)
 
     @cached_property
@@ -343,12 +360,15 @@ class AnalysedText:
 
     @cached_property
     def values_of(self) -> list[Sequence[Values]]:
-        """What is said of each entity that is in a class."""
-        said = by_key(
+        """List for each entity the classes of its properties, one set per property."""
+        classes_by_entity = by_key(
             (self.properties[place].entity, v)
             for place, v in self.property_values
         )
-        return [said.get(entity.index, ()) for entity in self.graph.entities]
+        return [
+            classes_by_entity.get(entity.index, ())
+            for entity in self.graph.entities
+        ]
 
     @cached_property
     def youths(self) -> frozenset[int]:
@@ -360,10 +380,10 @@ class AnalysedText:
         }
         return frozenset(
             i
-            for i, said in enumerate(self.values_of)
+            for i, classes in enumerate(self.values_of)
             if any(
                 is_teen(value) or (i in grown and values("young") <= value)
-                for value in said
+                for value in classes
             )
         )
 
@@ -428,10 +448,14 @@ def lower_excluded(
     Returns:
         The pairs that exclude each other.
     """
+    # Only pairs that share a class can exclude each other, so columns are
+    # looked up by class; most values are in none.
     by_class = by_key((name, (j, b)) for j, b in columns for name, _ in b)
     excluded = {}
     for a in {a for _, a in rows}:
-        of_one_class = {one for name, _ in a for one in by_class.get(name, ())}
+        of_one_class = {
+            column for name, _ in a for column in by_class.get(name, ())
+        }
         excluded[a] = [j for j, b in sorted(of_one_class) if exclude(a, b)]
     pairs = [(i, j) for i, a in rows for j in excluded[a]]
     for i, j in pairs:
@@ -440,7 +464,7 @@ def lower_excluded(
 
 
 def _undergoes(unit: GraphUnit) -> bool:
-    """Whether a relation reads like "brightened by", whatever the parse made of it."""
+    """Return whether a relation reads like "brightened by", however it was parsed."""
     words = unit.text.lower().split()
     return (
         unit.verb
@@ -464,7 +488,7 @@ def _of_place(classes: Values) -> Values:
 
 
 def _of_direction(classes: Values) -> Values:
-    """Where something turns to, which excludes other directions and no place where it is."""
+    """Keep only directions, which exclude other directions but no location."""
     return frozenset(
         (f"to the {name}" if name in PARTS else name, line)
         for name, line in classes

@@ -91,20 +91,22 @@ class _Features:
             return True
         start = fact.spans[0][0]
         namesakes = self._named.get(self._graph.entities[index].name, [])
+        # A parser attaches a fact to the wrong one of two namesakes; it is
+        # sure only if no namesake is mentioned later before the fact.
         latest = {
-            other: _latest_mention(self._graph, other, start)
-            for other in {index, *namesakes}
+            rival: _latest_mention(self._graph, rival, start)
+            for rival in {index, *namesakes}
         }
         return latest[index] == max(latest.values())
 
     def _feature(self, relation: Relation) -> tuple[Hashable, str, Relation]:
-        other = self._graph.entities[relation.object]
+        object_ = self._graph.entities[relation.object]
         qualities = [
             a.value
-            for a in self._graph.attributes_of(other.index)
+            for a in self._graph.attributes_of(object_.index)
             if a.kind == "quality" and a.polarity
         ]
-        words = " ".join([*qualities, other.name])
+        words = " ".join([*qualities, object_.name])
         return (
             (relation.predicate, words),
             f"{relation.text} the {words}",
@@ -115,29 +117,34 @@ class _Features:
         """The features that no namesake has, without the fact itself; empty if it has none."""
         entity = self._graph.entities[index]
         namesakes = [
-            other
-            for other in self._named.get(entity.name, ())
-            if other != index
+            namesake
+            for namesake in self._named.get(entity.name, ())
+            if namesake != index
         ]
-        known = index in self._named.get(entity.name, ())
+        has_namesakes = index in self._named.get(entity.name, ())
         subject = fact.entity if isinstance(fact, Attribute) else fact.subject
-        if not (namesakes and known and self._is_sure(subject, fact)):
+        if not (namesakes and has_namesakes and self._is_sure(subject, fact)):
             return ""
-        theirs = {
-            key for other in namesakes for key, _, _ in self._facts[other]
+        # Only features that no namesake has distinguish; the fact itself must
+        # not, as it is what is to be verified. Brackets and commas delimit
+        # features and so cannot be in them.
+        rival_keys = {
+            key
+            for namesake in namesakes
+            for key, _, _ in self._facts[namesake]
         }
-        own = [
+        features = [
             words
-            for key, words, other in self._facts[index]
-            if key not in theirs
-            and other is not fact
+            for key, words, borne_fact in self._facts[index]
+            if key not in rival_keys
+            and borne_fact is not fact
             and not set("(),") & set(words)
         ]
-        return ", ".join(dict.fromkeys(own[:_MOST_FEATURES]))
+        return ", ".join(dict.fromkeys(features[:_MOST_FEATURES]))
 
 
 def _latest_mention(graph: SceneGraph, index: int, before: int) -> int:
-    """Where a thing was last named before a character; -1 if it was not."""
+    """Return the start of a thing's last mention before a character; -1 if there is none."""
     starts = [mention.span[0] for mention in graph.entities[index].mentions]
     return max((start for start in starts if start < before), default=-1)
 
@@ -176,11 +183,14 @@ def bearers(fact: str) -> tuple[Bearer, ...]:
 
 
 def is_exchanged(fact: str, text: AnalysedText) -> bool:
-    """Whether a text says a fact of another thing than the one that the fact names in brackets."""
+    """Return whether a text states a fact of another thing than its bearer in brackets."""
     borne = _by_head(fact)
     if not borne:
         return False
     (claim,) = analysed_claims.of([without_bearers(fact)])
+    # Plan: for each unit of the fact, find the things of the text that have
+    # it, and the thing that the brackets mean. The fact is exchanged if a
+    # namesake has it and the meant thing does not.
     for unit in claim.units:
         if unit.kind == "entity" or not unit.polarity:
             continue
@@ -194,12 +204,12 @@ def is_exchanged(fact: str, text: AnalysedText) -> bool:
             meant = None if bearer is None else _meant(bearer, text)
             if meant is None or not pairs:
                 continue
-            others = {
+            owners = {
                 pair[end]
                 for pair in pairs
                 if _is_named(text, pair[end], bearer)
             }
-            if others and not _has(
+            if owners and not _has(
                 meant, end, pairs, claim, unit.object, borne, text
             ):
                 return True
@@ -232,42 +242,44 @@ def _is_named(
 
 def _meant(bearer: Bearer, text: AnalysedText) -> int | None:
     """The thing of a text that has most of a bearer's features; None if it is not clear which."""
-    named = [
+    namesakes = [
         e.index
         for e in text.graph.entities
         if _is_named(text, e.index, bearer)
     ]
-    if len(named) < 2:
+    if len(namesakes) < 2:
         return None
-    scores = {index: _n_held(bearer, index, text) for index in named}
+    scores = {index: _n_held(bearer, index, text) for index in namesakes}
     best = max(scores.values())
     leaders = [index for index, score in scores.items() if score == best]
     return leaders[0] if best and len(leaders) == 1 else None
 
 
 def _n_held(bearer: Bearer, index: int, text: AnalysedText) -> int:
-    """How many features of a bearer a thing of a text has."""
+    """Count the features of a bearer that a thing of a text has."""
     profiles = [
-        said.value
-        for said in text.properties
-        if said.entity == index and said.polarity
+        property_.value
+        for property_ in text.properties
+        if property_.entity == index and property_.polarity
     ]
     for _, unit, _ in text.relations:
         ends = (unit.subject, unit.object)
         sure = unit.polarity and _is_nearest(unit.subject, unit.spans, text)
         if index in ends and unit.object is not None and sure:
-            other = unit.object if unit.subject == index else unit.subject
-            profiles.append(_profile(other, text))
-    held = said_in(list(bearer.features), profiles) if profiles else None
-    return 0 if held is None else int((held.max(axis=1) >= _SAME).sum())
+            far_end = unit.object if unit.subject == index else unit.subject
+            profiles.append(_profile(far_end, text))
+    likeness = said_in(list(bearer.features), profiles) if profiles else None
+    return (
+        0 if likeness is None else int((likeness.max(axis=1) >= _SAME).sum())
+    )
 
 
 def _profile(index: int, text: AnalysedText) -> str:
-    """What is said of a thing, with its name, as words."""
+    """Describe a thing by its name and its affirmed properties."""
     qualities = [
-        said.value
-        for said in text.properties
-        if said.entity == index and said.polarity
+        property_.value
+        for property_ in text.properties
+        if property_.entity == index and property_.polarity
     ]
     return " ".join([text.graph.entities[index].name, *qualities])
 
@@ -278,14 +290,15 @@ _Pairs: TypeAlias = list[tuple[int, int | None]]
 def _is_nearest(index: int, spans: Sequence[Span], text: AnalysedText) -> bool:
     """Return whether no other thing of its noun is named between a thing and its fact."""
     entities, start = text.graph.entities, spans[0][0] if spans else 0
-    own = _latest_mention(text.graph, index, start)
+    latest_mention = _latest_mention(text.graph, index, start)
     rivals = (
         e.index
         for e in entities
         if e.index != index and e.head == entities[index].head
     )
-    return own < 0 or all(
-        _latest_mention(text.graph, rival, start) < own for rival in rivals
+    return latest_mention < 0 or all(
+        _latest_mention(text.graph, rival, start) < latest_mention
+        for rival in rivals
     )
 
 
@@ -293,47 +306,54 @@ def _having(
     claim: AnalysedText, value: str, subject: int, text: AnalysedText
 ) -> _Pairs:
     """The things of a text, called as the subject, that have a value."""
-    said = [found for found in text.properties if found.polarity]
-    if not said:
+    properties = [
+        property_ for property_ in text.properties if property_.polarity
+    ]
+    if not properties:
         return []
-    (row,) = said_in([value], [found.value for found in said])
+    (row,) = said_in([value], [property_.value for property_ in properties])
     head = _head(claim, subject)
     return [
-        (found.entity, None)
-        for found, alike in zip(said, row.tolist(), strict=True)
+        (property_.entity, None)
+        for property_, alike in zip(properties, row.tolist(), strict=True)
         if alike >= _SAME
-        and tie(head, text.graph.entities[found.entity].head.lower()) == "same"
-        and _is_nearest(found.entity, found.spans, text)
+        and tie(head, text.graph.entities[property_.entity].head.lower())
+        == "same"
+        and _is_nearest(property_.entity, property_.spans, text)
     ]
 
 
 def _related(claim: AnalysedText, words: str, text: AnalysedText) -> _Pairs:
     """The ends of the relations of a text that say a relation of the claim, in its direction."""
     verbs = verb_similarity(claim, text)
-    found: _Pairs = []
+    pairs: _Pairs = []
     for row, (_, unit, predicate) in enumerate(claim.relations):
         if unit.text != words or unit.object is None:
             continue
         heads = (_head(claim, unit.subject), _head(claim, unit.object))
-        for column, (_, said, other) in enumerate(text.relations):
-            if said.object is None or not said.polarity:
+        for column, (_, relation, other_predicate) in enumerate(
+            text.relations
+        ):
+            if relation.object is None or not relation.polarity:
                 continue
-            if not _is_nearest(said.subject, said.spans, text):
+            if not _is_nearest(relation.subject, relation.spans, text):
                 continue
             straight, crossed = alike_predicates(
-                predicate, other, verbs.item(row, column)
+                predicate, other_predicate, verbs.item(row, column)
             )
+            # "A left of B" is said by "B right of A" as well, with its ends
+            # exchanged.
             for holds, ends in (
-                (straight, (said.subject, said.object)),
-                (crossed, (said.object, said.subject)),
+                (straight, (relation.subject, relation.object)),
+                (crossed, (relation.object, relation.subject)),
             ):
                 names = [text.graph.entities[end].head.lower() for end in ends]
                 if holds and all(
                     tie(a, b) == "same"
                     for a, b in zip(heads, names, strict=True)
                 ):
-                    found.append(ends)
-    return found
+                    pairs.append(ends)
+    return pairs
 
 
 def _has(
@@ -345,21 +365,21 @@ def _has(
     borne: dict[str, Bearer],
     text: AnalysedText,
 ) -> bool:
-    """Whether the thing that is meant has the fact, as far as the ends of the fact are clear."""
+    """Return whether the thing that is meant has the fact, as far as both ends are identified."""
     mates = {pair[1 - end] for pair in pairs if pair[end] == meant}
     if not mates:
         return False
     if object_ is None:
         return True
-    other = borne.get(_head(claim, object_)) if end == 0 else None
-    mate = None if other is None else _meant(other, text)
+    mate_bearer = borne.get(_head(claim, object_)) if end == 0 else None
+    mate = None if mate_bearer is None else _meant(mate_bearer, text)
     return mate is None or mate in mates
 
 
 def compatibility(
     fact: str, reference: str, references: Sequence[str]
 ) -> int | None:
-    """How many features two facts share in their brackets; None if another reference shares more.
+    """Count the features that two facts share in brackets; None if another reference shares more.
 
     Args:
         fact: A fact.
@@ -370,18 +390,20 @@ def compatibility(
         return len(
             fact
         )  # more than any features: a text has all its own facts
-    theirs = _by_head(reference)
+    reference_bearers = _by_head(reference)
     total = 0
     for bearer in _by_head(fact).values():
-        other = theirs.get(bearer.head)
-        if other is None:
+        reference_bearer = reference_bearers.get(bearer.head)
+        if reference_bearer is None:
             continue
-        shared = _n_shared(bearer, other)
+        shared = _n_shared(bearer, reference_bearer)
+        # If another reference fits this bearer better, the fact belongs to
+        # that one.
         for rival in references:
-            for named in bearers(rival):
+            for rival_bearer in bearers(rival):
                 if (
-                    named.head == bearer.head
-                    and _n_shared(bearer, named) > shared
+                    rival_bearer.head == bearer.head
+                    and _n_shared(bearer, rival_bearer) > shared
                 ):
                     return None
         total += shared

@@ -58,36 +58,41 @@ class Source:
             slice(*np.searchsorted(starts, (part.start, part.end)))
             for part in _SPLITTER.split(text.plain)
         ]
-        named = [
+        # Plan: find which entities each sentence mentions, by name or by a
+        # pronoun, and add the words of their first mention to the words of the
+        # sentence: "it is red" then has the name of the thing.
+        entity_places = [
             (end, first)
             for end, spans in enumerate(text.mentions)
             for first, _ in spans
         ]
         for unit in text.units:
-            named += [
+            entity_places += [
                 (end, text.at(span)[0])
                 for span in unit.spans
                 for end in _ends(unit)
             ]
-        found = []
+        wordings = []
         for part in sentences:
-            told = {
-                end for end, place in named if part.start <= place < part.stop
+            entities = {
+                end
+                for end, place in entity_places
+                if part.start <= place < part.stop
             }
             words = {
                 p
-                for end in told
+                for end in entities
                 for p in range(*next(iter(text.mentions[end]), (0, 0)))
             }
-            found.append(
+            wordings.append(
                 np.array(
                     sorted({*range(part.start, part.stop), *words}), np.intp
                 )
             )
-        return found
+        return wordings
 
     @cached_property
-    def said(self) -> set[str]:
+    def statements(self) -> set[str]:
         """Its own statements, without case and punctuation."""
         return {
             _plain(statement.text)
@@ -102,7 +107,7 @@ def evidence(
     entail: bool,
     least: float = 0.0,
 ) -> tuple[FloatArray, list[bool]]:
-    """What a text says of statements; the more of each, the likelier a statement is true.
+    """Return features of statements given a text; the higher, the likelier a statement is true.
 
     Args:
         claims: The statements.
@@ -118,8 +123,8 @@ def evidence(
     """
     rows, exchanged, entailed, open_ = [], [], [], []
     for place, claim in enumerate(claims):
-        found = find(claim, source.text)
-        values = [finding.value for finding in found]
+        findings = find(claim, source.text)
+        values = [finding.value for finding in findings]
         attributes = [
             v
             for v, u in zip(values, claim.units, strict=True)
@@ -129,31 +134,35 @@ def evidence(
         rows.append(
             [lowest, min(attributes, default=1.0), _worded(claim, source)]
         )
-        exchanged.append(any(finding.exchanged for finding in found))
-        known = lowest >= _SURE and _is_reworded(claim, source.text)
-        entailed.append(float(known))
+        exchanged.append(any(finding.exchanged for finding in findings))
+        is_reworded = lowest >= _SURE and _is_reworded(claim, source.text)
+        # The model is slow. It is asked only about statements that the rules
+        # neither settle nor contradict.
+        entailed.append(float(is_reworded))
         if (
             lowest >= least
-            and not known
-            and not any(finding.contradiction for finding in found)
+            and not is_reworded
+            and not any(finding.contradiction for finding in findings)
         ):
             open_.append(place)
-    made = np.array(rows).reshape(-1, 3)
+    features = np.array(rows).reshape(-1, 3)
     if entail:
-        asked = ask(
+        chances = ask(
             [" ".join(claims[place].plain.split()) for place in open_],
             source.text,
         )
-        for place, said in zip(open_, asked, strict=True):
-            entailed[place] = said.entailed
+        for place, chance in zip(open_, chances, strict=True):
+            entailed[place] = chance.entailed
         # What both the rules and the model find need not be there in its own words.
-        made[:, 2] = np.maximum(made[:, 2], np.minimum(made[:, 0], entailed))
-        made = np.c_[made, [log_odds(chance) for chance in entailed]]
-    return made, exchanged
+        features[:, 2] = np.maximum(
+            features[:, 2], np.minimum(features[:, 0], entailed)
+        )
+        features = np.c_[features, [log_odds(chance) for chance in entailed]]
+    return features, exchanged
 
 
 def _is_reworded(claim: AnalysedText, text: AnalysedText) -> bool:
-    """Whether a claim denies, or relates things in words that a text does not have.
+    """Return whether a claim is negated or relates things in words that a text lacks.
 
     Of what is not there, and of how relations turn ("to the right of" is said by "left of"), the
     rules know more than the words and the model.
@@ -196,14 +205,20 @@ def _likely(
     least: float = 0.0,
 ) -> list[float]:
     open_ = [
-        claim for claim in claims if _plain(claim.plain) not in source.said
+        claim
+        for claim in claims
+        if _plain(claim.plain) not in source.statements
     ]
-    found, exchanged = evidence(open_, source, entail=entail, least=least)
+    features, exchanged = evidence(open_, source, entail=entail, least=least)
+    # Logistic regression over the features, fitted on labelled texts; see the
+    # table for the data.
     bias, *weights = table()[_decision(entail)]["value"]
-    chances = 1.0 / (1.0 + np.exp(-(found @ np.array(weights) + bias)))
+    chances = 1.0 / (1.0 + np.exp(-(features @ np.array(weights) + bias)))
+    # Words and model hardly notice exchanged ends, so the rules put a ceiling
+    # on the probability.
     chances[exchanged] = np.minimum(chances[exchanged], _EXCHANGED)
-    made = dict(zip(map(id, open_), chances.tolist(), strict=True))
-    return [made.get(id(claim), _VERBATIM) for claim in claims]
+    chances_by_claim = dict(zip(map(id, open_), chances.tolist(), strict=True))
+    return [chances_by_claim.get(id(claim), _VERBATIM) for claim in claims]
 
 
 def _decision(entail: bool) -> str:
@@ -213,7 +228,7 @@ def _decision(entail: bool) -> str:
 def supported(
     statements: Sequence[str], text: str, *, entail: bool = True
 ) -> list[bool]:
-    """Whether a text makes each statement more likely true than not."""
+    """Return for each statement whether it is more likely true than not, given a text."""
     cut = number(f"{_decision(entail)}_true")
     return [
         value >= cut
@@ -236,9 +251,14 @@ def matches(
     "there are cats" does not say that there are no dogs. With ``nearest`` the nearest is taken,
     whether it says the claim or not, where their words are alike at all.
     """
+    # Plan: take the references nearest in words, those of the same bearer
+    # first; a pair matches if the reference makes the claim likely and, for a
+    # denial, the claim the reference, too.
     claims = renumbered(claims, references)
     close = [
         _fitting(place, near, fit)
+        # Claims are grouped by reference, because each reference is analysed
+        # against all its claims at once.
         for place, near in enumerate(close_to(claims, references))
     ]
     if nearest:
@@ -251,13 +271,13 @@ def matches(
             for chance in _likely(some, Source(text), entail, _LEAST)
         ]
 
-    asked: dict[int, list[int]] = {}
+    claims_by_reference: dict[int, list[int]] = {}
     for place, near in enumerate(close):
         for i in near:
-            asked.setdefault(i, []).append(place)
-    said = {
+            claims_by_reference.setdefault(i, []).append(place)
+    supported_pairs = {
         (place, i)
-        for i, places in asked.items()
+        for i, places in claims_by_reference.items()
         for place, yes in zip(
             places,
             says(references[i], [claims[p] for p in places]),
@@ -267,8 +287,10 @@ def matches(
     }
 
     def fits(place: int, i: int) -> bool:
+        # "No dog" is made likely by any text without dogs; only the test in
+        # both directions shows that the reference denies the same.
         denies = not all(unit.polarity for unit in claims[place].units)
-        return (place, i) in said and not (
+        return (place, i) in supported_pairs and not (
             denies and not says(claims[place], [references[i]])[0]
         )
 
@@ -283,13 +305,14 @@ def _fitting(
 ) -> list[int]:
     """The references that are not of another bearer, those with the most of its features first."""
     fits = {reference: fit(claim, reference) for reference in near}
-    kept = [
+    fitting = [
         (value, reference)
         for reference, value in fits.items()
         if value is not None
     ]
     return [
-        reference for _, reference in sorted(kept, key=lambda pair: -pair[0])
+        reference
+        for _, reference in sorted(fitting, key=lambda pair: -pair[0])
     ]
 
 
@@ -306,20 +329,20 @@ def close_to(
     alike = np.minimum(
         _alignment(claims, references), _alignment(references, claims).T
     )
-    found = []
+    close_references = []
     for claim, row in zip(claims, alike, strict=True):
         same = written.get(_plain(claim.plain))
         close = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
-        found.append(
+        close_references.append(
             [i for i in close if row[i] >= _ALIKE]
             if same is None
             else list(same)
         )
-    return found
+    return close_references
 
 
 def _worded(claim: AnalysedText, source: Source) -> float:
-    """How near the words of a claim come to those of one sentence, 0..1."""
+    """Score 0..1 how well the words of a claim are covered by its best sentence."""
     if not claim.words or not source.text.words:
         return 0.0
     similarity = cosines(claim.word_vectors, source.text.word_vectors)
@@ -340,21 +363,23 @@ def _ends(unit: GraphUnit) -> set[int]:
 
 
 def _alignment(
-    views: Sequence[AnalysedText], others: Sequence[AnalysedText]
+    views: Sequence[AnalysedText], other_views: Sequence[AnalysedText]
 ) -> FloatArray:
     """(views, others): how near the words of the one's units come to any word of the other."""
-    rows, columns = _units(views), _units(others)
+    rows, columns = _units(views), _units(other_views)
     if not len(rows[0]) or not len(columns[0]):
-        return np.zeros((len(views), len(others)))
+        return np.zeros((len(views), len(other_views)))
+    # Best word of each view, then the weighted mean over the words of the
+    # claim; reduceat does this for ragged rows without a loop.
     near = np.maximum.reduceat(
         cosines(rows[0], columns[0]), columns[2], axis=1
     )
     total = np.add.reduceat(near * rows[1][:, None], rows[2], axis=0)
-    found = np.zeros((len(views), len(others)))
-    found[np.ix_(rows[3], columns[3])] = (
+    nearness = np.zeros((len(views), len(other_views)))
+    nearness[np.ix_(rows[3], columns[3])] = (
         total / np.add.reduceat(rows[1], rows[2])[:, None]
     )
-    return found
+    return nearness
 
 
 def _units(
@@ -368,9 +393,9 @@ def _units(
         0,
         *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist(),
     ]
-    found = np.concatenate([views[i].word_vectors for i in filled])
+    word_vectors = np.concatenate([views[i].word_vectors for i in filled])
     weights = np.concatenate([views[i].word_weights for i in filled])
-    return found, weights + 1e-9, starts, filled
+    return word_vectors, weights + 1e-9, starts, filled
 
 
 def _plain(text: str) -> str:
@@ -405,16 +430,23 @@ def _worded_as(claim: AnalysedText, written: dict[str, float]) -> AnalysedText:
     spans = {
         span for unit in claim.units if unit.quantity for span in unit.spans
     }
+    # From the last to the first, so that earlier positions stay valid while
+    # the text changes.
     for start, end in sorted(spans, reverse=True):
-        said = text[start:end].lower()
-        if said in written:
+        numeral_text = text[start:end].lower()
+        if numeral_text in written:
             continue
-        value = numeral(said)
-        other = next(
-            (words for words, known in written.items() if known == value), None
+        value = numeral(numeral_text)
+        spelling = next(
+            (
+                words
+                for words, number_value in written.items()
+                if number_value == value
+            ),
+            None,
         )
-        if other is not None:
-            text = f"{text[:start]}{other}{text[end:]}"
+        if spelling is not None:
+            text = f"{text[:start]}{spelling}{text[end:]}"
     return claim if text == claim.graph.text else analysed_claims.of([text])[0]
 
 
@@ -426,12 +458,12 @@ def respelt(statement: str, words: Collection[str]) -> str:
         words: The words of the text, lower case.
     """
 
-    def mended(found: re.Match[str]) -> str:
-        word = found.group().lower()
+    def mended(match: re.Match[str]) -> str:
+        word = match.group().lower()
         if len(word) < _SHORTEST or word in words or _is_known(word):
-            return found.group()
-        near = [other for other in words if _one_edit(word, other)]
-        return near[0] if len(near) == 1 else found.group()
+            return match.group()
+        near = [candidate for candidate in words if _one_edit(word, candidate)]
+        return near[0] if len(near) == 1 else match.group()
 
     return re.sub(r"[A-Za-z]+", mended, statement)
 
@@ -443,17 +475,19 @@ def _is_known(word: str) -> bool:
 
 
 def _one_edit(a: str, b: str) -> bool:
-    """Whether one letter more, less or other, or two exchanged, make one word of the other."""
+    """Return whether two words are one insertion, deletion, substitution or swap apart."""
     if abs(len(a) - len(b)) > 1 or a == b or a[0] != b[0]:
         return False
+    # Skip the common prefix; the rests then differ at their first letter, and
+    # one edit must make them equal.
     start = next(
         (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y),
         min(len(a), len(b)),
     )
-    rest, other = a[start:], b[start:]
+    a_rest, b_rest = a[start:], b[start:]
     return (
-        rest[1:] == other[1:]
-        or rest[1:] == other
-        or rest == other[1:]
-        or (rest[:2] == other[1::-1] and rest[2:] == other[2:])
+        a_rest[1:] == b_rest[1:]
+        or a_rest[1:] == b_rest
+        or a_rest == b_rest[1:]
+        or (a_rest[:2] == b_rest[1::-1] and a_rest[2:] == b_rest[2:])
     )

@@ -24,7 +24,7 @@ _TIMES = re.compile(rf"(?:{_TIME})s?")
 
 @lru_cache(maxsize=1 << 15)
 def values(text: str) -> Values:
-    """Where the words of a value are in the classes; empty for most words.
+    """Return the (class, position) pairs of the words of a value; empty for most words.
 
     Ages ("ten-year-old", "six months old") exclude other ages, but one alone makes no one old.
 
@@ -32,19 +32,21 @@ def values(text: str) -> Values:
         text: One or more words, base form, lower case.
     """
     table = _table()
-    found: set[tuple[str, float]] = set()
+    classes: set[tuple[str, float]] = set()
+    # An age is a number within its unit: "ten years old" and "six months old"
+    # are in different classes and do not exclude each other.
     if "old" in text and (aged := _AGE.match(text)):
         counted = text[: aged.start(1)].replace("-", " ")
         if (age := number(counted)) is not None:
-            found.add((f"{aged[1]}s old", age))
-        others = [word for word in counted.split() if number(word) is None]
-        text = " ".join([*others, text[aged.end() :]])
+            classes.add((f"{aged[1]}s old", age))
+        uncounted = [word for word in counted.split() if number(word) is None]
+        text = " ".join([*uncounted, text[aged.end() :]])
     for word in text.split():
         if word in table or "-" not in word:
-            found |= _of_word(word)
+            classes |= _of_word(word)
         else:  # "purple-black" has both colours, "upper-right" both sides
-            found.update(*map(_of_word, word.split("-")))
-    return frozenset(found) if found else _NONE
+            classes.update(*map(_of_word, word.split("-")))
+    return frozenset(classes) if classes else _NONE
 
 
 def _of_word(word: str) -> Values:
@@ -59,7 +61,7 @@ def _of_word(word: str) -> Values:
 
 
 def is_teen(value: Values) -> bool:
-    """Whether a value says that someone is between child and adult: "teenage", 13 to 25."""
+    """Return whether a value means an age between child and adult: "teenage", 13 to 25."""
     return any(
         name == "teens" or (name == "years old" and n in _TEENS)
         for name, n in value
@@ -72,25 +74,26 @@ def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
     Args:
         words: In order, lower case.
     """
-    return [
-        (place, found)
-        for place, word in enumerate(words)
-        if (found := values(word))
-        and not (
-            word == "old" and place and _TIMES.fullmatch(words[place - 1])
-        )
-    ]
+    places = []
+    for place, word in enumerate(words):
+        classes = values(word)
+        # "old" after "years" belongs to the age, which is a class of its own.
+        if word == "old" and place and _TIMES.fullmatch(words[place - 1]):
+            continue
+        if classes:
+            places.append((place, classes))
+    return places
 
 
 @lru_cache(maxsize=1 << 15)
 def exclude(a: Values, b: Values) -> bool:
-    """Whether there is a class of which both have a value and share none."""
+    """Return whether two values share a class but have no position in it in common."""
     shared = {name for name, _ in a} & {name for name, _ in b}
     return not shared <= {name for name, _ in a & b}
 
 
 def near(a: Values, b: Values) -> bool:
-    """Whether one colour is gray and the other white or black, with which gray things merge."""
+    """Return whether one colour is gray and the other white or black, which merge with gray."""
     gray, ends = values("gray"), values("white") | values("black")
     return bool((a & gray and b & ends) or (b & gray and a & ends))
 
@@ -110,9 +113,9 @@ def word_set(file: str, section: str) -> frozenset[str]:
 
 @cache
 def _table() -> dict[str, Values]:
-    found: dict[str, set[tuple[str, float]]] = {}
+    places_by_word: dict[str, set[tuple[str, float]]] = {}
     for name, lines in sections("classes.txt").items():
         for place, line in enumerate(lines):
             for word in line.split():
-                found.setdefault(word, set()).add((name, place))
-    return {word: frozenset(places) for word, places in found.items()}
+                places_by_word.setdefault(word, set()).add((name, place))
+    return {word: frozenset(places) for word, places in places_by_word.items()}

@@ -75,62 +75,70 @@ def undecided(
     sentence that it nearly repeats, what it says of another thing.
     """
     return {
+        # Sure wordings, denials and exchanges are left to the rules, which the
+        # model does not beat; so are facts in the same words about other
+        # things.
         place: wording(unit, source.graph)
-        for place, (unit, found) in enumerate(
+        for place, (unit, unit_evidence) in enumerate(
             zip(source.units, evidence, strict=True)
         )
         if unit.asked
-        and not (found.crowded or found.denied)
-        and (value(found, n) < VERBATIM or unit.share)
-        and not exchanged(found, n)
-        and not (found.repeated >= REPEATED and _of_others(found, n))
+        and not (unit_evidence.crowded or unit_evidence.denied)
+        and (value(unit_evidence, n) < VERBATIM or unit.share)
+        and not exchanged(unit_evidence, n)
+        and not (
+            unit_evidence.repeated >= REPEATED and _of_others(unit_evidence, n)
+        )
     }
 
 
-def _of_others(found: Evidence, n: Numbers) -> bool:
-    """Whether a text has the words of a relation, but says them of other things.
+def _of_others(evidence: Evidence, n: Numbers) -> bool:
+    """Return whether a text has the words of a relation, but between other things.
 
     In nearly the same words this is a wrong fact, and the model hardly sees whose words they are;
     in other words it is often the same thing under another name.
     """
-    said = (
-        found.kind == "relation"
-        and found.coverage >= VERBATIM
-        and found.ends >= n.same
+    has_words = (
+        evidence.kind == "relation"
+        and evidence.coverage >= VERBATIM
+        and evidence.ends >= n.same
     )
-    return said and found.stated < n.other_verb
+    return has_words and evidence.stated < n.other_verb
 
 
-def exchanged(found: Evidence, n: Numbers) -> bool:
-    """Whether the words alone say that ends or owners are exchanged."""
-    turned = found.kind == "relation" and found.turned >= VERBATIM
-    return contradicted(found, n) and (found.exchanged or turned)
+def exchanged(evidence: Evidence, n: Numbers) -> bool:
+    """Return whether the words alone prove that ends or owners are exchanged."""
+    turned = evidence.kind == "relation" and evidence.turned >= VERBATIM
+    return contradicted(evidence, n) and (evidence.exchanged or turned)
 
 
-def likely(found: Evidence, said: Chances, n: Numbers) -> float:
-    """How likely the target says a unit, by rules and model together, 0..1."""
-    kind = "attribute" if found.kind == "amount" else found.kind
+def likely(evidence: Evidence, chances: Chances, n: Numbers) -> float:
+    """Estimate the probability 0..1 that the target states a unit, from rules and model."""
+    kind = "attribute" if evidence.kind == "amount" else evidence.kind
     weights = table()[f"entail.{kind}"]["value"]
     total = sum(
-        w * x for w, x in zip(weights, features(found, said, n), strict=True)
+        w * x
+        for w, x in zip(weights, features(evidence, chances, n), strict=True)
     )
     return 1.0 / (1.0 + math.exp(-total))
 
 
-def features(found: Evidence, said: Chances, n: Numbers) -> tuple[float, ...]:
-    """What the decision weighs: see ``entail.entity`` in ``numbers.json``."""
+def features(
+    evidence: Evidence, chances: Chances, n: Numbers
+) -> tuple[float, ...]:
+    """Return the features of the decision; their weights are ``entail.*`` in ``numbers.json``."""
     return (
         1.0,
-        value(found, n) - 0.5,
-        log_odds(said.entailed),
-        log_odds(said.excluded),
-        float(contradicted(found, n)),
-        found.repeated**_STEEP,
-        found.shared,
-        found.coverage,
-        found.ends,
-        float(found.vague),
-        said.alone,
+        value(evidence, n) - 0.5,
+        log_odds(chances.entailed),
+        log_odds(chances.excluded),
+        float(contradicted(evidence, n)),
+        evidence.repeated**_STEEP,
+        evidence.shared,
+        evidence.coverage,
+        evidence.ends,
+        float(evidence.vague),
+        chances.alone,
     )
 
 
@@ -147,17 +155,23 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
         One or two premises; the second only of a short text, with both sentences in the order of
         the text.
     """
-    said = target.sentence_texts
-    if len(said) < 2:
-        return list(said)
+    sentences = target.sentence_texts
+    if len(sentences) < 2:
+        return list(sentences)
     words = [statement[a:b].lower() for a, b in word_spans(statement)]
+    # Greedy cover: the first sentence covers the words of the statement best
+    # by frequency weight, the second next best. Rounding makes ties stable
+    # across processors.
     near = cosines(vectors(words), target.word_vectors)
-    best = np.zeros((len(words), len(said)))
+    best = np.zeros((len(words), len(sentences)))
     np.maximum.at(best.T, np.array(target.sentences, np.intp), near.T)
     fit = np.array(frequency.weights(words)) @ best
     first, second = np.argsort(-np.round(fit, _GRID), kind="stable")[
         :2
     ].tolist()
-    if len(said) > _SHORT:
-        return [said[first]]
-    return [said[first], " ".join(said[i] for i in sorted((first, second)))]
+    if len(sentences) > _SHORT:
+        return [sentences[first]]
+    return [
+        sentences[first],
+        " ".join(sentences[i] for i in sorted((first, second))),
+    ]

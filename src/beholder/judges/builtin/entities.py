@@ -35,11 +35,11 @@ _CONTEXT = number("entities.context")
 _IDENTITY = number("entities.identity")
 _HEAD_ONLY = number("entities.head_only")
 _LEAST = {
-    known: number(f"entities.least_{known}")
-    for known in ("same", "more", "less")
+    tie_name: number(f"entities.least_{tie_name}")
+    for tie_name in ("same", "more", "less")
 }
 _SAME_HEAD = number("entities.same_head")
-_OTHER = number("entities.other")
+_OTHER_FACTOR = number("entities.other")
 _YOUTH = number("entities.youth")
 _IN_ORDER = number("entities.in_order")
 _ALIKE = number("entities.alike")
@@ -117,16 +117,18 @@ Group: TypeAlias = tuple[Ints, Ints]
 
 
 def _like_groups(alike: Bools) -> list[Group]:
-    found = []
-    seen: set[bytes] = set()
+    groups = []
+    patterns: set[bytes] = set()
     for row in alike[alike.sum(axis=1) > 1]:
-        if row.tobytes() in seen:
+        # Rows with equal patterns form one group; the bytes of a row are its
+        # key.
+        if row.tobytes() in patterns:
             continue
-        seen.add(row.tobytes())
+        patterns.add(row.tobytes())
         rows = np.flatnonzero((alike == row).all(axis=1))
         if len(rows) > 1:
-            found.append((rows, np.flatnonzero(row)))
-    return found
+            groups.append((rows, np.flatnonzero(row)))
+    return groups
 
 
 def _assign(
@@ -145,10 +147,12 @@ def _assign(
         places = np.subtract.outer(
             np.arange(len(rows)), np.arange(len(columns))
         )
+        # Texts tend to name things in the same order, which decides between
+        # counterparts that fit as well.
         order = -_IN_ORDER * np.abs(places)
-        taken, chosen = _assignment(fit[np.ix_(rows, columns)] + order)
+        assigned_rows, chosen = _assignment(fit[np.ix_(rows, columns)] + order)
         for row, column in zip(
-            rows[taken].tolist(), columns[chosen].tolist(), strict=True
+            rows[assigned_rows].tolist(), columns[chosen].tolist(), strict=True
         ):
             if not unpaired[row]:
                 best[row] = column
@@ -171,28 +175,35 @@ def _apply_ties(
     source: AnalysedText, target: AnalysedText, similarity: FloatArray
 ) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
-    (asked, rows), (said, columns) = _names(source), _names(target)
-    least = np.zeros((len(asked), len(said)), similarity.dtype)
-    most, factor = np.full_like(least, np.inf), np.ones_like(least)
+    (source_names, rows), (target_names, columns) = (
+        _names(source),
+        _names(target),
+    )
+    least = np.zeros((len(source_names), len(target_names)), similarity.dtype)
+    ceiling, factor = np.full_like(least, np.inf), np.ones_like(least)
+    # Nouns without a mark in common have no tie (see tied_by), so only pairs
+    # that share one are looked up instead of all pairs.
     places = by_key(
         (mark, column)
-        for column, (other, _) in enumerate(said)
-        for mark in tied_by(other)
+        for column, (noun, _) in enumerate(target_names)
+        for mark in tied_by(noun)
     )
-    for row, (head, name) in enumerate(asked):
+    for row, (head, name) in enumerate(source_names):
         for column in {
             place for mark in tied_by(head) for place in places.get(mark, ())
         }:
-            other, full = said[column]
-            known = tie(head, other)
-            if known in ("same", "more") and named_apart(name, full):
-                most[row, column] = _SAME_HEAD
-            elif known in _LEAST:
-                least[row, column] = _LEAST[known]
-            elif known == "other":
-                factor[row, column] = _OTHER
+            target_head, full = target_names[column]
+            tie_name = tie(head, target_head)
+            # Different specifiers outweigh the common head: a street sign is
+            # no stop sign.
+            if tie_name in ("same", "more") and named_apart(name, full):
+                ceiling[row, column] = _SAME_HEAD
+            elif tie_name in _LEAST:
+                least[row, column] = _LEAST[tie_name]
+            elif tie_name == "other":
+                factor[row, column] = _OTHER_FACTOR
     pairs = np.array(rows, np.intp)[:, None], columns
-    np.clip(similarity, least[pairs], most[pairs], out=similarity)
+    np.clip(similarity, least[pairs], ceiling[pairs], out=similarity)
     similarity *= factor[pairs]
 
 
@@ -200,10 +211,14 @@ def _apply_youth(
     source: AnalysedText, target: AnalysedText, similarity: FloatArray
 ) -> None:
     """Let a young man be what another text calls a boy, and a teenage girl a woman, in place."""
-    for row, asked in source.head_values:
-        for column, said in target.head_values:
+    for row, source_classes in source.head_values:
+        for column, target_classes in target.head_values:
             young = row in source.youths or column in target.youths
-            if young and not asked.isdisjoint(said) and exclude(asked, said):
+            if (
+                young
+                and not source_classes.isdisjoint(target_classes)
+                and exclude(source_classes, target_classes)
+            ):
                 similarity[row, column] = max(similarity[row, column], _YOUTH)
 
 
@@ -232,6 +247,9 @@ def _resolve(
     Returns:
         (n,), which things find all their counterparts taken.
     """
+    # Plan: find counterparts that are claimed by more like things than there
+    # is room for, keep the best claimants by a global assignment, and give the
+    # others their second best or none.
     unpaired = np.zeros(len(best), dtype=np.bool_)
     claims: dict[int, list[int]] = defaultdict(list)
     for entity in source.graph.entities:
@@ -246,26 +264,28 @@ def _resolve(
         room = _room(target.graph.entities[place])
         if (
             len(claimants) > room
-            and len(named := _namesakes(source, claimants)) > room
+            and len(rivals := _namesakes(source, claimants)) > room
         ):
-            crowded.append((place, int(room), named))
+            crowded.append((place, int(room), rivals))
     if not crowded:
         return unpaired
     rows, columns = _assignment(fit)
     assigned = dict(zip(rows.tolist(), columns.tolist(), strict=True))
     for place, room, claimants in crowded:
+        # The claimant of the assignment stays, then the best fit; the index
+        # makes the order total.
         claimants.sort(
             key=lambda i: (assigned.get(i) != place, -fit[i, place], i)
         )
         for index in claimants[room:]:
-            other = assigned.get(index)
+            alternative = assigned.get(index)
             if (
-                other is not None
-                and other != place
-                and similarity[index, other]
+                alternative is not None
+                and alternative != place
+                and similarity[index, alternative]
                 >= _SECOND_BEST * similarity[index, place]
             ):
-                best[index] = other
+                best[index] = alternative
             else:
                 unpaired[index] = True
     return unpaired
@@ -281,24 +301,24 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
         return claimants
     heads = source.heads[claimants]
     like = cosines(heads, heads) >= _NAMESAKE
-    found: list[int] = []  # rows
+    distinct: list[int] = []  # rows
     together = frozenset[
         int
     ]()  # sentences that name all of them, which settles it at once
     for row in np.flatnonzero(like.sum(axis=1) > 1).tolist():
-        named = source.sentences_of[claimants[row]]
-        both = named & together
+        sentences = source.sentences_of[claimants[row]]
+        both = sentences & together
         if both or all(
-            _apart(source, claimants[row], claimants[o])
-            for o in found
+            _are_distinct(source, claimants[row], claimants[o])
+            for o in distinct
             if like[row, o]
         ):
-            together = both if found else named
-            found.append(row)
-    return [claimants[row] for row in found]
+            together = both if distinct else sentences
+            distinct.append(row)
+    return [claimants[row] for row in distinct]
 
 
-def _apart(source: AnalysedText, a: int, b: int) -> bool:
+def _are_distinct(source: AnalysedText, a: int, b: int) -> bool:
     if source.sentences_of[a] & source.sentences_of[b]:
         return True
     if _introduced(source, a) and _introduced(source, b):
@@ -309,7 +329,7 @@ def _apart(source: AnalysedText, a: int, b: int) -> bool:
 
 
 def _introduced(source: AnalysedText, index: int) -> bool:
-    """Whether a thing comes up as in "there is a man", which is not said of a known one."""
+    """Return whether a thing is introduced as new, as by "there is a man"."""
     first = source.mentions[index][0][0] if source.mentions[index] else 0
     before = source.words[max(0, first - _INTRODUCTION) : first]
     return (
@@ -319,9 +339,9 @@ def _introduced(source: AnalysedText, index: int) -> bool:
 
 
 def _room(entity: Entity) -> float:
-    """How many things an entity stands for."""
-    known = amount(entity)
-    return float("inf") if known is None else max(known, 1)
+    """Return how many things an entity may be the counterpart of; infinite if uncounted."""
+    count = amount(entity)
+    return float("inf") if count is None else max(count, 1)
 
 
 _Ends: TypeAlias = dict[int, list[tuple[int, int, bool]]]
@@ -342,10 +362,10 @@ def relation_agreement(
         similarity: (n, m), 0..1, of the things at the other ends.
         groups: Rows and columns that are called the same; all other pairs get 0.
     """
-    found = np.zeros_like(similarity)
+    agreement = np.zeros_like(similarity)
     if not groups:
-        return found
-    asked, said = _ends(source), _ends(target)
+        return agreement
+    source_ends, target_ends = _ends(source), _ends(target)
     verbs = verb_similarity(source, target)
 
     def best(relation: int, end: int, first: bool, column: int) -> float:
@@ -359,32 +379,36 @@ def relation_agreement(
                     first == leads,
                 )
                 * similarity.item(end, far)
-                for at, far, leads in said.get(column, ())
+                for at, far, leads in target_ends.get(column, ())
                 if unit.polarity == target.relations[at][1].polarity
             ),
             default=0.0,
         )
 
+    # Only within groups of like entities: elsewhere names already decide, and
+    # all pairs would be slow.
     for rows, columns in groups:
         for row, column in product(rows.tolist(), columns.tolist()):
             total = 0.0
-            for one in asked.get(row, ()):
-                total += best(*one, column)
-            found[row, column] = total / max(len(asked.get(row, ())), 1)
-    return found
+            for relation_end in source_ends.get(row, ()):
+                total += best(*relation_end, column)
+            agreement[row, column] = total / max(
+                len(source_ends.get(row, ())), 1
+            )
+    return agreement
 
 
 def _agrees(
     a: Predicate, b: Predicate, similarity: float, straight: bool
 ) -> float:
-    """How far two relations say the same of an entity that both have at one of their ends."""
+    """Score how well two relations agree for an entity that is an end of both."""
     verb = verb_likeness(a, b, similarity)
     return likeness(a, b, verb, float(straight), float(not straight))[0]
 
 
 def _ends(text: AnalysedText) -> _Ends:
-    found: _Ends = defaultdict(list)
+    ends: _Ends = defaultdict(list)
     for column, (first, second) in enumerate(text.relation_ends.T.tolist()):
-        found[first].append((column, second, True))
-        found[second].append((column, first, False))
-    return found
+        ends[first].append((column, second, True))
+        ends[second].append((column, first, False))
+    return ends

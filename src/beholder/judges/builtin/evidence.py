@@ -22,7 +22,7 @@ class Evidence:
         affirmed: False if the unit denies something.
         counterpart: Whether the target names anything.
         coverage: How near the unit's words come to any words of the target.
-        named: Similarity of the names of entity and counterpart.
+        name_likeness: Similarity of the names of entity and counterpart.
         stated: How well the target says the unit of the counterpart, weighed by how likely that is
             meant; of an amount how well the two fit.
         on_counterpart: Attribute: best similarity to what is said of the counterpart.
@@ -45,7 +45,7 @@ class Evidence:
             unit's entity, or the entity that has it, the only one of its text. An amount: or both
             texts write a number above one.
         exchanged: Whether the target says it of a thing that is another one's counterpart.
-        told: What the target says in its place, for people to read.
+        instead: What the target says in its place, for people to read.
         where: Characters of what the target says.
     """
 
@@ -53,7 +53,7 @@ class Evidence:
     affirmed: bool = True
     counterpart: bool = True
     coverage: float = 0.0
-    named: float = 0.0
+    name_likeness: float = 0.0
     stated: float = 0.0
     on_counterpart: float = 0.0
     on_alike: float = 0.0
@@ -70,5 +70,5 @@ class Evidence:
     shared: float = 0.0
     lone: bool = False
     exchanged: bool = False
-    told: str = ""
+    instead: str = ""
     where: tuple[Span, ...] = ()

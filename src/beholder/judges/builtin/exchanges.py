@@ -17,7 +17,7 @@ from beholder.language.statements import GraphUnit
 from beholder.text.kinds import is_kind, senses
 
 _SAME = number("decide.same")
-_NAMED = number("exchanges.named")
+_NAME_LIKENESS = number("exchanges.named")
 _MOST_ALIKE = 2
 """Things of one name between which it is clear that a unit has moved."""
 
@@ -50,8 +50,8 @@ def exchanged(
     if len(counterpart_of) < 2:
         return {}
     claimed: dict[int, list[int]] = defaultdict(list)
-    for index, other in counterpart_of.items():
-        claimed[other].append(index)
+    for index, counterpart in counterpart_of.items():
+        claimed[counterpart].append(index)
     # Each unit that the target says of other things only, with the thing of the source that has it,
     # and its rivals: the things whose counterparts have it, with these counterparts.
     moved: list[tuple[int, int, dict[int, int]]] = []
@@ -62,13 +62,13 @@ def exchanged(
         if not owners:
             continue
         index = _doer(source, source.units[place])
-        own = counterpart_of.get(index)
-        if own is None or own in owners:
+        own_counterpart = counterpart_of.get(index)
+        if own_counterpart is None or own_counterpart in owners:
             continue
         rivals = {
-            rival: other
-            for other in owners
-            for rival in claimed.get(other, ())
+            rival: owner
+            for owner in owners
+            for rival in claimed.get(owner, ())
         }
         if set(rivals.values()) == owners and not any(
             rival == index or _has(source, pairs, rival, place)
@@ -78,14 +78,17 @@ def exchanged(
     if not moved:
         return {}
     entities = source.graph.entities
+    # Plan: a unit is exchanged if the target gives it to the counterpart of a
+    # rival only. The rival must be named like the owner, or the exchange must
+    # be mutual between two things that are the only ones of their name.
     called = pairs.similarity >= _SAME
     alike = np.maximum(called.sum(axis=1), (called @ called.T).sum(axis=1))
     alone = alike <= 1
     both = {(owner, rival) for _, owner, rivals in moved for rival in rivals}
     return {
-        place: other
+        place: counterpart
         for place, owner, rivals in moved
-        for rival, other in rivals.items()
+        for rival, counterpart in rivals.items()
         if (
             _called_alike(source, owner, rival) and alike[owner] <= _MOST_ALIKE
         )
@@ -104,15 +107,17 @@ def _known_counterparts(
     source: AnalysedText, pairs: Counterparts
 ) -> dict[int, int]:
     """The counterparts of named, affirmed things that are surely called the same."""
-    return {
-        entity.index: other
-        for entity in source.graph.entities
-        if entity.kind == "thing"
-        and entity.polarity
-        and (other := int(pairs.best[entity.index])) >= 0
-        and pairs.similarity[entity.index, other] >= _NAMED
-        and not pairs.unpaired[entity.index]
-    }
+    counterparts = {}
+    for entity in source.graph.entities:
+        index, counterpart = entity.index, int(pairs.best[entity.index])
+        if entity.kind != "thing" or not entity.polarity or counterpart < 0:
+            continue
+        if (
+            pairs.similarity[index, counterpart] >= _NAME_LIKENESS
+            and not pairs.unpaired[index]
+        ):
+            counterparts[index] = counterpart
+    return counterparts
 
 
 def _attribute_owners(
@@ -140,18 +145,21 @@ def _relation_owners(
         if unit.object is None or not unit.polarity:
             continue
         # Each its own where both texts have as many.
-        named = pairs.alike[unit.object].tolist()
+        is_namesake = pairs.alike[unit.object].tolist()
         owners: set[int] = set()
         for column, (first, second) in enumerate(ends):
-            _, said, other = target.relations[column]
-            if not (said.polarity and (named[first] or named[second])):
+            _, relation, other_predicate = target.relations[column]
+            if not (
+                relation.polarity
+                and (is_namesake[first] or is_namesake[second])
+            ):
                 continue
             straight, crossed = alike_predicates(
-                predicate, other, verbs.item(row, column)
+                predicate, other_predicate, verbs.item(row, column)
             )
-            if straight and named[second]:
-                owners.add(_doer(target, said))
-            if crossed and named[first]:
+            if straight and is_namesake[second]:
+                owners.add(_doer(target, relation))
+            if crossed and is_namesake[first]:
                 owners.add(second)
         yield place, owners
 
@@ -163,44 +171,44 @@ def _doer(text: AnalysedText, unit: GraphUnit) -> int:
     right panel shows Eve and the left panel shows Adam"): a thing of the same name that stands
     right before the verb is its subject.
     """
-    own = unit.subject
+    subject = unit.subject
     if not (unit.verb and unit.spans):
-        return own
-    beside = text.named_at.get(text.at(unit.spans[0])[0] - 1, own)
-    if beside == own or not _called_alike(text, own, beside):
-        return own
+        return subject
+    neighbour = text.named_at.get(text.at(unit.spans[0])[0] - 1, subject)
+    if neighbour == subject or not _called_alike(text, subject, neighbour):
+        return subject
     twice = any(
-        other.subject == own
-        and other.value == unit.value
-        and other.spans != unit.spans
-        for other in text.units
+        rival.subject == subject
+        and rival.value == unit.value
+        and rival.spans != unit.spans
+        for rival in text.units
     )
-    return beside if twice else own
+    return neighbour if twice else subject
 
 
 def _has(
     source: AnalysedText, pairs: Counterparts, index: int, place: int
 ) -> bool:
-    """Whether the source says a unit of another of its entities, too, as far as the target says.
+    """Return whether another source entity has the unit too, as far as the target distinguishes.
 
     "In a dress" of two women is the same unit, unless the target has a dress for each.
     """
-    asked = source.units[place]
+    source_unit = source.units[place]
     return any(
         unit.subject == index
-        and unit.kind == asked.kind
-        and unit.value == asked.value
+        and unit.kind == source_unit.kind
+        and unit.value == source_unit.value
         and (
             unit.object is None
-            or asked.object is None
-            or pairs.best[unit.object] == pairs.best[asked.object]
+            or source_unit.object is None
+            or pairs.best[unit.object] == pairs.best[source_unit.object]
         )
         for unit in source.units
     )
 
 
 def _called_alike(text: AnalysedText, a: int, b: int) -> bool:
-    """Whether two single things have one name."""
+    """Return whether two single things have the same name."""
     first, second = text.graph.entities[a], text.graph.entities[b]
     return first.head.lower() == second.head.lower() and not (
         first.plural or second.plural
@@ -208,7 +216,7 @@ def _called_alike(text: AnalysedText, a: int, b: int) -> bool:
 
 
 def _may_be_one(a: str, b: str) -> bool:
-    """Whether two nouns may name one thing: a sparrow and a bird; unknown nouns may, too."""
+    """Return whether two nouns may name one thing (sparrow, bird); unknown nouns may."""
     return (
         not (senses(a, "n") and senses(b, "n"))
         or tie(a, b) == "same"

@@ -83,22 +83,26 @@ def find(
         if open_
         else {}
     )
-    values = [value(found, n) for found in evidence]
-    made = [
-        _both(found, answers[place], n)
+    # Plan: rules decide first; units that rules leave open get the probability
+    # of rules and model together; sentences that the model finds rewritten
+    # overrule what is not repeated elsewhere; last, faults that only follow
+    # from another fault are excused.
+    values = [value(unit_evidence, n) for unit_evidence in evidence]
+    findings = [
+        _both(unit_evidence, answers[place], n)
         if place in answers
-        else _by_rules(found, own, grade, n)
-        for place, (found, own, grade) in enumerate(
+        else _by_rules(unit_evidence, score, grade, n)
+        for place, (unit_evidence, score, grade) in enumerate(
             zip(evidence, values, n.grades(values), strict=True)
         )
     ]
     for change in rewritten(source, target) if entail else ():
         for place in change.units(source):
-            said = (
-                made[place].value >= _SURELY
+            is_repeated = (
+                findings[place].value >= _SURELY
                 and evidence[place].repeated < _RETOLD
             )
-            if not (said or made[place].contradiction):
+            if not (is_repeated or findings[place].contradiction):
                 where = (change.instead,) if change.instead else ()
                 words = " ".join(
                     target.graph.text[slice(*span)] for span in where
@@ -107,7 +111,7 @@ def find(
                     a < change.span[1] and b > change.span[0]
                     for a, b in source.units[place].spans
                 )
-                made[place] = Finding(
+                findings[place] = Finding(
                     0.0,
                     n.grade(0.0),
                     True,
@@ -115,46 +119,69 @@ def find(
                     where,
                     further=() if inside else (change.span,),
                 )
+    # If a thing is missing, its attributes and relations are missing, too; one
+    # mistake should be reported once.
     absent = {
         unit.subject
-        for unit, finding in zip(source.units, made, strict=True)
+        for unit, finding in zip(source.units, findings, strict=True)
         if unit.kind == "entity" and finding.grade < PRESENT
     }
-    for place, (unit, found) in enumerate(
+    for place, (unit, unit_evidence) in enumerate(
         zip(source.units, evidence, strict=True)
     ):
-        told = unit.kind == "relation" or found.coverage >= VERBATIM
+        is_worded = (
+            unit.kind == "relation" or unit_evidence.coverage >= VERBATIM
+        )
         owned = unit.kind != "entity" and not absent.isdisjoint(
             (unit.subject, unit.object)
         )
-        misread = unit.doubt >= MISREAD and found.repeated < REPEATED
-        if misread or (owned and told and not contradicted(found, n)):
-            made[place].excused = True
-    return tuple(made)
+        misread = unit.doubt >= MISREAD and unit_evidence.repeated < REPEATED
+        if misread or (
+            owned and is_worded and not contradicted(unit_evidence, n)
+        ):
+            findings[place].excused = True
+    return tuple(findings)
 
 
 def _by_rules(
-    found: Evidence, made: float, grade: float, n: Numbers
+    evidence: Evidence, score: float, grade: float, n: Numbers
 ) -> Finding:
-    if not contradicted(found, n):
-        return Finding(made, grade, sure(found, made, n), where=found.where)
-    told = says_otherwise(found, n)
-    exchanged = roles_exchanged(found, n)
+    if not contradicted(evidence, n):
+        return Finding(
+            score, grade, sure(evidence, score, n), where=evidence.where
+        )
+    is_contradicted = says_otherwise(evidence, n)
+    exchanged = roles_exchanged(evidence, n)
     return Finding(
-        made, grade, told, found.told if told else "", found.where, exchanged
+        score,
+        grade,
+        is_contradicted,
+        evidence.instead if is_contradicted else "",
+        evidence.where,
+        exchanged,
     )
 
 
-def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
-    chance = likely(found, said, n)
-    told = found.told if chance < _EVEN and says_otherwise(found, n) else ""
-    named = found.kind in ("entity", "attribute")
-    plain = named and found.affirmed and not found.vague
+def _both(evidence: Evidence, chances: Chances, n: Numbers) -> Finding:
+    chance = likely(evidence, chances, n)
+    contradiction = (
+        evidence.instead
+        if chance < _EVEN and says_otherwise(evidence, n)
+        else ""
+    )
+    # Absence is sure only for plain things and attributes; places and numbers
+    # can be stated in too many ways.
+    is_thing = evidence.kind in ("entity", "attribute")
+    plain = is_thing and evidence.affirmed and not evidence.vague
     clear = (
         chance >= _SURELY
         if chance >= _EVEN
         else plain and chance <= _SURELY_NOT
     )
     return Finding(
-        chance, 1.0 + 4.0 * chance, bool(told) or clear, told, found.where
+        chance,
+        1.0 + 4.0 * chance,
+        bool(contradiction) or clear,
+        contradiction,
+        evidence.where,
     )

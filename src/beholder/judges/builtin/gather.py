@@ -21,9 +21,9 @@ from beholder.judges.builtin.amounts import (
     amounts_value,
     both_counted,
     counted,
+    describe_amount,
     roughly,
     shares_exclude,
-    told_amount,
 )
 from beholder.judges.builtin.analysed import (
     PARTS,
@@ -97,189 +97,234 @@ class _Gathering:
     def all(self) -> tuple[Evidence, ...]:
         """The evidence on each unit."""
         units = self._source.units
-        found: dict[int, Evidence] = {}
+        # Plan: evidence by kind of unit first, each with its own tables; then
+        # exchanges, which need all of them; then the figures that all units
+        # share.
+        evidence_by_place: dict[int, Evidence] = {}
         for place, unit in enumerate(units):
             if unit.kind == "entity":
-                found[place] = self._entity(place, unit)
+                evidence_by_place[place] = self._entity(place, unit)
             elif unit.quantity:
-                found[place] = self._amount(unit)
+                evidence_by_place[place] = self._amount(unit)
         for row, place in enumerate(self._agreement.places):
-            found[place] = self._attribute(row, units[place], place)
-        for place, seen in related(
+            evidence_by_place[place] = self._attribute(
+                row, units[place], place
+            )
+        for place, relation_evidence in related(
             self._source, self._target, self._pairs
         ).items():
-            found[place] = self._relation(units[place], place, seen)
+            evidence_by_place[place] = self._relation(
+                units[place], place, relation_evidence
+            )
         repeated = _repeated(self._source, self._target)
-        asked, likeness = self._agreement.places, self._agreement.similarity
+        places, likeness = self._agreement.places, self._agreement.similarity
         moves = exchanged(
-            self._source, self._target, self._pairs, asked, likeness
+            self._source, self._target, self._pairs, places, likeness
         )
         for place, owner in moves.items():
             if repeated[place] < _NEARLY:
                 continue  # in other words, what is said of a whole moves to its part
             twin = self._others[owner].mentions[0]
-            found[place] = replace(
-                found[place],
+            evidence_by_place[place] = replace(
+                evidence_by_place[place],
                 exchanged=True,
-                told=twin.text,
+                instead=twin.text,
                 where=(twin.span,),
             )
         things = [
-            value(one, self._numbers)
-            for one in found.values()
-            if one.kind == "entity"
+            value(evidence, self._numbers)
+            for evidence in evidence_by_place.values()
+            if evidence.kind == "entity"
         ]
         shared = sum(things) / max(len(things), 1)
-        for place, one in found.items():
-            one.repeated, one.shared = repeated[place], shared
-        return tuple(found[place] for place in range(len(units)))
+        for place, evidence in evidence_by_place.items():
+            evidence.repeated, evidence.shared = repeated[place], shared
+        return tuple(evidence_by_place[place] for place in range(len(units)))
 
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
-        other = self._best[index]
+        counterpart = self._best[index]
         head = self._own[index].head.lower()
         evidence = Evidence(
             "entity",
             unit.polarity,
-            counterpart=other >= 0,
+            counterpart=counterpart >= 0,
             coverage=self._coverage[place],
             vague=head in VAGUE or is_abstract(head),
         )
-        if other < 0:
+        if counterpart < 0:
             return evidence
-        named, twin = self._named(index), self._others[other]
+        name_likeness, twin = (
+            self._name_likeness(index),
+            self._others[counterpart],
+        )
         same = self._numbers.same
-        said, where = twin.mentions[0].text, (twin.mentions[0].span,)
+        target_words, where = twin.mentions[0].text, (twin.mentions[0].span,)
         closest = self._closest[index]
+        # The nearest thing by plain vectors is of the same class but lowered
+        # by a tie: the target names another kind in its place.
         excluded = bool(
-            named < same
+            name_likeness < same
             and all(name != "number" for name, _ in values(head))
             and pairs.plain[index, closest]
             > _CLOSER * pairs.similarity[index, closest]
         )
         if excluded and unit.polarity:
-            said = self._others[closest].mentions[0].text
+            target_words = self._others[closest].mentions[0].text
         elif not twin.polarity:
-            said = f"no {said}"
-        shown = named >= (self._numbers.known if unit.polarity else same)
+            target_words = f"no {target_words}"
+        is_located = name_likeness >= (
+            self._numbers.known if unit.polarity else same
+        )
         return replace(
             evidence,
-            named=named,
-            stated=named,
-            narrower=named >= same
+            name_likeness=name_likeness,
+            stated=name_likeness,
+            narrower=name_likeness >= same
             and named_further(self._own[index].name, twin.name),
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
             excluded=excluded,
-            lone=self._lone(index, closest if excluded else other),
-            told=said,
-            where=where if shown else (),
+            lone=self._lone(index, closest if excluded else counterpart),
+            instead=target_words,
+            where=where if is_located else (),
         )
 
     def _amount(self, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
-        other = self._best[index]
-        if other < 0:
+        counterpart = self._best[index]
+        if counterpart < 0:
             return Evidence("amount", counterpart=False)
-        own, others, twin = self._own, self._others, self._others[other]
+        source_entities, target_entities, twin = (
+            self._own,
+            self._others,
+            self._others[counterpart],
+        )
+        # Plan: compare the amount with those of all target things of the name,
+        # not only the counterpart: "two dogs" may be "a dog ... another dog".
         called_so = np.flatnonzero(self._called_so[index]).tolist()
         alike = sorted(
-            {other, *(i for i in called_so if amount(others[i]) is not None)}
+            {
+                counterpart,
+                *(
+                    i
+                    for i in called_so
+                    if amount(target_entities[i]) is not None
+                ),
+            }
         )
-        held = np.flatnonzero(
-            pairs.similarity[:, other] >= self._numbers.known
+        same_named = np.flatnonzero(
+            pairs.similarity[:, counterpart] >= self._numbers.known
         ).tolist()
         fit, excluded = amounts_value(
-            own[index],
-            [others[place] for place in alike],
-            [own[place] for place in held if place != index],
+            source_entities[index],
+            [target_entities[place] for place in alike],
+            [source_entities[place] for place in same_named if place != index],
             settled=int(pairs.alike[index].sum()) <= 1
-            and not self._is_part(index, other),
+            and not self._is_part(index, counterpart),
         )
-        one = 1 in (amount(own[index]), amount(twin))
+        is_single = 1 in (amount(source_entities[index]), amount(twin))
+        # Long descriptions often mention one thing of several, and "about ten"
+        # excludes no near number; neither is a contradiction.
         excluded = excluded and not (
-            (one and not self._brief)
-            or roughly(own[index], self._source.graph.text)
+            (is_single and not self._brief)
+            or roughly(source_entities[index], self._source.graph.text)
             or any(
-                roughly(others[place], self._target.graph.text)
+                roughly(target_entities[place], self._target.graph.text)
                 for place in alike
             )
         )
         return Evidence(
             "amount",
-            named=self._named(index),
+            name_likeness=self._name_likeness(index),
             stated=fit,
             excluded=excluded,
-            lone=self._lone(index, other)
+            lone=self._lone(index, counterpart)
             or (
-                both_counted(own[index], twin)
-                and counted(own, held) == counted(others, alike) == 1
+                both_counted(source_entities[index], twin)
+                and counted(source_entities, same_named)
+                == counted(target_entities, alike)
+                == 1
             ),
-            told=told_amount(twin) if excluded else "",
+            instead=describe_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
         )
 
-    def _is_part(self, index: int, other: int) -> bool:
-        """Whether an entity may be some of a counterpart of wider name: boys of more children."""
-        asked, said = amount(self._own[index]), amount(self._others[other])
-        wider = self._named(index) < self._numbers.same
+    def _is_part(self, index: int, counterpart: int) -> bool:
+        """Return whether an entity may be part of its counterpart: two boys of four children."""
+        source_amount, target_amount = (
+            amount(self._own[index]),
+            amount(self._others[counterpart]),
+        )
+        wider = self._name_likeness(index) < self._numbers.same
         return (
-            wider and asked is not None and said is not None and said > asked
+            wider
+            and source_amount is not None
+            and target_amount is not None
+            and target_amount > source_amount
         )
 
     def _attribute(self, row: int, unit: GraphUnit, place: int) -> Evidence:
         agreement, target, n = self._agreement, self._target, self._numbers
-        index, other = unit.subject, self._best[unit.subject]
+        index, counterpart = unit.subject, self._best[unit.subject]
         evidence = Evidence(
             "attribute",
             unit.polarity,
-            counterpart=other >= 0,
+            counterpart=counterpart >= 0,
             coverage=self._coverage[place],
             vague=self._source.says_little(unit),
         )
-        if other < 0:
+        if counterpart < 0:
             return evidence
         owners = target.property_owners
         stated, best, on_own, on_alike = self._likenesses[row]
+        # A value of the counterpart excludes this one only if the thing has
+        # one value of that kind, at one place, and it is not its material.
         against = [
             j
             for j in agreement.excluded.get(row, ())
-            if owners[j] == other
+            if owners[j] == counterpart
             and not self._is_own_material(index, j)
             and self._is_of_one_value(index, j)
             and self._in_one_place(index, row, j)
         ]
-        told, where = (
+        target_words, where = (
             "",
             target.properties[best].spans if on_own >= n.known else (),
         )
-        said = target.properties[best]
-        denied = on_own >= n.same and said.polarity != unit.polarity
-        twin = self._others[other]
+        property_ = target.properties[best]
+        denied = on_own >= n.same and property_.polarity != unit.polarity
+        twin = self._others[counterpart]
         share = (
             on_own >= n.same
             and unit.share
             and shares_exclude(self._own[index], twin)
         )
+        # The words to show, in order of strength: a denial, another share,
+        # another value of the class.
         if denied:
-            told = said.text if said.polarity else f"not {said.text}"
+            target_words = (
+                property_.text
+                if property_.polarity
+                else f"not {property_.text}"
+            )
         elif share:
-            told = told_amount(twin)
+            target_words = describe_amount(twin)
         elif on_own < n.same and against:
-            told, where = (
+            target_words, where = (
                 target.properties[against[0]].text,
                 target.properties[against[0]].spans,
             )
         return replace(
             evidence,
-            named=self._named(index),
+            name_likeness=self._name_likeness(index),
             stated=stated,
             on_counterpart=on_own,
             on_alike=on_alike,
             denied=denied or share,
             excluded=bool(against),
-            lone=self._lone(index, other),
-            told=told,
+            lone=self._lone(index, counterpart),
+            instead=target_words,
             where=where,
         )
 
@@ -298,7 +343,7 @@ class _Gathering:
         things = np.array(subjects, np.intp)
         stated = (pairs.strength[things] * agreement.best).max(axis=1)
         # Its name, at least, is said of a thing.
-        own = np.where(
+        own_likeness = np.where(
             owners == pairs.best[things, None], agreement.similarity, -1.0
         )
         alike = np.where(
@@ -306,68 +351,72 @@ class _Gathering:
         )
         columns = (
             stated,
-            own.argmax(axis=1),
-            own.max(axis=1),
+            own_likeness.argmax(axis=1),
+            own_likeness.max(axis=1),
             alike.max(axis=1),
         )
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return list(rows)
 
-    def _is_own_material(self, index: int, said: int) -> bool:
-        """Whether a property of the target is what a thing is made of by the source, too.
+    def _is_own_material(self, index: int, place: int) -> bool:
+        """Return whether the source gives a thing the material that a property of the target names.
 
         The colour of a material excludes none that is said beside it: "white gold" is gold.
         """
-        values = self._target.values_at.get(said, frozenset())
+        values = self._target.values_at.get(place, frozenset())
         shared = {
             value
-            for own in self._source.values_of[index]
-            for value in values & own
+            for classes in self._source.values_of[index]
+            for value in values & classes
         }
         return any(name == "material" for name, _ in shared)
 
-    def _in_one_place(self, index: int, row: int, said: int) -> bool:
-        """Whether a thing has one such value: what is spread out or changes may have several.
+    def _in_one_place(self, index: int, row: int, place: int) -> bool:
+        """Return whether a thing can have only one such value; spread-out things may have several.
 
         Clouds are on the left and on the right, a sky is gray here and blue there, and gray is said
         of what is nearly white or black. One of several things may differ from the others.
         """
-        own, other = (
+        source_classes, target_classes = (
             self._agreement.values[row],
-            self._target.values_at.get(said, frozenset()),
+            self._target.values_at.get(place, frozenset()),
         )
         plurals = {
             self._own[index].plural,
-            self._others[self._target.properties[said].entity].plural,
+            self._others[self._target.properties[place].entity].plural,
         }
         if len(plurals) > 1 and not self._brief:
             return False
-        classes = {name for name, _ in own} & {name for name, _ in other}
+        classes = {name for name, _ in source_classes} & {
+            name for name, _ in target_classes
+        }
         if "colour" in classes:
             return self._own[
                 index
-            ].head.lower() not in _MANY_COLOURED and not near(own, other)
+            ].head.lower() not in _MANY_COLOURED and not near(
+                source_classes, target_classes
+            )
         return not (self._own[index].plural and classes & PARTS)
 
-    def _is_of_one_value(self, index: int, said: int) -> bool:
-        """Whether neither text gives a thing two values of the class of what the target says.
+    def _is_of_one_value(self, index: int, place: int) -> bool:
+        """Return whether both texts give a thing at most one value in the classes of a property.
 
         What is red, white and blue is not red all over, and "white" excludes none of it. What a
         thing is made of is beside its colour: "white gold".
         """
         target = self._target
-        classes = {name for name, _ in target.values_at.get(said, ())}
+        classes = {name for name, _ in target.values_at.get(place, ())}
         for side in (
             self._source.values_of[index],
-            target.values_of[target.properties[said].entity],
+            target.values_of[target.properties[place].entity],
         ):
-            own = [
+            side_values = [
                 frozenset(value for value in values if value[0] in classes)
                 for values in side
                 if "material" in classes
                 or not any(name == "material" for name, _ in values)
             ]
-            if any(exclude(a, b) for a, b in combinations(own, 2)):
+            if any(exclude(a, b) for a, b in combinations(side_values, 2)):
                 return False
         return True
 
@@ -376,37 +425,47 @@ class _Gathering:
         """(n,), the thing of the target whose name is nearest by itself."""
         return self._pairs.plain.argmax(axis=1).tolist()  # type: ignore[no-any-return]
 
-    def _lone(self, index: int, other: int) -> bool:
-        """Whether no other thing of either text is called as these two are."""
+    def _lone(self, index: int, counterpart: int) -> bool:
+        """Return whether no other thing in either text shares the name of these two."""
         of_source, of_target = self._n_called_so
-        return of_source[index] <= 1 and of_target[other] <= 1
+        return of_source[index] <= 1 and of_target[counterpart] <= 1
 
-    def _named(self, index: int) -> float:
-        """How surely the target names an entity."""
-        other = self._best[index]
+    def _name_likeness(self, index: int) -> float:
+        """Return the name similarity of an entity and its counterpart; 0 without a counterpart."""
+        counterpart = self._best[index]
         return (
-            0.0 if other < 0 else float(self._pairs.similarity[index, other])
+            0.0
+            if counterpart < 0
+            else float(self._pairs.similarity[index, counterpart])
         )
 
     def _relation(
-        self, unit: GraphUnit, place: int, seen: Evidence
+        self, unit: GraphUnit, place: int, evidence: Evidence
     ) -> Evidence:
-        other = self._best[unit.subject]
+        counterpart = self._best[unit.subject]
         ends = [i for i in (unit.subject, unit.object) if i is not None]
-        known = other >= 0 and seen.stated >= self._numbers.ends
-        own = self._own[unit.subject]
+        is_related = counterpart >= 0 and evidence.stated >= self._numbers.ends
+        subject = self._own[unit.subject]
         share = (
-            known and unit.share and shares_exclude(own, self._others[other])
+            is_related
+            and unit.share
+            and shares_exclude(subject, self._others[counterpart])
         )
-        seen.affirmed, seen.counterpart = unit.polarity, other >= 0
-        seen.coverage, seen.named = (
+        evidence.affirmed, evidence.counterpart = (
+            unit.polarity,
+            counterpart >= 0,
+        )
+        evidence.coverage, evidence.name_likeness = (
             self._coverage[place],
-            self._named(unit.subject),
+            self._name_likeness(unit.subject),
         )
-        seen.ends = min(self._named(i) for i in ends)
+        evidence.ends = min(self._name_likeness(i) for i in ends)
         if share:
-            seen.denied, seen.told = True, told_amount(self._others[other])
-        return seen
+            evidence.denied, evidence.instead = (
+                True,
+                describe_amount(self._others[counterpart]),
+            )
+        return evidence
 
 
 def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
@@ -448,14 +507,20 @@ def _property_agreement(
         if u.kind == "attribute" and not u.quantity
     ]
     # They come first among the properties, in the order of the units.
-    asked = [found.value for found in source.properties[: len(places)]]
-    there = [found.value for found in target.properties]
-    similarity = said_in(asked, there)
+    source_values = [
+        property_.value for property_ in source.properties[: len(places)]
+    ]
+    there = [property_.value for property_ in target.properties]
+    similarity = said_in(source_values, there)
+    # A value of one content word is compared as a whole phrase as well, as its
+    # vector may be nearer than that of its words.
     single = [
-        row for row, value in enumerate(asked) if len(content(value)) == 1
+        row
+        for row, value in enumerate(source_values)
+        if len(content(value)) == 1
     ]
     whole = cosines(source.property_vectors[single], target.property_vectors)
-    part_numbers(whole, [asked[row] for row in single], there)
+    part_numbers(whole, [source_values[row] for row in single], there)
     similarity[single] = np.maximum(similarity[single], whole)
     values = [
         (row, value)
@@ -464,31 +529,32 @@ def _property_agreement(
     ]
     excluded: dict[int, list[int]] = {}
     # How many there are excludes no other number: "two men" are "six feet tall".
-    said = [
+    target_values = [
         (p, v)
         for p, v in target.property_values
         if not target.properties[p].quantity
     ]
-    for row, column in lower_excluded(similarity, values, said):
+    for row, column in lower_excluded(similarity, values, target_values):
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)
-    own = [
+    row_values = [
         source.values_at.get(row, frozenset()) for row in range(len(places))
     ]
-    return _Agreement(places, similarity, best, excluded, own)
+    return _Agreement(places, similarity, best, excluded, row_values)
 
 
 def _by_entity(
     source: AnalysedText, target: AnalysedText, best: FloatArray
 ) -> FloatArray:
     """(n, m), agreement of each entity's attributes and amount with each other entity."""
-    said = [
+    attributes = [
         u for u in source.units if u.kind == "attribute" and not u.quantity
     ]
-    owners = [unit.subject for unit in said]
+    owners = [unit.subject for unit in attributes]
+    # What a thing does in the moment identifies it less than what it is like.
     weights = np.array(
-        [_STATE if source.is_state(unit) else 1.0 for unit in said]
+        [_STATE if source.is_state(unit) else 1.0 for unit in attributes]
     )
     total = np.zeros((len(source.graph.entities), best.shape[1]))
     np.add.at(total, owners, best * weights[:, None])
@@ -501,8 +567,8 @@ def _by_entity(
     for entity in source.graph.entities:
         if entity.quantity is not None:
             fits = [
-                amount_value(entity, other)[0]
-                for other in target.graph.entities
+                amount_value(entity, target_entity)[0]
+                for target_entity in target.graph.entities
             ]
             total[entity.index] += fits
     return total
@@ -514,11 +580,11 @@ def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
     Of a unit that is not written, the first sentence counts.
     """
     there, sentences = set(target.words), source.sentences
-    known = Counter(
+    n_repeated = Counter(
         compress(sentences, [word in there for word in source.words])
     )
     shares = {
-        sentence: known[sentence] / n
+        sentence: n_repeated[sentence] / n
         for sentence, n in Counter(sentences).items()
     }
     _, ends = source.places

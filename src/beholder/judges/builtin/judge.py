@@ -75,11 +75,11 @@ class BuiltinJudge(Judge):
         return True
 
     def can(self, kind: type[Operation[Any]]) -> bool:
-        """What is in the table below."""
+        """Return whether the table ``_ANSWERS`` has the operation."""
         return kind in _ANSWERS
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
-        """See ``Judge.ask``; the same question always has the same answer.
+        """Answer an operation; the same question always has the same answer.
 
         Raises:
             ConfigError: It cannot do this, the language is not English, or pictures are to be seen.
@@ -91,123 +91,138 @@ class BuiltinJudge(Judge):
         return answer
 
 
-def _presence(asked: Presence, entail: bool) -> list[Grade]:
+def _presence(operation: Presence, entail: bool) -> list[Grade]:
     """Grade the units by what the texts say.
 
     A question that says where its unit stands is answered by aligning the whole source with the
     whole target; any other by aligning its own words.
     """
-    there = analysed(asked.target)
-    known: dict[tuple[str, tuple[int, ...]], Finding] = {}
-    if asked.source is not None:
-        about = analysed(asked.source)
-        known = {
+    there = analysed(operation.target)
+    findings_by_unit: dict[tuple[str, tuple[int, ...]], Finding] = {}
+    # With the source text, units are those of its graph, which the rules
+    # compare in context; a question about anything else is parsed from its own
+    # words.
+    if operation.source is not None:
+        about = analysed(operation.source)
+        findings_by_unit = {
             (unit.kind, unit.place(about.graph)): finding
             for unit, finding in zip(
                 about.units, find(about, there, entail=entail), strict=True
             )
         }
     answers = []
-    for question in asked.questions:
-        found = known.get((question.kind, question.place)) or _phrase(
-            question, there, entail
+    for question in operation.questions:
+        finding = findings_by_unit.get(
+            (question.kind, question.place)
+        ) or _phrase(question, there, entail)
+        grade = rule_grade(
+            finding.grade,
+            finding.contradiction,
+            finding.where,
+            sure=finding.sure,
+            excused=finding.excused,
+            further=finding.further,
         )
-        made = rule_grade(
-            found.grade,
-            found.contradiction,
-            found.where,
-            sure=found.sure,
-            excused=found.excused,
-            further=found.further,
-        )
-        answers.append(made)
+        answers.append(grade)
     return answers
 
 
-def _decompose(asked: Decompose, _: bool) -> list[AtomicStatement]:
+def _decompose(operation: Decompose, _: bool) -> list[AtomicStatement]:
     """The atomic statements of an English text, in text order, guesses and mood marked."""
-    _check_language(asked.language)
-    read = analysed(asked.text)
-    graph = read.graph
+    _check_language(operation.language)
+    text = analysed(operation.text)
+    graph = text.graph
     return [
         AtomicStatement(
-            found.text,
-            f"{graph.entities[found.entities[0]].name}_{found.entities[0]}",
-            seen(found, read),
-            spans=found.spans,
+            statement.text,
+            f"{graph.entities[statement.entities[0]].name}_{statement.entities[0]}",
+            is_visible(statement, text),
+            spans=statement.spans,
         )
-        for found in borne_statements(graph)
+        for statement in borne_statements(graph)
     ]
 
 
-def _match(asked: MatchStatements, entail: bool) -> list[int | None]:
+def _match(operation: MatchStatements, entail: bool) -> list[int | None]:
     """For each claim the reference statement that says it, and not much more, or the nearest."""
-    _check_language(asked.language)
+    _check_language(operation.language)
     claims, references = (
         analysed_claims.of([without_bearers(fact) for fact in facts])
-        for facts in (asked.claims, asked.references)
+        for facts in (operation.claims, operation.references)
     )
 
     def fit(claim: int, reference: int) -> int | None:
         return compatibility(
-            asked.claims[claim], asked.references[reference], asked.references
+            operation.claims[claim],
+            operation.references[reference],
+            operation.references,
         )
 
-    nearest = isinstance(asked, MatchNearest)
+    nearest = isinstance(operation, MatchNearest)
     return matches(claims, references, nearest=nearest, entail=entail, fit=fit)
 
 
-def _verify(asked: Verify, entail: bool) -> list[bool]:
+def _verify(operation: Verify, entail: bool) -> list[bool]:
     """Return whether the reference text supports each claim.
 
     Raises:
         ConfigError: Pictures are to be seen, or the language is not English.
     """
-    _check_language(asked.language)
-    if asked.images or asked.reference is None:
+    _check_language(operation.language)
+    if operation.images or operation.reference is None:
         raise ConfigError(
             "this judge does not see pictures, and verify shows them here; choose a model"
             " that can (judge='openai:MODEL'), or verify by a reference text alone"
         )
-    return supported(asked.claims, asked.reference, entail=entail)
+    return supported(operation.claims, operation.reference, entail=entail)
 
 
-def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
+def _criteria(
+    operation: CheckCriteria, entail: bool
+) -> list[TextAnswer | None]:
     """Check statements against a text: supported, else contradicted where a unit is."""
-    _check_statements(asked)
-    there = analysed(asked.text)
+    _check_statements(operation)
+    there = analysed(operation.text)
     answers: list[TextAnswer | None] = []
-    held = supported(asked.criteria, asked.text, entail=entail)
-    for criterion, holds in zip(asked.criteria, held, strict=True):
+    verdicts = supported(operation.criteria, operation.text, entail=entail)
+    for criterion, holds in zip(operation.criteria, verdicts, strict=True):
         claim = analysed(criterion)
-        found = find(claim, there, entail=entail)
-        named = any(
+        findings = find(claim, there, entail=entail)
+        is_named = any(
             unit.kind == "entity" and finding.grade >= PRESENT
-            for unit, finding in zip(claim.units, found, strict=True)
+            for unit, finding in zip(claim.units, findings, strict=True)
         )
         # A text that does not name the thing is silent about it, unless the rules see a denial.
-        denied = found if named else find(claim, there)
+        denied = findings if is_named else find(claim, there)
         against = [finding for finding in denied if finding.contradiction]
-        state = MET if holds else CONTRADICTED if against else NOT_MENTIONED
-        shown = found if holds else against
-        spans = sorted({span for finding in shown for span in finding.where})
+        state = NOT_MENTIONED
+        if holds:
+            state = MET
+        elif against:
+            state = CONTRADICTED
+        relevant = findings if holds else against
+        spans = sorted(
+            {span for finding in relevant for span in finding.where}
+        )
         answers.append(TextAnswer(state, tuple(spans)))
     return answers
 
 
-def _check_statements(asked: CheckCriteria) -> None:
+def _check_statements(operation: CheckCriteria) -> None:
     """Refuse criteria that are no English statements.
 
     Raises:
         ConfigError: The language is not English.
         ItemError: A criterion is a question, or a demand on the text.
     """
-    _check_language(asked.language)
-    for index, criterion in enumerate(asked.criteria):
-        if index in asked.demands or criterion.rstrip().endswith(("?", "？")):
+    _check_language(operation.language)
+    for index, criterion in enumerate(operation.criteria):
+        if index in operation.demands or criterion.rstrip().endswith(
+            ("?", "？")
+        ):
             kind = (
                 "a demand on the text"
-                if index in asked.demands
+                if index in operation.demands
                 else "a question"
             )
             raise ItemError(
@@ -224,9 +239,9 @@ _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any, bool], Any]] = {
     MatchNearest: _match,
     Verify: _verify,
     CheckCriteria: _criteria,
-    Rewrite: lambda asked, _: asked.phrase,
-    AlignWords: lambda asked, _: align_words(
-        asked.candidate, asked.references
+    Rewrite: lambda operation, _: operation.phrase,
+    AlignWords: lambda operation, _: align_words(
+        operation.candidate, operation.references
     ),
 }
 
@@ -246,12 +261,18 @@ def _check_language(language: str | None) -> None:
 
 def _phrase(question: Question, target: AnalysedText, entail: bool) -> Finding:
     """Answer a question from its own words; the worst of its parts decides."""
-    asked = AnalysedText(question_graph(question))
-    found = list(
-        zip(asked.units, find(asked, target, entail=entail), strict=True)
+    phrase = AnalysedText(question_graph(question))
+    unit_findings = list(
+        zip(phrase.units, find(phrase, target, entail=entail), strict=True)
     )
-    own = [pair for pair in found if pair[0].kind == question.kind]
-    parts = own if question.kind != "entity" and own else found
+    same_kind = [
+        pair for pair in unit_findings if pair[0].kind == question.kind
+    ]
+    # The question of an attribute or relation also names its things; only the
+    # unit itself is asked about.
+    parts = (
+        same_kind if question.kind != "entity" and same_kind else unit_findings
+    )
     nothing = Finding(0.0, 1.0, sure=True)
     return min(
         (finding for _, finding in parts),
@@ -265,8 +286,8 @@ _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
 """What ends the reach of a hedge."""
 
 
-def seen(statement: Statement, text: AnalysedText) -> bool:
-    """Whether a statement says what can be seen: no guess, no inference, no mood, no mere opinion.
+def is_visible(statement: Statement, text: AnalysedText) -> bool:
+    """Return whether a statement is visible: no guess, inference, mood or mere opinion.
 
     A guess is what a hedge ("possibly", "seems to", "suggesting") covers in the text: the next few
     words, up to a mark. Inference and mood also show in words of the statement. Opinion counts
@@ -281,23 +302,27 @@ def seen(statement: Statement, text: AnalysedText) -> bool:
         for index in statement.entities
     ):
         return False
-    said = re.findall(r"[a-z]+(?:-[a-z]+)*", statement.text.lower())
-    if not (_words("inference") | MOOD).isdisjoint(said):
+    words = re.findall(r"[a-z]+(?:-[a-z]+)*", statement.text.lower())
+    # Any word of inference or mood makes the statement invisible; opinion only
+    # if the attribute says nothing else.
+    if not (_words("inference") | MOOD).isdisjoint(words):
         return False
     if statement.kind == "attribute":
-        own = [
+        covered_words = [
             w
             for span in statement.spans
             for w in text.words[slice(*text.at(span))]
         ]
-        bearing = [word for word in own if word not in _words("empty")]
+        bearing = [
+            word for word in covered_words if word not in _words("empty")
+        ]
         if bearing and OPINIONS.issuperset(bearing):
             return False
     return not any(_hedged(text, span[0]) for span in statement.spans)
 
 
 def _hedged(text: AnalysedText, start: int) -> bool:
-    """Whether a hedge covers the words that begin at a character."""
+    """Return whether a hedge such as "perhaps" covers the words from a character on."""
     place = text.at((start, start + 1))[0]
     mark = max(
         (m.end() for m in _MARKS.finditer(text.graph.text, 0, start)),

@@ -23,19 +23,27 @@ from beholder.judges.operations.align import LexicalAlignment
 
 _IN_ORDER = number("lexical_alignment.in_order")
 _CONTENT = number("lexical_alignment.content")
-_APART = whole("lexical_alignment.apart")
+_MAX_GAP = whole("lexical_alignment.apart")
 _SETS_KEPT = 512
 
 
 def align_words(candidate: str, references: Sequence[str]) -> LexicalAlignment:
     """Align the words of a candidate with those of each reference."""
-    own, others = analysed(candidate), [analysed(text) for text in references]
-    pairs = [_align(own, other) for other in others]
+    analysed_candidate, analysed_references = (
+        analysed(candidate),
+        [analysed(text) for text in references],
+    )
+    pairs = [
+        _align(analysed_candidate, reference)
+        for reference in analysed_references
+    ]
     return LexicalAlignment(
-        _value([forward for forward, _ in pairs], own),
+        _value([forward for forward, _ in pairs], analysed_candidate),
         tuple(
-            _value([back], other)
-            for (_, back), other in zip(pairs, others, strict=True)
+            _value([back], reference)
+            for (_, back), reference in zip(
+                pairs, analysed_references, strict=True
+            )
         ),
         _peers(tuple(references)),
     )
@@ -43,15 +51,15 @@ def align_words(candidate: str, references: Sequence[str]) -> LexicalAlignment:
 
 @lru_cache(maxsize=_SETS_KEPT)
 def _peers(references: tuple[str, ...]) -> float:
-    """How much the references recall of one another, over all ordered pairs."""
-    found = []
+    """Average the recall of each reference by each other one, over all ordered pairs."""
+    values = []
     for first, second in combinations(references, 2):
         forward, back = _align(analysed(first), analysed(second))
-        found += [
+        values += [
             _value([forward], analysed(first)),
             _value([back], analysed(second)),
         ]
-    return float(np.mean(found)) if found else 1.0
+    return float(np.mean(values)) if values else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +96,17 @@ def _in_order(similarity: FloatArray) -> FloatArray:
     if n < 2 or m < 2:
         return np.zeros(0)
     first, second = similarity[:-1], similarity[1:]
+    # For each gap up to the limit, both words of a pair must match words in
+    # that order; a longer gap is no phrase any more.
     best = np.max(
         [
-            (first[:, : m - apart] * second[:, apart:]).max(axis=1)
-            for apart in range(1, min(_APART, m - 1) + 1)
+            (first[:, : m - gap] * second[:, gap:]).max(axis=1)
+            for gap in range(1, min(_MAX_GAP, m - 1) + 1)
         ],
         axis=0,
     )
-    found: FloatArray = np.sqrt(best)
-    return found
+    similarities: FloatArray = np.sqrt(best)
+    return similarities
 
 
 def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
@@ -106,13 +116,15 @@ def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
         return 0.0
     value = float(
         np.average(
-            np.max([found.words for found in matches], axis=0), weights=weights
+            np.max([match.words for match in matches], axis=0), weights=weights
         )
     )
-    ordered = [found.neighbours for found in matches if len(found.neighbours)]
+    ordered = [match.neighbours for match in matches if len(match.neighbours)]
     if not ordered:
         return value
     content = weights[_content(text)]
+    # A pair weighs the geometric mean of its words, so that a pair with a
+    # function word counts little.
     neighbours = np.average(
         np.max(ordered, axis=0), weights=np.sqrt(content[:-1] * content[1:])
     )

@@ -60,29 +60,33 @@ _PERSON = {"people": "person", "figure": "person"}
 
 
 @lru_cache(maxsize=1 << 17)
-def tie(asked: str, said: str) -> Tie:
-    """How two lower-case nouns in base form stand to each other."""
-    asked, said = _PERSON.get(asked, asked), _PERSON.get(said, said)
-    if asked == said:
+def tie(source: str, target: str) -> Tie:
+    """Classify how two lower-case nouns in base form are related."""
+    source, target = _PERSON.get(source, source), _PERSON.get(target, target)
+    if source == target:
         return "same"
-    if exclude(values(asked), values(said)):
+    if exclude(values(source), values(target)):
         return "other"
-    if asked == "person" and said not in PEOPLE and not is_mostly(said, asked):
+    if (
+        source == "person"
+        and target not in PEOPLE
+        and not is_mostly(target, source)
+    ):
         return ""
-    if derived(asked, said) or _whole(asked) == _whole(said):
+    if derived(source, target) or _whole(source) == _whole(target):
         return "same"
-    if asked in _WRITTEN and said in _WRITTEN:
+    if source in _WRITTEN and target in _WRITTEN:
         return "more"
-    return _noun_tie(asked, said)
+    return _noun_tie(source, target)
 
 
 @lru_cache(maxsize=1 << 15)
 def tied_by(noun: str) -> frozenset[int | str]:
     """Senses, words and classes of a noun; nouns that have none in common have no tie."""
     noun = _PERSON.get(noun, noun)
-    own = {_whole(noun), *(name for name, _ in values(noun))}
-    own.update(_WRITTEN if noun in _WRITTEN else ())
-    return relatives(noun) | senses(noun, "n") | general(noun, "n") | own
+    marks = {_whole(noun), *(name for name, _ in values(noun))}
+    marks.update(_WRITTEN if noun in _WRITTEN else ())
+    return relatives(noun) | senses(noun, "n") | general(noun, "n") | marks
 
 
 @lru_cache(maxsize=1 << 14)
@@ -95,42 +99,44 @@ def _whole(noun: str) -> str:
     return noun
 
 
-def says(asked: str, said: str) -> bool:
-    """Whether a word says at least what is asked, as whatever part of speech."""
-    if not relatives(asked).isdisjoint(bases(said)):
+def says(source: str, target: str) -> bool:
+    """Return whether the target word implies the source word, in any part of speech."""
+    if not relatives(source).isdisjoint(bases(target)):
         return True
-    if own := values(
-        asked
+    if classes := values(
+        source
     ):  # words of a class mean what it says: "left" is no side
-        return not own.isdisjoint(values(said))
-    return not meanings(asked).isdisjoint(covered(said)) and _means(
-        asked, said
+        return not classes.isdisjoint(values(target))
+    return not meanings(source).isdisjoint(covered(target)) and _means(
+        source, target
     )
 
 
-def _means(asked: str, said: str) -> bool:
-    ties = {_by_senses(asked, said, part) for part in _PARTS}
+def _means(source: str, target: str) -> bool:
+    ties = {_by_senses(source, target, part) for part in _PARTS}
     return "same" in ties or ("more" in ties and "other" not in ties)
 
 
-def _noun_tie(asked: str, said: str) -> Tie:
+def _noun_tie(source: str, target: str) -> Tie:
     """As by senses; near ones that are in like contexts mean the same: boat, ship; lady, woman.
 
     An animal is no dog, however like the contexts: a kind must be right below the other.
     """
-    known = _by_senses(asked, said, "n")
-    if known == "other" or (known in ("more", "less") and _next(asked, said)):
-        first, second = vectors((asked, said))
+    tie_by_senses = _by_senses(source, target, "n")
+    if tie_by_senses == "other" or (
+        tie_by_senses in ("more", "less") and _next(source, target)
+    ):
+        first, second = vectors((source, target))
         if (
             float(first @ second) > _SYNONYM - 0.01
         ):  # quick; what is close is computed exactly
             near = float(cosines(first[None], second[None])[0, 0])
-            return "same" if near >= _SYNONYM else known
-    return known
+            return "same" if near >= _SYNONYM else tie_by_senses
+    return tie_by_senses
 
 
 def _next(a: str, b: str) -> bool:
-    """Whether one noun stands right above the other."""
+    """Return whether one noun is the direct hypernym of the other."""
     first, second = senses(a, "n"), senses(b, "n")
     above_first, above_second = (
         {above for sense in some for above in parents(sense)}
@@ -141,13 +147,15 @@ def _next(a: str, b: str) -> bool:
     )
 
 
-def _by_senses(asked: str, said: str, part: Part) -> Tie:
-    a, b = senses(asked, part), senses(said, part)
+def _by_senses(source: str, target: str, part: Part) -> Tie:
+    a, b = senses(source, part), senses(target, part)
     if not a or not b:
         return ""
     if not a.isdisjoint(b):
         return "same"
-    above_a, above_b = general(asked, part), general(said, part)
+    # Common ancestors without direct relation mean other kinds; without common
+    # ancestors nothing is known.
+    above_a, above_b = general(source, part), general(target, part)
     if not a.isdisjoint(above_b):
         return "more"
     if not b.isdisjoint(above_a):
@@ -164,33 +172,33 @@ def content(value: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 15)
-def named_further(asked: str, said: str) -> bool:
-    """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
-    others = said.lower().split()
+def named_further(source: str, target: str) -> bool:
+    """Return whether a name has a word that the other does not imply: "vanilla cake", "cake"."""
+    target_words = target.lower().split()
     return not all(
-        any(says(a, b) or tie(a, b) == "same" for b in others)
-        for a in asked.lower().split()
+        any(says(a, b) or tie(a, b) == "same" for b in target_words)
+        for a in source.lower().split()
     )
 
 
-def named_apart(asked: str, said: str) -> bool:
-    """Whether both names say which of their kind is meant, and differ: street sign, stop sign."""
-    first, second = asked.lower().split()[:-1], said.lower().split()[:-1]
+def named_apart(source: str, target: str) -> bool:
+    """Return whether two names specify different kinds: street sign, stop sign."""
+    first, second = source.lower().split()[:-1], target.lower().split()[:-1]
     return bool(first and second) and not any(
         says(a, b) for a in first for b in second
     )
 
 
-def said_in(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
+def said_in(sources: Sequence[str], targets: Sequence[str]) -> FloatArray:
     """(asked, said), 0..1: how well the least covered word of a value is in another value.
 
     Args:
-        asked: Values in base form.
-        said: Values in base form.
+        sources: Values in base form.
+        targets: Values in base form.
     """
     first, second = (
-        [content(text) for text in asked],
-        [content(text) for text in said],
+        [content(text) for text in sources],
+        [content(text) for text in targets],
     )
     if not first or not second:
         return np.zeros((len(first), len(second)))
@@ -202,35 +210,39 @@ def said_in(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
     return _reduced(np.minimum, best.T, first, rows)
 
 
-def word_likeness(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
+def word_likeness(
+    sources: Sequence[str], targets: Sequence[str]
+) -> FloatArray:
     """(asked, said), 0..1: cosine of words, 1 where one says the other."""
-    found = cosines(vectors(asked), vectors(said))
-    part_numbers(found, asked, said)
+    similarity = cosines(vectors(sources), vectors(targets))
+    part_numbers(similarity, sources, targets)
     first, second = (
-        [values(word) for word in asked],
-        [values(word) for word in said],
+        [values(word) for word in sources],
+        [values(word) for word in targets],
     )
-    for i, j in np.argwhere(found >= _LEAST_COSINE).tolist():
-        if says(asked[i], said[j]):
-            found[i, j] = 1.0
+    for i, j in np.argwhere(similarity >= _LEAST_COSINE).tolist():
+        if says(sources[i], targets[j]):
+            similarity[i, j] = 1.0
+        # A word of a class means its value: the cosine of "left" and "right"
+        # is high, so it is lowered.
         elif first[i]:
-            found[i, j] *= (
+            similarity[i, j] *= (
                 EXCLUDED if exclude(first[i], second[j]) else _OUT_OF_CLASS
             )
-    return found
+    return similarity
 
 
 def part_numbers(
-    similarity: FloatArray, asked: Sequence[str], said: Sequence[str]
+    similarity: FloatArray, sources: Sequence[str], targets: Sequence[str]
 ) -> None:
     """Set to 0 how near numbers in digits come to each other (asked, said): no year is another."""
     rows, columns = (
         [place for place, word in enumerate(words) if word.isdecimal()]
-        for words in (asked, said)
+        for words in (sources, targets)
     )
     for i in rows:
         for j in columns:
-            if asked[i] != said[j]:
+            if sources[i] != targets[j]:
                 similarity[i, j] = 0.0
 
 
@@ -248,5 +260,5 @@ def _reduced(
     """Rows of words as rows of texts."""
     order = [rows[word] for text in texts for word in text]
     starts = [0, *accumulate(map(len, texts[:-1]))]
-    made: FloatArray = how.reduceat(table[order], starts, axis=0)
-    return made
+    reduced: FloatArray = how.reduceat(table[order], starts, axis=0)
+    return reduced

@@ -25,8 +25,8 @@ def table() -> Mapping[str, Mapping[str, Any]]:
         .joinpath("numbers.json")
         .read_text(encoding="utf-8")
     )
-    found: Mapping[str, Mapping[str, Any]] = json.loads(text)
-    return found
+    entries: Mapping[str, Mapping[str, Any]] = json.loads(text)
+    return entries
 
 
 def number(name: str) -> float:
@@ -68,8 +68,8 @@ class Numbers:
 
     def grades(self, values: Sequence[float]) -> list[float]:
         """The grades of several values, which is faster than one by one."""
-        found: list[float] = np.interp(values, *self._line).tolist()
-        return found
+        grades: list[float] = np.interp(values, *self._line).tolist()
+        return grades
 
     @cached_property
     def present(self) -> float:

@@ -31,26 +31,30 @@ def question_graph(question: Question) -> SceneGraph:
             (*subject.attributes, added),
             subject.relations,
         )
-    other = _noun_phrase(question.object)
+    object_phrase = _noun_phrase(question.object)
+    # Both phrases were parsed alone, so the entities of the second are
+    # renumbered behind those of the first.
     shift = len(subject.entities)
     entities = [
         *subject.entities,
-        *(_moved(entity, shift) for entity in other.entities),
+        *(_moved(entity, shift) for entity in object_phrase.entities),
     ]
     attributes = [
         *subject.attributes,
         *(
             replace(a, entity=a.entity + shift, rule="", doubt=0.0)
-            for a in other.attributes
+            for a in object_phrase.attributes
         ),
     ]
     words = question.text.lower().split()
     base = [lemma(words[0], "VERB", "VBZ"), *words[1:]] if words else []
     verb = bool(base) and _is_verb(question)
+    # "Held by" exchanges doer and object, as the parser would have marked in a
+    # sentence.
     passive = verb and bool(words) and words[-1] == "by"
     relation = Relation(
         first,
-        shift + other.entities[0].index,
+        shift + object_phrase.entities[0].index,
         question.text,
         " ".join(base if verb else words),
         (),

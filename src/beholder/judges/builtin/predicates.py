@@ -36,17 +36,17 @@ def _verbs(section: str) -> frozenset[str]:
 
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
-_FASTENED, _MADE = _verbs("fastened"), _verbs("made")
+_FASTENED, _MADE_OF = _verbs("fastened"), _verbs("made")
 _BEARING = _verbs("bearing")
 _MUTUAL = _verbs("mutual")
 """Verbs that hold of both ends: "a man faces a woman"."""
 BEING_THERE = _verbs("being there")
 """Verbs that, alone and finite, say no more than that a thing is there."""
 _WEAR = frozenset(sections("predicates.txt")["wear"])
-_BESIDE = frozenset(sections("predicates.txt")["beside"])
+_SYMMETRIC_PLACES = frozenset(sections("predicates.txt")["beside"])
 """Places that hold of both ends alike, and so does who only is there: "poses beside"."""
 _OF_DOER = _verbs("of doer")
-_NO_DIRECTION = _BESIDE | _verbs("no direction")
+_NO_DIRECTION = _SYMMETRIC_PLACES | _verbs("no direction")
 _AKIN: dict[tuple[str, ...], float] = {
     both: likeness
     for pair, likeness in table()["predicates.akin"]["value"].items()
@@ -83,14 +83,16 @@ class Predicate:
 
     @property
     def directed(self) -> bool:
-        """Whether the place says something else with the ends exchanged."""
+        """Return whether exchanging the ends changes the meaning of the place."""
         return self.place not in _NO_DIRECTION
 
     @property
     def mutual(self) -> bool:
-        """Whether it holds of both ends alike: "faces", "poses beside"."""
-        beside = self.place in _BESIDE and self.verb in BEING_THERE
-        return self.verb in _MUTUAL or beside
+        """Return whether the predicate is symmetric: "faces", "poses beside"."""
+        is_symmetric = (
+            self.place in _SYMMETRIC_PLACES and self.verb in BEING_THERE
+        )
+        return self.verb in _MUTUAL or is_symmetric
 
 
 @lru_cache(maxsize=1 << 14)
@@ -130,7 +132,7 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
 
 def _bare(verb: str, place: str) -> tuple[str, str]:
     """A verb with its place, or the place alone where the verb says no more than it."""
-    if verb in _MADE and place in ("of", "from", "out of"):
+    if verb in _MADE_OF and place in ("of", "from", "out of"):
         return "", "of"
     if verb in _BEARING and place in ("with", "in", "by"):
         return "", "with"
@@ -144,7 +146,7 @@ def _bare(verb: str, place: str) -> tuple[str, str]:
 def alike_predicates(
     a: Predicate, b: Predicate, similarity: float
 ) -> tuple[bool, bool]:
-    """Whether two predicates say the same of their ends as they stand, and exchanged.
+    """Return whether two predicates mean the same with ends in order, and with ends exchanged.
 
     Args:
         a: A predicate.
@@ -161,7 +163,7 @@ def alike_predicates(
 
 
 def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
-    """How far two verbs say the same, by the similarity of their vectors and by their classes."""
+    """Score how alike two verbs are, by the cosine of their vectors and by their classes."""
     if a.verb == b.verb:
         return 1.0
     return (
@@ -174,7 +176,7 @@ def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
 def likeness(
     a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
 ) -> tuple[float, float]:
-    """How far two relations say the same, and how far they do with the ends exchanged."""
+    """Score how alike two relations are with ends in order, and with ends exchanged."""
     same, same_place = (
         a.verb_turned == b.verb_turned,
         a.place_turned == b.place_turned,

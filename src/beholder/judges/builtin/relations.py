@@ -18,7 +18,7 @@ from beholder.judges.builtin.predicates import (
 )
 
 _ENDS = number("decide.ends")
-_SHOWN = number("relations.shown")
+_LEAST_SHOWN = number("relations.shown")
 
 
 class _Near(NamedTuple):
@@ -31,7 +31,7 @@ class _Near(NamedTuple):
 def related(
     source: AnalysedText, target: AnalysedText, pairs: Counterparts
 ) -> dict[int, Evidence]:
-    """What the target says of each relation of the source, by the place of its unit."""
+    """Gather the evidence of the target on each relation of the source, by index of its unit."""
     verbs = verb_similarity(source, target)
     strength = pairs.strength
     first, second = source.relation_ends
@@ -39,32 +39,36 @@ def related(
     by_first, by_second = strength[first], strength[second]
     straight = np.sqrt(by_first[:, subjects] * by_second[:, objects])
     crossed = np.sqrt(by_first[:, objects] * by_second[:, subjects])
+    # Best ends first, so that the search below may stop early. A stable sort
+    # keeps the result independent of the processor.
     order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
-    found: dict[int, Evidence] = {}
-    given = (table.tolist() for table in (verbs, straight, crossed, order))
+    evidence_by_place: dict[int, Evidence] = {}
+    tables = (table.tolist() for table in (verbs, straight, crossed, order))
     for (place, unit, predicate), *rows in zip(
-        source.relations, *given, strict=True
+        source.relations, *tables, strict=True
     ):
         best, reverse, ends = _look(predicate, target, *rows)
-        denied, told, at = False, "", best.at
+        denied, contradiction, at = False, "", best.at
+        # The exchanged reading counts only where nothing says the relation as
+        # it is.
         if reverse.value >= _ENDS > best.value:
             at = reverse.at
-            told = _told(target, at)
+            contradiction = _relation_text(target, at)
         elif best.value >= _ENDS:
             denied = target.relations[at][1].polarity != unit.polarity
-            told = _told(target, at) if denied else ""
-        shown = at >= 0 and (told or best.value >= _SHOWN)
-        found[place] = Evidence(
+            contradiction = _relation_text(target, at) if denied else ""
+        is_located = at >= 0 and (contradiction or best.value >= _LEAST_SHOWN)
+        evidence_by_place[place] = Evidence(
             "relation",
             stated=best.value,
             between=ends.value,
             turned=reverse.value,
             bare=not predicate.verb and not predicate.verb_turned,
             denied=denied,
-            told=told,
-            where=target.relations[at][1].spans if shown else (),
+            instead=contradiction,
+            where=target.relations[at][1].spans if is_located else (),
         )
-    return found
+    return evidence_by_place
 
 
 def _look(
@@ -88,9 +92,11 @@ def _look(
             break
         if ends > likest.value:
             likest = _Near(ends, column)
-        said = target.relations[column][2]
-        verb = verb_likeness(predicate, said, verbs[column])
-        right, wrong = likeness(predicate, said, verb, right, wrong)
+        target_predicate = target.relations[column][2]
+        verb = verb_likeness(predicate, target_predicate, verbs[column])
+        right, wrong = likeness(
+            predicate, target_predicate, verb, right, wrong
+        )
         if right > best.value or (right == best.value and column < best.at):
             best = _Near(right, column)
         if wrong > reverse.value or (
@@ -100,7 +106,7 @@ def _look(
     return best, reverse, likest
 
 
-def _told(target: AnalysedText, at: int) -> str:
+def _relation_text(target: AnalysedText, at: int) -> str:
     """A relation of the target in words."""
     unit = target.relations[at][1]
     entities = target.graph.entities

@@ -72,12 +72,12 @@ class Change:
                 if unit.asked
                 and any(_overlap(s, end) for s in unit.spans for end in ends)
             ]
-        found = [
+        places = [
             p
             for p, unit in enumerate(source.units)
             if unit.asked and self._has_words(unit)
         ]
-        return found or self._nearest(source) if self.close else found
+        return places or self._nearest(source) if self.close else places
 
     def _has_words(self, unit: GraphUnit) -> bool:
         return any(_overlap(span, self.span) for span in unit.spans)
@@ -130,7 +130,7 @@ def _overlap(a: Span, b: Span) -> bool:
 def rewritten(
     source: AnalysedText, target: AnalysedText, model: Entailment = entail
 ) -> list[Change]:
-    """What makes a wrong fact of a sentence of the target.
+    """Find the changes that turn a sentence of the target into a wrong fact.
 
     A sentence counts if one sentence of the target has most of its words in the same order, and
     the model says that this sentence excludes it; or if two phrases are exchanged. If hardly a word
@@ -138,24 +138,46 @@ def rewritten(
     the same words do not count: for the model, "the grass is green and the sky is blue" contradicts
     the same clauses reordered.
     """
-    own, others = _sentences(source), _sentences(target)
-    there = {words: {target.words[i] for i in words} for words in others}
+    source_sentences, target_sentences = _sentences(source), _sentences(target)
+    there = {
+        words: {target.words[i] for i in words} for words in target_sentences
+    }
+    # Plan: for each sentence of the source that the target lacks, look for an
+    # exchange of phrases by the words alone; otherwise pair it with its most
+    # similar sentence and ask the model, all pairs in one batch.
     near = []
-    found: list[Change] = []
-    for place, words in enumerate(own):
-        said, least = [source.words[i] for i in words], _ALIKE * len(words)
-        if any(said == [target.words[i] for i in other] for other in others):
+    changes: list[Change] = []
+    for place, words in enumerate(source_sentences):
+        sentence_words, least = (
+            [source.words[i] for i in words],
+            _ALIKE * len(words),
+        )
+        if any(
+            sentence_words == [target.words[i] for i in sentence]
+            for sentence in target_sentences
+        ):
             continue  # the target has it; another one with its phrases exchanged denies nothing
-        like = [o for o in others if sum(w in there[o] for w in said) >= least]
+        like = [
+            o
+            for o in target_sentences
+            if sum(w in there[o] for w in sentence_words) >= least
+        ]
         best = max(
-            like, key=lambda o: _shared(said, o, target), default=range(0)
+            like,
+            key=lambda o: _shared(sentence_words, o, target),
+            default=range(0),
         )
         moved = (
-            (o, _exchanged(said, [target.words[i] for i in o])) for o in like
+            (o, _exchanged(sentence_words, [target.words[i] for i in o]))
+            for o in like
         )
         if exchange := next(((o, cuts) for o, cuts in moved if cuts), None):
-            found.append(_exchange(source, words, target, *exchange))
-        elif words and least <= (shared := _shared(said, best, target)):
+            changes.append(_exchange(source, words, target, *exchange))
+        elif words and least <= (
+            shared := _shared(sentence_words, best, target)
+        ):
+            # Nearly the same words with one difference are usually one wrong
+            # fact; then a less sure model suffices.
             close = shared >= _CLOSE * max(len(words), len(best))
             if shared < (max(len(words), len(best)) if close else len(words)):
                 near.append((place, words, best, close))
@@ -173,8 +195,8 @@ def rewritten(
             _EXCLUDED if close else _SURELY_EXCLUDED
         ):
             sure = bool(chances[CONTRADICTION] >= _SURELY_EXCLUDED)
-            found += _differences(source, words, target, best, close, sure)
-    return found
+            changes += _differences(source, words, target, best, close, sure)
+    return changes
 
 
 def _sentences(text: AnalysedText) -> list[range]:
@@ -184,12 +206,12 @@ def _sentences(text: AnalysedText) -> list[range]:
     return [range(a, b) for a, b in pairwise(starts)]
 
 
-def _shared(said: list[str], other: range, target: AnalysedText) -> int:
-    there = [target.words[i] for i in other]
+def _shared(words: list[str], sentence: range, target: AnalysedText) -> int:
+    there = [target.words[i] for i in sentence]
     return sum(
         b.size
         for b in SequenceMatcher(
-            None, said, there, False
+            None, words, there, False
         ).get_matching_blocks()
     )
 
@@ -203,7 +225,7 @@ def _exchange(
     source: AnalysedText,
     words: range,
     target: AnalysedText,
-    other: range,
+    sentence: range,
     cuts: Sequence[int],
 ) -> Change:
     parts = tuple(_span(source, words, a, b - 1) for a, b in pairwise(cuts))
@@ -211,48 +233,75 @@ def _exchange(
         (parts[0][0], parts[-1][1]),
         _span(source, words, 0, -1),
         parts,
-        instead=_span(target, other, cuts[0], cuts[-1] - 1),
+        instead=_span(target, sentence, cuts[0], cuts[-1] - 1),
     )
 
 
-def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
-    """Where two phrases that are exchanged begin and end, in order; empty if none are.
+def _exchanged(
+    source_words: Sequence[str], there: Sequence[str]
+) -> tuple[int, ...]:
+    """Return the cuts around two exchanged phrases, in order; empty if none are exchanged.
 
     Phrases joined by "and" or "beside", or by words that are also around them ("a man with a hat
     and a man without a hat"), mean the same in either order, and so do clauses: of phrases with a
     verb, only predicates are exchanged, between which a subject stands ("lie there while a man
     sings").
     """
-    mine, theirs = (
-        [word.removesuffix("s") for word in words] for words in (said, there)
+    source_stems, target_stems = (
+        [word.removesuffix("s") for word in words]
+        for words in (source_words, there)
     )
-    length = len(mine)
-    if sorted(mine) != sorted(theirs) or mine == theirs:
+    # Plan: cut off what both begin and end with, then try all cuts of the
+    # middle into first, between and second phrase.
+    length = len(source_stems)
+    if (
+        sorted(source_stems) != sorted(target_stems)
+        or source_stems == target_stems
+    ):
         return ()
-    start = next(i for i in range(length) if mine[i] != theirs[i])
-    end = next(i for i in range(length, 0, -1) if mine[i - 1] != theirs[i - 1])
-    for left, right in combinations(range(start + 1, end), 2):
+    start = next(
+        i for i in range(length) if source_stems[i] != target_stems[i]
+    )
+    end = next(
+        i
+        for i in range(length, 0, -1)
+        if source_stems[i - 1] != target_stems[i - 1]
+    )
+    for first_end, second_start in combinations(range(start + 1, end), 2):
         first, between, second = (
-            mine[start:left],
-            mine[left:right],
-            mine[right:end],
+            source_stems[start:first_end],
+            source_stems[first_end:second_start],
+            source_stems[second_start:end],
         )
-        if theirs[start:end] == second + between + first:
-            before = _alike_from(said[left:right][::-1], said[:start][::-1])
-            after = _alike_from(said[left:right], said[end:])
+        if target_stems[start:end] == second + between + first:
+            # Words that repeat around the cut belong to the context and not to
+            # the exchanged phrases.
+            before = _alike_from(
+                source_words[first_end:second_start][::-1],
+                source_words[:start][::-1],
+            )
+            after = _alike_from(
+                source_words[first_end:second_start], source_words[end:]
+            )
             distinct = [
                 w
-                for w in said[left + after : right - before]
+                for w in source_words[
+                    first_end + after : second_start - before
+                ]
                 if w not in _SYMMETRIC
             ]
-            if _mean_the_same(said[start:left], distinct, said[right:end]):
+            if _mean_the_same(
+                source_words[start:first_end],
+                distinct,
+                source_words[second_start:end],
+            ):
                 return ()
-            return start, left, right, end
+            return start, first_end, second_start, end
     return ()
 
 
 def _alike_from(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words two phrases begin with alike."""
+    """Count the leading words that two phrases share."""
     pairs = enumerate(zip(first, second, strict=False))
     return next(
         (i for i, (a, b) in pairs if a != b), min(len(first), len(second))
@@ -285,26 +334,30 @@ def _differences(
     close: bool,
     sure: bool,
 ) -> list[Change]:
-    said = [source.words[i] for i in words]
+    sentence_words = [source.words[i] for i in words]
     there = [target.words[i] for i in best]
-    codes = SequenceMatcher(None, said, there, False).get_opcodes()
+    codes = SequenceMatcher(None, sentence_words, there, False).get_opcodes()
     sentence = _span(source, words, 0, -1)
     differing = [code for code in codes if code[0] != "equal"]
     exchanged = sure or all(
-        last - first == end - other <= _FEW
-        and _is_alike(said[last - 1], there[end - 1])
-        for _, first, last, other, end in differing
+        last - first == end - start <= _FEW
+        and _is_alike(sentence_words[last - 1], there[end - 1])
+        # A difference with new words is reported at these words; words that
+        # were only left out, at the place where they would be.
+        for _, first, last, start, end in differing
     )
-    found = []
-    for _, first, last, other, end in differing:
-        new = [i for i in range(first, last) if said[i] not in there]
+    changes = []
+    for _, first, last, start, end in differing:
+        new = [i for i in range(first, last) if sentence_words[i] not in there]
         if new:
-            alone = set(said[first:last]).isdisjoint(target.words) and set(
-                there[other:end]
-            ).isdisjoint(source.words)
-            named = close and exchanged and alone and end > other
-            instead = _span(target, best, other, end - 1) if named else None
-            found.append(
+            alone = set(sentence_words[first:last]).isdisjoint(
+                target.words
+            ) and set(there[start:end]).isdisjoint(source.words)
+            is_located = close and exchanged and alone and end > start
+            instead = (
+                _span(target, best, start, end - 1) if is_located else None
+            )
+            changes.append(
                 Change(
                     _span(source, words, new[0], new[-1]),
                     sentence,
@@ -313,14 +366,16 @@ def _differences(
                 )
             )
         elif close and any(
-            word not in said for word in there[other:end]
+            word not in sentence_words for word in there[start:end]
         ):  # left out, such as "no"
-            place = min(first, len(said) - 1)
-            found.append(Change(_span(source, words, place, place), sentence))
-    return found
+            place = min(first, len(sentence_words) - 1)
+            changes.append(
+                Change(_span(source, words, place, place), sentence)
+            )
+    return changes
 
 
 def _is_alike(a: str, b: str) -> bool:
-    """Whether two words may be of one part of speech."""
+    """Return whether two words may have the same part of speech."""
     numbers = is_numeral(a) + is_numeral(b)
     return numbers == 2 or bool(parts_of_speech(a) & parts_of_speech(b))

@@ -59,7 +59,7 @@ class MeasureSurprisal(ModelOperation[list[Surprisal]], name="perplexity"):
     images: Sequence[Image] = ()
 
     async def put(self, model: Respondent) -> list[Surprisal]:
-        """See ``ModelOperation.put``."""
+        """Return the surprisal of each text after the prompt."""
         return await model.asker.surprisal(
             self.texts, prompt=self.prompt, images=tuple(self.images)
         )

@@ -95,30 +95,37 @@ class TextAnswer:
 
 
 def locate(quote: str, text: str) -> tuple[Span, ...]:
-    """Where quoted words are in a text; empty unless all of them do.
+    """Find quoted words in a text; empty unless all of them occur.
 
     Case, blanks and typographic variants do not matter. Passages that are joined by an ellipsis
     must follow in this order.
     """
     spans: list[Span] = []
+    # Plan: cut the quote at each ellipsis and find the passages one after the
+    # other, each behind the one before.
     for passage in re.split(r"\.{3,}|…", quote):
         words = passage.strip(_EDGES).split()
         if not words:
             continue
+        # Blanks match any blanks, and typographic variants of a character
+        # (quotes, dashes) match each other: models normalise both when they
+        # copy.
         exact = r"\s+".join(
             "".join(_VARIANTS.get(c, re.escape(c)) for c in w) for w in words
         )
-        left, right = (
+        # A passage must not begin or end within a word, except in scripts that
+        # do not separate words.
+        left_edge, right_edge = (
             r"(?<!\w)" * _bounded(words[0][0]),
             r"(?!\w)" * _bounded(words[-1][-1]),
         )
         start = spans[-1][1] if spans else 0
-        found = re.compile(left + exact + right, re.IGNORECASE).search(
-            text, start
-        )
-        if found is None:
+        match = re.compile(
+            left_edge + exact + right_edge, re.IGNORECASE
+        ).search(text, start)
+        if match is None:
             return ()
-        spans.append(found.span())
+        spans.append(match.span())
     return tuple(spans)
 
 
@@ -133,7 +140,7 @@ def quoted(row: Mapping[str, Any]) -> str:
 
 
 def _bounded(character: str) -> bool:
-    """Whether blanks part words in the script of a character."""
+    """Return whether a character belongs to a script that separates words by blanks."""
     return character.isalnum() and not re.match(
         r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]", character
     )
@@ -170,7 +177,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     @property
     @abstractmethod
     def items(self) -> list[TextItem]:
-        """What the judge is asked about."""
+        """Return the items that the judge is asked about."""
 
     _column: ClassVar[tuple[str, Shape[Any]]]
     """Name and shape of the column that holds the answer."""
@@ -178,10 +185,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     @property
     def _begins(self) -> str:
         """The first words of the text, as a quote; empty if they cannot be quoted."""
-        said = " ".join(self.text.split()[:8])
-        return said if locate(said, self.text) else ""
+        first_words = " ".join(self.text.split()[:8])
+        return first_words if locate(first_words, self.text) else ""
 
-    def _shown(self) -> Texts:
+    def _texts(self) -> Texts:
         """The texts that the judge sees, as the prompt names them."""
         return {"text": self.text}
 
@@ -194,7 +201,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         return {}
 
     @abstractmethod
-    def _read(self, index: int, value: Any) -> str | None:
+    def _parse_state(self, index: int, value: Any) -> str | None:
         """The state of an item.
 
         Raises:
@@ -202,24 +209,26 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
-        """Whether the state of an item is accepted only with evidence."""
+        """Return whether an item's state is accepted only with a quote."""
         return True
 
     def _doubtful(
         self, index: int, states: Sequence[str | None]
     ) -> str | None:
-        """Which of several states a panel takes that is divided evenly."""
+        """Return the state that an evenly divided panel agrees on."""
         return None
 
     async def put(self, model: Respondent) -> list[TextAnswer | None]:
-        """See ``ModelOperation.put``; no request is sent if there are no items."""
+        """Ask all items in one request; no request is sent if there are no items."""
         items, (name, column) = self.items, self._column
 
-        def read(
+        def parse_row(
             index: int, row: Mapping[str, Any]
         ) -> Mapping[str, TextAnswer]:
             return {
-                "answer": self._found(index, self._read(index, row[name]), row)
+                "answer": self._with_evidence(
+                    index, self._parse_state(index, row[name]), row
+                )
             }
 
         columns: dict[str, Column] = {
@@ -231,20 +240,20 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             **self._further(),
             "quote": (words(_LONGEST, None), self._begins or None),
         }
-        found = await model.rows(
+        rows = await model.rows(
             ("item", [item.text for item in items]),
             columns,
-            texts=self._shown(),
+            texts=self._texts(),
             language=self.language,
             parts=self._notes(),
             images=self.images,
             tokens=128,
-            read=read,
+            parse_row=parse_row,
             forms=lambda index: items[index].forms,
         )
-        return [row.get("answer") for row in found]
+        return [row.get("answer") for row in rows]
 
-    def _found(
+    def _with_evidence(
         self, index: int, state: str | None, row: Mapping[str, Any]
     ) -> TextAnswer:
         """The answer with its evidence.
@@ -252,9 +261,13 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         Raises:
             BadAnswer: The evidence is missing, or is not in the text.
         """
+        # A silent answer has nothing to quote, and the words in a picture
+        # cannot be located.
         if state in (None, NOT_MENTIONED) or self.images:
             return TextAnswer(state)
         quote = quoted(row)
+        # A quote that is not in the text is a bad answer even where none was
+        # required: it shows that the judge made it up.
         spans = locate(quote, self.text)
         if not spans and (
             (quote and self.text.strip()) or self._needs_quote(index, state)
@@ -265,7 +278,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     def merge(
         self, answers: Sequence[list[TextAnswer | None]]
     ) -> list[TextAnswer | None]:
-        """What most judges say; ties go to "not said", and are marked. Unread rows do not vote."""
+        """Merge by majority; ties become "not said" and are marked. Unread rows do not vote."""
         return [
             self._merged(
                 index, [answer for answer in row if answer is not None]
@@ -279,19 +292,25 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         if not votes:
             return None
         counts = Counter(vote.state for vote in votes)
-        most = max(counts.values())
-        leading = [state for state, count in counts.items() if count == most]
+        highest_count = max(counts.values())
+        leading = [
+            state for state, count in counts.items() if count == highest_count
+        ]
+        # A tie must not be decided by the order of the judges; each operation
+        # says which state is the cautious one.
         tied = len(leading) > 1
         state = self._doubtful(index, leading) if tied else leading[0]
         agreed = [vote for vote in votes if vote.state == state] or [
             TextAnswer(state)
         ]
-        shown = next(
+        # Of the judges that agree, prefer one with evidence: a page can then
+        # show where the answer comes from.
+        best_vote = next(
             (vote for vote in agreed if vote.spans or vote.evidence), agreed[0]
         )
         changed = len(counts) > 1 or any(vote.changed for vote in votes)
         return replace(
-            shown,
+            best_vote,
             tied=tied,
             changed=changed if len(votes) > 1 else votes[0].changed,
         )
@@ -302,13 +321,13 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             states = [answer.state for answer in votes if answer is not None]
             if len(states) == len(votes):
                 order = sorted(set(states), key=str)
-                asked = (
+                question_key = (
                     self.name,
                     item.text,
-                    *self._shown().values(),
+                    *self._texts().values(),
                     *self.images,
                 )
-                yield asked, [float(order.index(s)) for s in states]
+                yield question_key, [float(order.index(s)) for s in states]
 
 
 @dataclass(frozen=True)
@@ -347,7 +366,7 @@ class CheckCriteria(FromText, name="check_criteria"):
             for index, text in enumerate(self.criteria)
         ]
 
-    def _read(self, index: int, value: Any) -> str | None:
+    def _parse_state(self, index: int, value: Any) -> str | None:
         state = str(value).strip().lower().replace("_", " ")
         if state in _SILENT:
             return NOT_MENTIONED
@@ -386,7 +405,7 @@ class TextQuestion:
 
     @property
     def needs_answer(self) -> bool:
-        """Whether the likeliest answer is asked for where the text does not say."""
+        """Return whether the likeliest answer is required even where the text is silent."""
         return not self.third and self.silent_option is None
 
 
@@ -416,78 +435,96 @@ class AnswerQuestions(FromText, name="answer_questions"):
     def items(self) -> list[TextItem]:
         """The questions with their options by letter."""
         items = []
-        for asked in self.questions:
-            required = " (an answer is required)" if asked.needs_answer else ""
+        for question in self.questions:
+            required = (
+                " (an answer is required)" if question.needs_answer else ""
+            )
             options = [
                 f"{letter}) {o}"
-                for letter, o in zip(LETTERS, asked.options, strict=False)
+                for letter, o in zip(LETTERS, question.options, strict=False)
             ]
-            text = "\n".join([f"{asked.text}{required}", *options])
-            typical = "A" if asked.options else "some words"
+            text = "\n".join([f"{question.text}{required}", *options])
+            typical = "A" if question.options else "some words"
             fewest: str | None = typical
-            if asked.silent_option is not None:
-                fewest = LETTERS[asked.options.index(asked.silent_option)]
-            elif asked.third:
+            if question.silent_option is not None:
+                fewest = LETTERS[
+                    question.options.index(question.silent_option)
+                ]
+            elif question.third:
                 fewest = None
-            likely = fewest if asked.third and not self._begins else typical
-            items.append(TextItem(text, self._forms(asked), likely, fewest))
+            # For an estimate of the cost: if the text has no words to quote,
+            # an answer that needs a quote is not the likely one.
+            likely = fewest if question.third and not self._begins else typical
+            items.append(TextItem(text, self._forms(question), likely, fewest))
         return items
 
-    def _forms(self, asked: TextQuestion) -> Sequence[RowForm]:
-        letters = dict(zip(asked.options, LETTERS, strict=False))
+    def _forms(self, question: TextQuestion) -> Sequence[RowForm]:
+        letters = dict(zip(question.options, LETTERS, strict=False))
         silent = [
             letters[option]
-            for option in asked.options
+            for option in question.options
             if is_silent_option(option)
         ]
         speaking = [
             letter for letter in letters.values() if letter not in silent
         ]
         # Pictures have words to quote only where something is written in them.
-        quote = _WORDS if asked.third and not self.images else _PERHAPS_WORDS
+        quote = (
+            _WORDS if question.third and not self.images else _PERHAPS_WORDS
+        )
+        # Answers that state something need a quote, silent ones must not have
+        # one. The schema has one form of row for each, so a server that keeps
+        # to schemas cannot mix them.
         forms: list[RowForm] = []
-        if speaking or not asked.options:
+        if speaking or not question.options:
             choice = one_of(speaking).schema if speaking else _WORDS
             forms.append({"choice": choice, "quote": quote})
         if silent:
             forms.append(
                 {"choice": one_of(silent).schema, "quote": _PERHAPS_WORDS}
             )
-        elif asked.third:
+        elif question.third:
             forms.append({"choice": NULL, "quote": NULL})
         return forms
 
-    def _read(self, index: int, value: Any) -> str | None:
-        asked = self.questions[index]
-        said = "" if value in (None, "") else string().read(value, "choice")
+    def _parse_state(self, index: int, value: Any) -> str | None:
+        question = self.questions[index]
+        answer = "" if value in (None, "") else string().read(value, "choice")
         alike = [
             option
-            for option in asked.options
-            if option.lower() == said.lower()
+            for option in question.options
+            if option.lower() == answer.lower()
         ]
-        letter = _LETTER.fullmatch(said)
+        letter = _LETTER.fullmatch(answer)
+        # Letters first: an option may itself be a single letter, and the
+        # letter in the prompt was the instruction. A longer answer that equals
+        # an option is that option.
         place = (
-            LETTERS.index(letter[1].upper()) if letter else len(asked.options)
+            LETTERS.index(letter[1].upper())
+            if letter
+            else len(question.options)
         )
-        if place < len(asked.options) and (len(said) == 1 or not alike):
-            return asked.options[place]
+        if place < len(question.options) and (len(answer) == 1 or not alike):
+            return question.options[place]
         if alike:
-            return said if said in alike else alike[0]
-        if said.lower().strip(" .").replace("_", " ") in _SILENT:
-            if asked.silent_option is not None:
-                return asked.silent_option
-            if asked.third:
+            return answer if answer in alike else alike[0]
+        # Models write "not mentioned" in their own way even where an option
+        # for it is listed.
+        if answer.lower().strip(" .").replace("_", " ") in _SILENT:
+            if question.silent_option is not None:
+                return question.silent_option
+            if question.third:
                 return None
-        if asked.options or said.lower() in ("", "null"):
+        if question.options or answer.lower() in ("", "null"):
             raise BadAnswer(
-                f"an answer is required, and there is no option {said!r}"
+                f"an answer is required, and there is no option {answer!r}"
             )
-        return said
+        return answer
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
-        asked = self.questions[index]
-        is_silent = state in asked.options and is_silent_option(state or "")
-        return asked.third and not is_silent
+        question = self.questions[index]
+        is_silent = state in question.options and is_silent_option(state or "")
+        return question.third and not is_silent
 
     def _doubtful(
         self, index: int, states: Sequence[str | None]
@@ -538,9 +575,9 @@ class NameSubjects(FromText, name="name_subjects"):
             for subject, statement in self.mentions
         ]
 
-    def _read(self, index: int, value: Any) -> str | None:
-        named = " ".join(str(value or "").lower().split())
-        return None if named in _NOTHING else named
+    def _parse_state(self, index: int, value: Any) -> str | None:
+        answer = " ".join(str(value or "").lower().split())
+        return None if answer in _NOTHING else answer
 
 
 HIGHEST_GRADE = 5
@@ -558,7 +595,7 @@ class OpenAnswer(NamedTuple):
 
     question: str
     right: str
-    given: str
+    answer: str
 
 
 @dataclass(frozen=True)
@@ -574,20 +611,21 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[AnswerMatch]:
-        """See ``ModelOperation.put``; no request is sent if there are no answers.
+        """Compare all answers in one request; no request is sent if there are no answers.
 
         Raises:
             ItemError: The model left out an answer twice.
         """
-        told = [
-            [" ".join(said.split()) for said in one] for one in self.answers
+        one_line_answers = [
+            [" ".join(part.split()) for part in answer]
+            for answer in self.answers
         ]
-        shown = [
-            f"Question: {question}\nRight answer: {right}\nGiven answer: {given}"
-            for question, right, given in told
+        blocks = [
+            f"Question: {question}\nRight answer: {right}\nGiven answer: {answer}"
+            for question, right, answer in one_line_answers
         ]
-        found = await model.rows(
-            ("item", shown),
+        rows = await model.rows(
+            ("item", blocks),
             {
                 "same": (boolean(), True),
                 "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE),
@@ -595,10 +633,10 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
             language=self.language,
             whole=True,
         )
-        return [AnswerMatch(**row) for row in found]
+        return [AnswerMatch(**row) for row in rows]
 
     def merge(self, answers: Sequence[list[AnswerMatch]]) -> list[AnswerMatch]:
-        """What most judges say, a tie is not the same; the mean of the grades."""
+        """Merge by majority, a tie is not the same; grades are averaged."""
         return [
             AnswerMatch(
                 majority([vote.same for vote in row], False),
@@ -609,5 +647,5 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
 
     def ratings(self, answers: Sequence[list[AnswerMatch]]) -> Ratings:
         """The grades of each answer."""
-        for one, votes in votes_by_item(self.answers, answers):
-            yield list(one), [vote.grade for vote in votes]
+        for answer, votes in votes_by_item(self.answers, answers):
+            yield list(answer), [vote.grade for vote in votes]

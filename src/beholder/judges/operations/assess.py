@@ -47,7 +47,7 @@ class GradeDescription(PanelOperation[Grade], name="grade"):
             raise ItemError("grade needs a picture; there is none")
 
     async def put(self, model: Respondent) -> Grade:
-        """See ``ModelOperation.put``."""
+        """Ask for one grade of the candidate."""
         return await model.grade(
             model.render(
                 {"candidate": self.candidate, "reference": self.references},
@@ -110,10 +110,10 @@ class Assess(PanelOperation[Assessment], name="assess"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = get_args(Aspect)
-        if not self.aspects or not set(self.aspects) <= set(known):
+        all_aspects = get_args(Aspect)
+        if not self.aspects or not set(self.aspects) <= set(all_aspects):
             raise ItemError(
-                f"assess: aspects {self.aspects!r} are not among {', '.join(known)}"
+                f"assess: aspects {self.aspects!r} are not among {', '.join(all_aspects)}"
             )
         if not self.images and not self.references:
             raise ItemError(
@@ -121,24 +121,28 @@ class Assess(PanelOperation[Assessment], name="assess"):
             )
 
     async def put(self, model: Respondent) -> Assessment:
-        """See ``ModelOperation.put``."""
+        """Ask for a reason and a number for each aspect."""
+        # A prompt may have a longer text for an aspect when a rubric is asked
+        # for; prompts of users need not have it.
         ending = "_rubric" if self.rubric else ""
         sections = model.template.sections
         parts: dict[str, str | None] = {
             "evidence_note": evidence(self.images, self.references)
         }
         for aspect in get_args(Aspect):
-            own = (
+            section = (
                 f"{aspect}{ending}"
                 if f"{aspect}{ending}" in sections
                 else aspect
             )
-            parts[f"{aspect}_note"] = own if aspect in self.aspects else None
+            parts[f"{aspect}_note"] = (
+                section if aspect in self.aspects else None
+            )
         grade = integer(self.low, self.high)
         typical: dict[str, object] = {"reason": "word " * 40}
         return await model.json(
             model.render(
-                self._shown(),
+                self._texts(),
                 {"low": str(self.low), "high": str(self.high)},
                 parts=parts,
                 images=self.images,
@@ -152,16 +156,18 @@ class Assess(PanelOperation[Assessment], name="assess"):
             typical=typical | dict.fromkeys(self.aspects, self.high),
         )
 
-    def _shown(self) -> Texts:
+    def _texts(self) -> Texts:
         return {"candidate": self.candidate, "reference": self.references}
 
     def merge(self, answers: Sequence[Assessment]) -> Assessment:
         """Mean number per aspect; the reasons of all."""
         means: dict[str, float] = {
-            name: fmean(one.grades[name] for one in answers)
+            name: fmean(assessment.grades[name] for assessment in answers)
             for name in self.aspects
         }
-        return Assessment(means, " | ".join(one.reason for one in answers))
+        return Assessment(
+            means, " | ".join(assessment.reason for assessment in answers)
+        )
 
     def ratings(self, answers: Sequence[Assessment]) -> Ratings:
         """The numbers of each aspect."""
@@ -172,7 +178,10 @@ class Assess(PanelOperation[Assessment], name="assess"):
                 list(self.references),
                 list(self.images),
             )
-            yield question, [one.grades[aspect] for one in answers]
+            yield (
+                question,
+                [assessment.grades[aspect] for assessment in answers],
+            )
 
 
 def _assessment(reason: str, **grades: int) -> Assessment:
@@ -182,7 +191,7 @@ def _assessment(reason: str, **grades: int) -> Assessment:
 
 
 def evidence(images: Sequence[Image], references: Sequence[str]) -> str:
-    """Which section of a prompt says what the judge may go by."""
+    """Name the prompt section for the evidence: picture, reference or both."""
     return "picture" if not references else "both" if images else "reference"
 
 
@@ -213,14 +222,14 @@ class Rank(PanelOperation[list[int]], name="rank"):
             )
 
     async def put(self, model: Respondent) -> list[int]:
-        """See ``ModelOperation.put``."""
+        """Ask for the rank of each text."""
         n = len(self.texts)
         settings = {"n": str(n), "language": self.language or ""}
-        seen = {"seen_note": "seen", "criteria": "fit"}
-        unseen = {"seen_note": "unseen", "criteria": "quality"}
+        picture_parts = {"seen_note": "seen", "criteria": "fit"}
+        text_parts = {"seen_note": "unseen", "criteria": "quality"}
         parts = {
             **language_note(self.language),
-            **(seen if self.images else unseen),
+            **(picture_parts if self.images else text_parts),
         }
         return await model.json(
             model.render(
@@ -243,8 +252,10 @@ class Rank(PanelOperation[list[int]], name="rank"):
             typical={"ranks": list(range(1, n + 1))},
         )
 
-    def _each_once(self, given: Iterator[int]) -> list[int]:
-        ranks, n = list(given), len(self.texts)
+    def _each_once(self, numbers: Iterator[int]) -> list[int]:
+        ranks, n = list(numbers), len(self.texts)
+        # Ties and gaps are refused: means over judges and orders need a
+        # permutation.
         if sorted(ranks) != list(range(1, n + 1)):
             raise BadAnswer(
                 f"'ranks' must hold each of 1 to {n} exactly once, got {ranks}"

@@ -73,14 +73,17 @@ class Operation(ABC, Generic[T_co]):
     def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
         super().__init_subclass__(**further)
         if name:
-            known = OPERATIONS.get(name, cls)
-            if (known.__module__, known.__qualname__) != (
+            # The same class may be defined twice, when a module is reloaded or
+            # a script is run again in a worker; another class of that name is
+            # a mistake.
+            registered = OPERATIONS.get(name, cls)
+            if (registered.__module__, registered.__qualname__) != (
                 cls.__module__,
                 cls.__qualname__,
             ):
                 raise ConfigError(
                     f"{cls.__module__}.{cls.__qualname__}: the operation name {name!r} is taken by"
-                    f" {known.__module__}.{known.__qualname__}; choose another"
+                    f" {registered.__module__}.{registered.__qualname__}; choose another"
                 )
             cls.name = name
             OPERATIONS[name] = cls
@@ -122,7 +125,7 @@ class PanelOperation(ModelOperation[T]):
         """
 
     def ratings(self, answers: Sequence[T]) -> Ratings:
-        """What the agreement of the judges is computed from."""
+        """Yield rows (question, ratings by judge) for the agreement of the judges."""
         return ()
 
 
@@ -167,7 +170,7 @@ class Respondent:
     async def text(
         self,
         messages: tuple[Message, ...],
-        read: Callable[[str], T],
+        parse: Callable[[str], T],
         *,
         max_tokens: int,
         typical: str,
@@ -177,7 +180,7 @@ class Respondent:
 
         Args:
             messages: The question.
-            read: Makes the text a value, or raises ``BadAnswer``.
+            parse: Makes the text a value, or raises ``BadAnswer``.
             max_tokens: Tokens of the answer at most.
             typical: An answer as it could be, for estimates.
             costly: One that leads to the most further questions, where that does not.
@@ -186,7 +189,7 @@ class Respondent:
         return await self._ask(
             messages,
             sampling,
-            lambda a: read(read_text(a.text)),
+            lambda a: parse(read_text(a.text)),
             typical,
             costly=costly,
         )
@@ -244,7 +247,7 @@ class Respondent:
 
     async def rows(
         self,
-        named: tuple[str, Sequence[str]],
+        section: tuple[str, Sequence[str]],
         columns: Mapping[str, Column],
         *,
         texts: Texts | None = None,
@@ -254,7 +257,7 @@ class Respondent:
         field: str = "rows",
         tokens: int = 32,
         whole: bool = False,
-        read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]]
+        parse_row: Callable[[int, Mapping[str, Any]], Mapping[str, Any]]
         | None = None,
         forms: Callable[[int], Sequence[RowForm]] | None = None,
     ) -> list[Mapping[str, Any]]:
@@ -263,7 +266,7 @@ class Respondent:
         A row that is missing then is empty.
 
         Args:
-            named: What the prompt calls the statements, and the statements; no request is sent if
+            section: What the prompt calls the statements, and the statements; no request is sent if
                 there are none.
             columns: What the columns of the answer are called, with what they hold, a likely value,
                 or a list with that of each statement, and perhaps such a value, or list, that leads
@@ -275,49 +278,57 @@ class Respondent:
             field: What the list of rows is called.
             tokens: That a row may take.
             whole: Whether each statement must get a row.
-            read: What is kept of the row of a statement; raises ``BadAnswer`` for a row that is no
-                better than none. The prompt has a section ``again`` for the second question.
+            parse_row: Returns what is kept of a statement's row; raises ``BadAnswer`` for a row
+                that is no better than none. The prompt has a section ``again`` for the second
+                question.
             forms: The forms that the row of a statement may have, where its columns allow less
                 than their shapes, or go together.
 
         Raises:
             ItemError: The model twice left out a statement, or gave it rows that differ.
         """
-        name, statements = named
+        name, statements = section
 
+        # Plan: ask for all rows in one request, keep those that can be read,
+        # and ask once more for the rest. The ids of the statements are in the
+        # schema, so that a row cannot be given to another statement.
         def table_of(place: int) -> dict[str, object]:
-            of = {
-                column: one[min(place, len(one) - 1)]
-                for column, one in columns.items()
+            definitions = {
+                column: definition[min(place, len(definition) - 1)]
+                for column, definition in columns.items()
             }.items()
-            said = [
-                {c: v[i] if isinstance(v, list) else v for c, v in of}
+            typical_rows = [
+                {c: v[i] if isinstance(v, list) else v for c, v in definitions}
                 for i, _ in missing
             ]
             return {
                 field: [
                     {"id": i, **row}
-                    for (i, _), row in zip(missing, said, strict=True)
+                    for (i, _), row in zip(missing, typical_rows, strict=True)
                 ]
             }
 
         shapes: dict[str, Shape[Any]] = {
-            column: one[0] for column, one in columns.items()
+            column: definition[0] for column, definition in columns.items()
         }
-        found: dict[int, Mapping[str, Any]] = {}
+        rows_by_index: dict[int, Mapping[str, Any]] = {}
         missing = list(enumerate(statements))
+        # Twice at most: a model that keeps leaving out rows must not cost more
+        # and more.
         for again in (None, "again"):
             if not missing:
                 break
             ids, note = (
                 {number for number, _ in missing},
-                {"again_note": again} if read else {},
+                {"again_note": again} if parse_row else {},
             )
             row_shape: Shape[tuple[int, Mapping[str, Any]]] = obj(
                 lambda **values: (values.pop("id"), values),
                 id=number_of(sorted(ids)),
                 **shapes,
             )
+            # Where rows depend on their statement, the schema lists the forms
+            # of each id.
             if forms:
                 row_shape = replace(
                     row_shape, schema=_row_schema(row_shape.schema, ids, forms)
@@ -328,7 +339,7 @@ class Respondent:
                 at_least=len(ids),
                 at_most=len(ids),
             )
-            given = await self.json(
+            rows_by_id = await self.json(
                 self.render(
                     {name: missing, **(texts or {})},
                     {"language": language or ""},
@@ -340,17 +351,20 @@ class Respondent:
                 typical=table_of(1),
                 fewest=table_of(2),
             )
-            for index, row in given.items():
+            for index, row in rows_by_id.items():
+                # One bad row must not cost the others; it is asked for again.
                 with suppress(BadAnswer):
-                    found[index] = read(index, row) if read else row
-            missing = [row for row in missing if row[0] not in found]
+                    rows_by_index[index] = (
+                        parse_row(index, row) if parse_row else row
+                    )
+            missing = [row for row in missing if row[0] not in rows_by_index]
         if whole and missing:
             raise ItemError(
                 f"{self.asker.backend.name} left out statement {missing[0][0]} of"
                 f" {len(statements)} in {self.operation}, or gave it rows that differ, also when"
                 " asked again"
             )
-        return [found.get(i, {}) for i in range(len(statements))]
+        return [rows_by_index.get(i, {}) for i in range(len(statements))]
 
     async def _ask(
         self,
@@ -449,6 +463,6 @@ def votes_by_item(
 
 
 def majority(votes: Sequence[T], without: T) -> T:
-    """What more than half say, or else ``without``."""
+    """Return the vote of more than half, or else ``without``."""
     value, count = Counter(votes).most_common(1)[0]
     return value if 2 * count > len(votes) else without

@@ -47,7 +47,7 @@ class Caption(ModelOperation[str], name="caption"):
             raise ItemError("caption needs a picture; there is none")
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for a description of the pictures."""
         low, high = self.words or (0, _FREE_WORDS)
         settings = {
             "language": self.language,
@@ -57,7 +57,7 @@ class Caption(ModelOperation[str], name="caption"):
         }
         return await model.text(
             model.render(
-                self._shown(),
+                self._texts(),
                 settings,
                 parts=self._parts(),
                 images=self.images,
@@ -77,7 +77,7 @@ class Caption(ModelOperation[str], name="caption"):
             "connections_note": "connections" if self.connections else None,
         }
 
-    def _shown(self) -> dict[str, str]:
+    def _texts(self) -> dict[str, str]:
         return {"note": self.note}
 
 
@@ -105,8 +105,8 @@ class CaptionAgain(Caption, name="caption_again"):
             if name != "task"
         }
 
-    def _shown(self) -> dict[str, str]:
-        return {**super()._shown(), "text": self.earlier}
+    def _texts(self) -> dict[str, str]:
+        return {**super()._texts(), "text": self.earlier}
 
 
 MOST_UNEQUAL = 1.5
@@ -141,7 +141,7 @@ class Review(ModelOperation[list[str]], name="review"):
             raise ItemError("review needs a picture; there is none")
 
     async def put(self, model: Respondent) -> list[str]:
-        """See ``ModelOperation.put``."""
+        """Ask for one review of each kind."""
         n = len(self.kinds)
         settings = {
             "n": str(n),
@@ -166,8 +166,8 @@ class Review(ModelOperation[list[str]], name="review"):
             },
         )
 
-    def _checked(self, given: Iterator[Any]) -> list[str]:
-        texts, n = list(given), len(self.kinds)
+    def _checked(self, values: Iterator[Any]) -> list[str]:
+        texts, n = list(values), len(self.kinds)
         if len(texts) != n or not all(
             isinstance(text, str) and text.strip() for text in texts
         ):
@@ -177,6 +177,7 @@ class Review(ModelOperation[list[str]], name="review"):
         reviews = [text.strip() for text in texts]
         if len(set(reviews)) < n:
             raise BadAnswer("two reviews are the same")
+        # Form and length must not give away which kind of review it is.
         for place, text in enumerate(reviews, start=1):
             if _LIST_LINE.search(text):
                 raise BadAnswer(

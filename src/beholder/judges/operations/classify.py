@@ -48,11 +48,13 @@ class Classify(ModelOperation[list[Category]], name="classify"):
             raise ItemError("classify needs pictures or a text, and not both")
 
     async def put(self, model: Respondent) -> list[Category]:
-        """See ``ModelOperation.put``."""
+        """Ask for at most two categories with their clarity."""
         names = list(self.categories)
         listed = "\n".join(
             f"- {name}: {meaning}" for name, meaning in self.categories.items()
         )
+        # Names and ratings are enumerations in the schema: a category that is
+        # not listed cannot be returned by a server that keeps to it.
         category = obj(
             self._category,
             name=one_of(names),
@@ -83,12 +85,12 @@ class Classify(ModelOperation[list[Category]], name="classify"):
         return Category(name, cast(Clarity, rating))
 
 
-def _few(given: Iterator[Category]) -> list[Category]:
-    found = list(given)
-    if len(found) > 2 or len({category.name for category in found}) < len(
-        found
-    ):
+def _few(entries: Iterator[Category]) -> list[Category]:
+    categories = list(entries)
+    if len(categories) > 2 or len(
+        {category.name for category in categories}
+    ) < len(categories):
         raise BadAnswer("give at most two categories, and each only once")
-    if [category.rating for category in found].count("High") > 1:
+    if [category.rating for category in categories].count("High") > 1:
         raise BadAnswer("at most one category may be rated High")
-    return found
+    return categories

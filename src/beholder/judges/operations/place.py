@@ -69,30 +69,32 @@ class PlaceText(FromText, name="place_text"):
             for name, answers in _ANSWERS_BY_NAME.items()
         ]
 
-    def _shown(self) -> Texts:
-        return {"text": self.text, "context": shown(self.context)}
+    def _texts(self) -> Texts:
+        return {"text": self.text, "context": format_context(self.context)}
 
     def _notes(self) -> Parts:
         return {"picture_note": "seen" if self.images else "unseen"}
 
     def _further(self) -> dict[str, tuple[Shape[Any], object]]:
-        named = one_of(
+        evidence_shape = one_of(
             (*self.context, *([PICTURE] if self.images else []), "none")
         )
-        return {"evidence": (named, "none")}
+        return {"evidence": (evidence_shape, "none")}
 
-    def _read(self, index: int, value: Any) -> str:
+    def _parse_state(self, index: int, value: Any) -> str:
         if value not in list(_ANSWERS_BY_NAME.values())[index]:
             raise BadAnswer(f"{value!r} does not answer this question")
         return str(value)
 
-    def _found(
+    def _with_evidence(
         self, index: int, state: str | None, row: Mapping[str, Any]
     ) -> TextAnswer:
-        quote, named = quoted(row), row["evidence"]
-        if named == PICTURE:
+        quote, evidence_name = quoted(row), row["evidence"]
+        if evidence_name == PICTURE:
             return TextAnswer(state, evidence=PICTURE, quote=quote)
-        for name in dict.fromkeys((named, *self.context)):
+        # The named part of the context first, then the others: right words
+        # under a wrong name are evidence all the same.
+        for name in dict.fromkeys((evidence_name, *self.context)):
             if spans := locate(quote, self.context.get(name, "")):
                 return TextAnswer(state, spans, evidence=name, quote=quote)
         if quote and state not in (NO, UNCLEAR):
@@ -113,16 +115,19 @@ class AssessInContext(Assess, name="assess_in_context"):
 
     context: Mapping[str, str] | None = None
 
-    def _shown(self) -> Texts:
-        return {**super()._shown(), "context": shown(self.context or {})}
+    def _texts(self) -> Texts:
+        return {
+            **super()._texts(),
+            "context": format_context(self.context or {}),
+        }
 
     def ratings(self, answers: Sequence[Assessment]) -> Ratings:
         """The numbers of each aspect."""
         for question, numbers in super().ratings(answers):
-            yield (question, shown(self.context or {})), numbers
+            yield (question, format_context(self.context or {})), numbers
 
 
-def shown(context: Mapping[str, str]) -> str:
+def format_context(context: Mapping[str, str]) -> str:
     """A context as judges see it: each part under its name."""
     return (
         "\n\n".join(f"{name}:\n{text}" for name, text in context.items())

@@ -73,9 +73,9 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
     )
 
     async def put(self, model: Respondent) -> list[Grade]:
-        """See ``ModelOperation.put``."""
+        """Ask for the grade of each unit in a request of its own."""
 
-        async def one(question: Question) -> Grade:
+        async def grade_question(question: Question) -> Grade:
             return await model.grade(
                 render(model.template, question, self.target),
                 LOWEST,
@@ -84,7 +84,9 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
                 costly=self.costly,
             )
 
-        return list(await asyncio.gather(*map(one, self.questions)))
+        # One request a unit: a grade from the distribution of the first token
+        # needs an answer that begins with the digit.
+        return list(await asyncio.gather(*map(grade_question, self.questions)))
 
     def merge(self, answers: Sequence[list[Grade]]) -> list[Grade]:
         """Mean grade of the judges."""
@@ -131,24 +133,28 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
     target: str
 
     async def put(self, model: Respondent) -> list[Span | None]:
-        """See ``ModelOperation.put``; no request is sent if there are no units."""
-        found = await model.rows(
+        """Ask for the words that contradict each unit; no request is sent without units."""
+        rows = await model.rows(
             ("statement", [stated(question) for question in self.questions]),
             {"instead": (words(8 * _WORDS_AT_MOST, None, self._place), None)},
             texts={"target": self.target},
         )
-        return [row.get("instead") for row in found]
+        return [row.get("instead") for row in rows]
 
     def _place(self, value: Any, name: str) -> Span | None:
-        """Where the copied words stand, whatever the blanks and the case of letters."""
+        """Find the copied words in the target, ignoring blanks and case."""
         if value is None or (
             isinstance(value, str) and value.strip(_AROUND).lower() in NOTHING
         ):
             return None  # every way to say nothing
-        said = string().read(value, name).strip(_AROUND).split()
-        if len(said) > _WORDS_AT_MOST:
+        copied_words = string().read(value, name).strip(_AROUND).split()
+        # A long passage is no contradiction of one unit but the whole
+        # sentence, which would mark too much.
+        if len(copied_words) > _WORDS_AT_MOST:
             return None
-        pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, said)) + r"(?!\w)"
+        pattern = (
+            r"(?<!\w)" + r"\s+".join(map(re.escape, copied_words)) + r"(?!\w)"
+        )
         copied = re.search(pattern, self.target, re.IGNORECASE)
         return None if copied is None else copied.span()
 
@@ -156,18 +162,18 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
         """The first place that is named where more than half name one."""
         return [
             next(places)
-            if 2 * sum(p is not None for p in told) > len(told)
+            if 2 * sum(p is not None for p in spans) > len(spans)
             else None
-            for told in zip(*answers, strict=True)
-            for places in [(p for p in told if p is not None)]
+            for spans in zip(*answers, strict=True)
+            for places in [(p for p in spans if p is not None)]
         ]
 
     def ratings(self, answers: Sequence[list[Span | None]]) -> Ratings:
-        """Whether each judge sees a contradiction, by unit."""
-        for question, told in votes_by_item(self.questions, answers):
+        """Yield per unit whether each judge reports a contradiction (1 or 0)."""
+        for question, spans in votes_by_item(self.questions, answers):
             yield (
                 (question, self.target),
-                [float(place is not None) for place in told],
+                [float(place is not None) for place in spans],
             )
 
 
@@ -190,12 +196,12 @@ class PresenceList(Presence, name="presence_list"):
     """
 
     async def put(self, model: Respondent) -> list[Grade]:
-        """See ``ModelOperation.put``; no request is sent if there are no units.
+        """Grade all units in one request; no request is sent if there are no units.
 
         Raises:
             ItemError: The judge left out a unit, also when it was asked again.
         """
-        found = await model.rows(
+        rows = await model.rows(
             ("unit", [stated(question) for question in self.questions]),
             {
                 "grade": (integer(LOWEST, HIGHEST), 1),
@@ -205,7 +211,7 @@ class PresenceList(Presence, name="presence_list"):
             tokens=64,
             whole=True,
         )
-        return [self._grade(row) for row in found]
+        return [self._grade(row) for row in rows]
 
     def _grade(self, row: Mapping[str, Any]) -> Grade:
         where = locate(quoted(row), self.target)

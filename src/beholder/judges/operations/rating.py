@@ -65,13 +65,13 @@ class RatedExample:
     value: int
 
 
-def _kinds(named: Iterator[str]) -> tuple[BreakKind, ...] | None:
-    found = list(named)
-    if wrong := [kind for kind in found if kind not in BREAK_KINDS]:
+def _kinds(names: Iterator[str]) -> tuple[BreakKind, ...] | None:
+    kinds = list(names)
+    if wrong := [kind for kind in kinds if kind not in BREAK_KINDS]:
         raise BadAnswer(
             f"'breaks' may hold {', '.join(BREAK_KINDS)}, got {short(wrong[0])}"
         )
-    return tuple(kind for kind in BREAK_KINDS if kind in found)
+    return tuple(kind for kind in BREAK_KINDS if kind in kinds)
 
 
 _RATING = obj(
@@ -93,17 +93,17 @@ class _Rate(PanelOperation[Rating]):
 
     @property
     @abstractmethod
-    def shown(self) -> Sequence[JudgedFrame]:
+    def judged_frames(self) -> Sequence[JudgedFrame]:
         """The pictures in order."""
 
     @property
     def question(self) -> object:
-        """What identifies the question, for the agreement of judges."""
-        return self.shown
+        """Return a key of the question, for the agreement of judges."""
+        return self.judged_frames
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check(self.shown)
+        self._check(self.judged_frames)
 
     def _check(self, frames: Sequence[JudgedFrame]) -> None:
         n, n_images = (
@@ -122,15 +122,19 @@ class _Rate(PanelOperation[Rating]):
     def merge(self, answers: Sequence[Rating]) -> Rating:
         """Mean rating, rounded; the reasons of all; the breaks that more than half of them name."""
         reasons = " | ".join(rating.reason for rating in answers)
-        told = [
+        # A judge may leave breaks out (None), which differs from seeing none
+        # (empty); only the former does not vote.
+        breaks_by_judge = [
             rating.breaks for rating in answers if rating.breaks is not None
         ]
-        named = Counter(kind for breaks in told for kind in breaks)
+        counts = Counter(kind for breaks in breaks_by_judge for kind in breaks)
         breaks = tuple(
-            kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)
+            kind
+            for kind in BREAK_KINDS
+            if 2 * counts[kind] > len(breaks_by_judge)
         )
         value = round(fmean(rating.value for rating in answers))
-        return Rating(value, reasons, breaks if told else None)
+        return Rating(value, reasons, breaks if breaks_by_judge else None)
 
     def ratings(self, answers: Sequence[Rating]) -> Ratings:
         """The ratings of the judges."""
@@ -138,11 +142,11 @@ class _Rate(PanelOperation[Rating]):
 
 
 def _lines(frames: Sequence[JudgedFrame]) -> list[str]:
-    """What is shown of each picture besides itself."""
-    told = (
+    """Return the note and caption of each picture as a line."""
+    lines = (
         " ".join(filter(None, (frame.note, frame.caption))) for frame in frames
     )
-    return [line or "(no words)" for line in told]
+    return [line or "(no words)" for line in lines]
 
 
 def _images(frames: Sequence[JudgedFrame]) -> list[Image]:
@@ -177,12 +181,16 @@ class RateSequence(_Rate, name="rate_sequence"):
         self._check(
             [
                 *self.frames,
-                *(frame for one in self.examples for frame in one.frames),
+                *(
+                    frame
+                    for example in self.examples
+                    for frame in example.frames
+                ),
             ]
         )
 
     @property
-    def shown(self) -> Sequence[JudgedFrame]:
+    def judged_frames(self) -> Sequence[JudgedFrame]:
         """The pictures in order."""
         return self.frames
 
@@ -192,7 +200,7 @@ class RateSequence(_Rate, name="rate_sequence"):
         return [self.frames, self.examples] if self.examples else self.frames
 
     async def put(self, model: Respondent) -> Rating:
-        """See ``ModelOperation.put``."""
+        """Ask for the rating of the sequence."""
         pictures = _images(self.frames)
         parts = {
             "shots_note": "pictures" if pictures else "captions",
@@ -203,20 +211,24 @@ class RateSequence(_Rate, name="rate_sequence"):
         }
         untrusted: dict[str, Untrusted] = {"shot": _lines(self.frames)}
         settings = {"context": self.context}
+        # Pictures are attached without names, examples first. The prompt must
+        # say which numbers are which sequence.
         if self.examples:
             numbered = list(enumerate(self.examples, start=1))
             entries = [
                 (number, line)
-                for number, one in numbered
-                for line in _lines(one.frames)
+                for number, example in numbered
+                for line in _lines(example.frames)
             ]
             untrusted["example"] = entries
             settings["ratings"] = ", ".join(
-                f"id {n}: {one.value}" for n, one in numbered
+                f"id {n}: {example.value}" for n, example in numbered
             )
             settings["where"] = self._where()
         images = [
-            image for one in self.examples for image in _images(one.frames)
+            image
+            for example in self.examples
+            for image in _images(example.frames)
         ] + pictures
         return await model.json(
             model.render(untrusted, settings, parts=parts, images=images),
@@ -226,15 +238,15 @@ class RateSequence(_Rate, name="rate_sequence"):
         )
 
     def _where(self) -> str:
-        """Which of the pictures shown are which sequence."""
+        """Describe which of the attached pictures belong to which sequence."""
         spans, at = [], 1
-        for number, one in enumerate(self.examples, start=1):
+        for number, example in enumerate(self.examples, start=1):
             spans.append(
-                f"pictures {at} to {at + len(one.frames) - 1} are id {number}"
+                f"pictures {at} to {at + len(example.frames) - 1} are id {number}"
             )
-            at += len(one.frames)
-        told = ", ".join(spans)
-        return f"Of all pictures shown, {told}; the sequence to rate begins at picture {at}."
+            at += len(example.frames)
+        ranges = ", ".join(spans)
+        return f"Of all pictures shown, {ranges}; the sequence to rate begins at picture {at}."
 
 
 @dataclass(frozen=True)
@@ -255,13 +267,13 @@ class RateTransition(_Rate, name="rate_transition"):
     context: str = ""
 
     @property
-    def shown(self) -> Sequence[JudgedFrame]:
+    def judged_frames(self) -> Sequence[JudgedFrame]:
         """Both pictures."""
         return (self.first, self.second)
 
     async def put(self, model: Respondent) -> Rating:
-        """See ``ModelOperation.put``."""
-        images = _images(self.shown)
+        """Ask for the rating of the step between two pictures."""
+        images = _images(self.judged_frames)
         parts = {
             "shots_note": "pictures" if images else "captions",
             "context_note": "context" if self.context else None,
@@ -269,7 +281,7 @@ class RateTransition(_Rate, name="rate_transition"):
         settings = {"context": self.context}
         return await model.json(
             model.render(
-                {"shot": _lines(self.shown)},
+                {"shot": _lines(self.judged_frames)},
                 settings,
                 parts=parts,
                 images=images,

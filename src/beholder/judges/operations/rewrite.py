@@ -32,7 +32,7 @@ class Rewrite(ModelOperation[str], name="rewrite"):
     phrase: str
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for the noun phrase."""
         return await model.text(
             model.render({"phrase": self.phrase}),
             _noun_phrase,
@@ -82,7 +82,7 @@ class Vary(ModelOperation[str], name="vary"):
             raise ItemError("there is no text to vary")
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for the text in other words."""
         return await model.text(
             model.render({"text": self.text}, parts={"task": self.manner}),
             self._another,
@@ -132,7 +132,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
     Attributes:
         text: The text.
         marks: What is to be corrected.
-        most: Characters that the answer may have.
+        max_characters: Characters that the answer may have.
         language: Language of the text, stated in the prompt; None if unknown.
 
     Raises:
@@ -141,7 +141,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
 
     text: str
     marks: Sequence[TextMark]
-    most: int
+    max_characters: int
     language: str | None = None
 
     def __post_init__(self) -> None:
@@ -150,11 +150,17 @@ class ReviseText(ModelOperation[str], name="revise_text"):
             raise ItemError("there is no mark to correct")
 
     async def put(self, model: Respondent) -> str:
-        """See ``ModelOperation.put``."""
+        """Ask for the text with its marked faults corrected."""
         return await model.text(
             model.render(
-                {"text": self.text, "item": list(map(_shown, self.marks))},
-                {"language": self.language or "", "most": str(self.most)},
+                {
+                    "text": self.text,
+                    "item": list(map(_describe_mark, self.marks)),
+                },
+                {
+                    "language": self.language or "",
+                    "most": str(self.max_characters),
+                },
                 parts=language_note(self.language),
             ),
             self._checked,
@@ -164,36 +170,43 @@ class ReviseText(ModelOperation[str], name="revise_text"):
 
     def _checked(self, answer: str) -> str:
         text = answer.strip()
-        if not any(map(str.isalnum, text)) or len(text) > self.most:
+        if not any(map(str.isalnum, text)) or len(text) > self.max_characters:
             raise BadAnswer(
-                f"give the whole text, in at most {self.most} characters"
+                f"give the whole text, in at most {self.max_characters} characters"
             )
         spans = [mark.span for mark in self.marks if mark.span is not None]
-        kept = [
+        # Plan: a correction may change the marked sentences and add a sentence
+        # for each omission, and nothing else. So sentences without a mark must
+        # still be there, and each new word must come from a mark.
+        unmarked = [
             part.of(self.text)
             for part in RuleSplitter().split(self.text)
             if not any(
                 start < part.end and part.start < end for start, end in spans
             )
         ]
-        changed = [sentence for sentence in kept if sentence not in text]
+        # An omission has no place of its own; it may be added to any sentence,
+        # which then counts as changed.
+        changed = [sentence for sentence in unmarked if sentence not in text]
         if len(changed) > len(self.marks) - len(spans):
             raise BadAnswer(
                 f"only marked sentences may change; keep {changed[0]!r} as it was"
             )
-        known = {
+        # Stems, not words: a correction may need another form ("dog" for
+        # "dogs").
+        known_stems = {
             stem
-            for part in (self.text, *map(_shown, self.marks))
+            for part in (self.text, *map(_describe_mark, self.marks))
             for stem in _stems(part)
         }
-        if new := [stem for stem in _stems(text) if stem not in known]:
+        if new := [stem for stem in _stems(text) if stem not in known_stems]:
             raise BadAnswer(
                 f"no correction contains the new word that begins with {new[0]!r}"
             )
         return text
 
 
-def _shown(mark: TextMark) -> str:
+def _describe_mark(mark: TextMark) -> str:
     if mark.kind == "omission":
         return f"missing: {mark.text}" + (
             f" (as in: {mark.instead})" if mark.instead else ""
@@ -241,12 +254,12 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
     target: str
 
     async def put(self, model: Respondent) -> list[TranslatedClause]:
-        """See ``ModelOperation.put``."""
+        """Ask for the clauses of the text with their translations."""
         settings = {
             "source_language": self.source,
             "target_language": self.target,
         }
-        said = self.text or "-"
+        clause_text = self.text or "-"
         return await model.json(
             model.render({"text": self.text}, settings),
             only(
@@ -255,26 +268,32 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
                     _CLAUSE,
                     self._whole,
                     at_least=1,
-                    at_most=max(8, len(said) // 4),
+                    at_most=max(8, len(clause_text) // 4),
                 ),
             ),
             max_tokens=512 + 3 * len(self.text.encode("utf-8")),
-            typical={"clauses": [{"source": said, "translation": said}]},
+            typical={
+                "clauses": [
+                    {"source": clause_text, "translation": clause_text}
+                ]
+            },
         )
 
     def _whole(
-        self, given: Iterator[TranslatedClause]
+        self, entries: Iterator[TranslatedClause]
     ) -> list[TranslatedClause]:
-        clauses = list(given)
+        clauses = list(entries)
         if not clauses:
             raise BadAnswer(
                 "'clauses' is empty; the text has at least one clause"
             )
+        # The source clauses should cover the text. A few words may be missing,
+        # such as an "and" between two clauses.
         words = Counter(
             _WORD.findall(sanitise(self.text))
         )  # as the judge was shown it
-        said = " ".join(clause.source for clause in clauses)
-        left_out = words - Counter(_WORD.findall(said))
+        clause_text = " ".join(clause.source for clause in clauses)
+        left_out = words - Counter(_WORD.findall(clause_text))
         if left_out.total() > _MAY_BE_LEFT_OUT * words.total():
             raise BadAnswer(
                 f"the clauses leave out {left_out.total()} of {words.total()} words of the text,"

@@ -75,7 +75,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[AtomicStatement]:
-        """See ``ModelOperation.put``."""
+        """Ask for the atomic statements of the text."""
         return await model.json(
             model.render(
                 {"text": self.text},
@@ -84,7 +84,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
             ),
             only(
                 "statements",
-                array(_STATEMENT, list, at_most=self._most()),
+                array(_STATEMENT, list, at_most=self._max_statements()),
                 bare=True,
             ),
             # Each statement repeats words of the text and carries some JSON around them.
@@ -93,7 +93,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
             fewest={"statements": []},
         )
 
-    def _most(self) -> int:
+    def _max_statements(self) -> int:
         """More statements than any text holds: one a word; texts without blanks, one a letter."""
         return max(
             4, len(self.text.split()), len(self.text.encode("utf-8")) // 6
@@ -133,17 +133,17 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[int | None]:
-        """See ``ModelOperation.put``; no request is sent if a side is empty."""
+        """Ask for the matching reference of each claim; no request is sent if a side is empty."""
         if not self.references:
             return [None] * len(self.claims)
-        found = await model.rows(
+        rows = await model.rows(
             ("statement", self.claims),
             {"reference": (self._one_of_them(), self._likely(), None)},
             texts={"reference": self.references},
             language=self.language,
             field="matches",
         )
-        return [row.get("reference") for row in found]
+        return [row.get("reference") for row in rows]
 
     def _likely(self) -> list[int] | None:
         return None
@@ -211,31 +211,32 @@ class Verify(PanelOperation[list[bool]], name="verify"):
             )
 
     async def put(self, model: Respondent) -> list[bool]:
-        """See ``ModelOperation.put``.
+        """Ask for each claim whether the evidence supports it.
 
         Raises:
             ItemError: The model left out a statement twice.
         """
-        shown = (
-            "reference"
-            if not self.images
-            else "both"
-            if self.reference is not None
-            else "picture"
-        )
-        found = await model.rows(
+        # The section of the prompt must name what is shown: there may be no
+        # reference text at all, or no picture.
+        if not self.images:
+            evidence_note = "reference"
+        elif self.reference is None:
+            evidence_note = "picture"
+        else:
+            evidence_note = "both"
+        rows = await model.rows(
             ("statement", self.claims),
             {"supported": (boolean(), True)},
             texts={"reference": self.reference or ""},
             language=self.language,
-            parts={"evidence_note": shown},
+            parts={"evidence_note": evidence_note},
             images=self.images,
             whole=True,
         )
-        return [row["supported"] for row in found]
+        return [row["supported"] for row in rows]
 
     def merge(self, answers: Sequence[list[bool]]) -> list[bool]:
-        """What most judges say; a tie is not supported."""
+        """Merge by majority; a tie is not supported."""
         return [majority(votes, False) for votes in zip(*answers, strict=True)]
 
     def ratings(self, answers: Sequence[list[bool]]) -> Ratings:

@@ -64,9 +64,13 @@ class _FromSource(ModelOperation[list[T]]):
             )
 
     async def _written(
-        self, model: Respondent, shape: Shape[T], task: str, **one: object
+        self,
+        model: Respondent,
+        shape: Shape[T],
+        task: str,
+        **typical_row: object,
     ) -> list[T]:
-        first = next(iter(one))
+        first = next(iter(typical_row))
         messages = model.render(
             {"text": self.text},
             {"n": str(self.n), "language": self.language or ""},
@@ -77,7 +81,7 @@ class _FromSource(ModelOperation[list[T]]):
             },
             images=self.images,
         )
-        of = Request(messages).digest[:6]  # other sources have other items
+        digest = Request(messages).digest[:6]  # other sources have other items
         return await model.json(
             messages,
             only(
@@ -86,7 +90,7 @@ class _FromSource(ModelOperation[list[T]]):
             max_tokens=128 + _TOKENS * self.n,
             typical={
                 self._field: [
-                    one | {first: f"{one[first]} {of}{i}"}
+                    typical_row | {first: f"{typical_row[first]} {digest}{i}"}
                     for i in range(self.n)
                 ]
             },
@@ -111,7 +115,7 @@ class WriteCriteria(_FromSource[WrittenCriterion], name="write_criteria"):
     _field: ClassVar[str] = "criteria"
 
     async def put(self, model: Respondent) -> list[WrittenCriterion]:
-        """See ``ModelOperation.put``."""
+        """Ask for criteria of the text or picture."""
         row = obj(WrittenCriterion, text=string(), dimension=string())
         text = "The dog runs after the ball."
         return await self._written(
@@ -133,20 +137,20 @@ class WriteQuestions(_FromSource[WrittenQuestion], name="write_questions"):
     _field: ClassVar[str] = "questions"
 
     async def put(self, model: Respondent) -> list[WrittenQuestion]:
-        """See ``ModelOperation.put``."""
+        """Ask for questions with a right answer and wrong options."""
         wrong = array(
             string(), tuple, at_least=_WRONG_OPTIONS, at_most=_WRONG_OPTIONS
         )
         row = obj(_question, question=string(), answer=string(), wrong=wrong)
-        asked = "What does the dog run after?"
-        others = ["a cat", "a stick", "a car"]
+        question = "What does the dog run after?"
+        wrong_options = ["a cat", "a stick", "a car"]
         return await self._written(
             model,
             row,
             "questions",
-            question=asked,
+            question=question,
             answer="a ball",
-            wrong=others,
+            wrong=wrong_options,
         )
 
 
@@ -165,15 +169,17 @@ class AnswerFromPictures(AnswerQuestions, name="answer_from_pictures"):
     images: Sequence[Image] = ()
 
 
-def _distinct(given: Iterator[T]) -> list[T]:
-    return list(dict.fromkeys(given))
+def _distinct(values: Iterator[T]) -> list[T]:
+    return list(dict.fromkeys(values))
 
 
 def _question(
     question: str, answer: str, wrong: tuple[str, ...]
 ) -> WrittenQuestion:
-    answer, *others = (" ".join(option.split()) for option in (answer, *wrong))
-    wrong = tuple(others)
+    answer, *wrong_options = (
+        " ".join(option.split()) for option in (answer, *wrong)
+    )
+    wrong = tuple(wrong_options)
     if len({option.casefold() for option in (answer, *wrong)}) <= len(wrong):
         raise BadAnswer(f"the options of {question!r} must all differ")
     return WrittenQuestion(question, answer, wrong)
