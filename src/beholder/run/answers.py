@@ -70,22 +70,22 @@ def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
     Raises:
         RunError: The store cannot be read.
     """
-    found: dict[str, GivenAnswer] = {}
-    wanted = "SELECT operation, template, backend, model, answer, cost FROM answers WHERE key = ?"
-    with _opened(folder) as db:
+    answers_by_key: dict[str, GivenAnswer] = {}
+    query = "SELECT operation, template, backend, model, answer, cost FROM answers WHERE key = ?"
+    with _open_store(folder) as db:
         if db is None:
-            return found
+            return answers_by_key
         for key in keys:
-            row = db.execute(wanted, (key,)).fetchone()
+            row = db.execute(query, (key,)).fetchone()
             if row is not None:
                 operation, template, backend, model, answer, cost = row
-                said = tuple(
+                texts = tuple(
                     sample.text for sample in Answer.from_json(answer).samples
                 )
-                found[key] = GivenAnswer(
-                    operation, template, backend, model, said, cost
+                answers_by_key[key] = GivenAnswer(
+                    operation, template, backend, model, texts, cost
                 )
-    return found
+    return answers_by_key
 
 
 def costs(folder: Path) -> list[CostRow]:
@@ -94,12 +94,12 @@ def costs(folder: Path) -> list[CostRow]:
     Raises:
         RunError: The store cannot be read.
     """
-    counted = (
+    query = (
         "SELECT operation, model, count(*), total(cost), count(cost) FROM answers"
         " GROUP BY operation, model ORDER BY operation, model"
     )
-    with _opened(folder) as db:
-        rows = db.execute(counted).fetchall() if db else []
+    with _open_store(folder) as db:
+        rows = db.execute(query).fetchall() if db else []
     return [
         CostRow(operation, model, n, cost if priced == n else None)
         for operation, model, n, cost, priced in rows
@@ -115,16 +115,16 @@ def spent(folder: Path) -> float:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[sqlite3.Connection | None]:
+def _open_store(folder: Path) -> Iterator[sqlite3.Connection | None]:
     """Open the store of a run; None if no judge of it was asked."""
     if not (folder / FILE_NAME).is_file():
         yield None
         return
     with to_read(folder) as db:
-        named = db.execute(
+        cursor = db.execute(
             "SELECT 1 FROM sqlite_master WHERE name = 'answers'"
         )
-        yield db if named.fetchone() else None
+        yield db if cursor.fetchone() else None
 
 
 @contextmanager
@@ -149,13 +149,13 @@ def run_answers(
         RunError: A file cannot be opened, or the database cannot be reached.
     """
     with ExitStack() as stack:
-        own = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
-        shared = (
+        run_file = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
+        shared_cache = (
             None
             if cache is None
             else stack.enter_context(closing(open_cache(cache)))
         )
-        n_open, cost = own.charge_open_promises()
+        n_open, cost = run_file.charge_open_promises()
         if n_open:
             _LOGGER.warning(
                 "%d calls were under way when this run was killed; the most they can have cost,"
@@ -163,9 +163,9 @@ def run_answers(
                 n_open,
                 cost,
             )
-        budget = Budget(max_cost, spent=own.cost(), ledger=own)
+        budget = Budget(max_cost, spent=run_file.cost(), ledger=run_file)
         stack.callback(budget.remove_settled)
-        yield Answers(own, shared, heard, recalled), budget
+        yield Answers(run_file, shared_cache, heard, recalled), budget
 
 
 def open_cache(
@@ -209,5 +209,5 @@ def run_judging(folder: Path) -> Judging:
     Raises:
         RunError: The file cannot be opened.
     """
-    with closing(AnswerFile(folder / FILE_NAME)) as own:
-        return own.judging()
+    with closing(AnswerFile(folder / FILE_NAME)) as answer_file:
+        return answer_file.judging()

@@ -21,7 +21,7 @@ from beholder.records import ItemFailure, ItemScore, Unit
 SubjectRow: TypeAlias = tuple[int, str, bytes, str, bytes]
 """Position, id, digest, row (JSON), key of what is described."""
 
-MOST = 2**62
+MAX_SUBJECTS = 2**62
 """More subjects than there can be."""
 
 SCORE_COLUMNS = ("signature", "numbers", "units", "detail", "unfinished")
@@ -39,8 +39,8 @@ class StoredAsker:
 
 
 _ARRAY = "__array__"
-_MARK = b'"__array__"'
-_FIELDS = tuple(one.name for one in fields(Unit))
+_ARRAY_BYTES = b'"__array__"'
+_FIELDS = tuple(unit_field.name for unit_field in fields(Unit))
 
 _LEVEL = 6
 """Of zlib. 1 saves a thousandth of a worker's time (PoSh: 0.1 of 80 ms), at 14 % more disk."""
@@ -150,10 +150,10 @@ def decode_detail(data: bytes) -> Mapping[str, Any]:
         raise ValueError(
             f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB"
         )
-    found: Mapping[str, Any] = json.loads(
-        text, object_hook=_decode_array if _MARK in text else None
+    detail: Mapping[str, Any] = json.loads(
+        text, object_hook=_decode_array if _ARRAY_BYTES in text else None
     )
-    return found
+    return detail
 
 
 def encode_bounded(value: Any) -> bytes | None:

@@ -156,50 +156,56 @@ def leaderboard(
     cautions = tuple(filter(None, map(describe_incomplete, stores)))
     boards = []
     for name in shared:
-        made = {
+        signatures = {
             signature
             for store in stores
             for signature in store.signatures(name)
         }
-        if len(made) > 1:
+        if len(signatures) > 1:
             raise ConfigError(
-                f"{name} was made in different ways: {' ; '.join(sorted(made))}; score the runs"
-                " alike, or together as one data set with group.system"
+                f"{name} was made in different ways: {' ; '.join(sorted(signatures))}; score the"
+                " runs alike, or together as one data set with group.system"
             )
-        n_all = len({source for of in sources for source in of})
-        signature = next(iter(made), "")
+        n_all = len(
+            {source for run_sources in sources for source in run_sources}
+        )
+        signature = next(iter(signatures), "")
         for value in chosen[name]:
-            whole = value in logs[0].askers[name].corpus_values
+            is_whole = value in logs[0].askers[name].corpus_values
             tallies: dict[str, _Tally] = {
-                system: _Tally() for of in systems for system in of
+                system: _Tally()
+                for run_systems in systems
+                for system in run_systems
             }
-            for store, of, described_by in zip(
+            for store, run_systems, run_sources in zip(
                 stores, systems, sources, strict=True
             ):
-                _count(
+                _tally_scores(
                     store,
                     name,
-                    "" if whole else value.name,
-                    of,
-                    described_by,
+                    "" if is_whole else value.name,
+                    run_systems,
+                    run_sources,
                     tallies,
                 )
-            if whole and len(_widths(tallies)) > 1:
+            if is_whole and len(_count_widths(tallies)) > 1:
                 cautions += (
                     f"{name}.{value.name} is left out: the runs have other subsets",
                 )
                 continue
-            common = _common(name, tallies)
-            better = value.higher_is_better
-            find = (
-                _whole_means(metrics.metric(name), value.name)
-                if whole
-                else _means
+            common_sources = _find_common_sources(name, tallies)
+            higher_is_better = value.higher_is_better
+            compute_means = (
+                _make_whole_means(metrics.metric(name), value.name)
+                if is_whole
+                else _compute_means
             )
-            standings = _standings(tallies, common, better, find)
-            if whole and not all(
-                one.mean is None or math.isfinite(one.mean)
-                for one in standings
+            standings = _rank_systems(
+                tallies, common_sources, higher_is_better, compute_means
+            )
+            if is_whole and not all(
+                standing.mean is None or math.isfinite(standing.mean)
+                for standing in standings
             ):
                 cautions += (
                     f"{name}.{value.name} is not defined for a system and left out",
@@ -208,44 +214,53 @@ def leaderboard(
             board = Board(
                 name,
                 value.name,
-                better,
+                higher_is_better,
                 standings,
-                len(common),
+                len(common_sources),
                 n_all,
                 signature,
             )
-            boards.append(replace(board, of_whole_set=whole))
+            boards.append(replace(board, of_whole_set=is_whole))
     return [replace(board, cautions=cautions) for board in boards]
 
 
 def systems_of(stores: Sequence[Store]) -> list[list[str]]:
     """Per run, the system of each item; the name of the run for items without one."""
-    given = [
+    systems = [
         [item.group.get("system") for _, item in store.items()]
         for store in stores
     ]
-    named = {system for of in given for system in of if system is not None}
-    names = _names([store.folder for store in stores], named)
+    named_systems = {
+        system
+        for run_systems in systems
+        for system in run_systems
+        if system is not None
+    }
+    names = _shorten_paths([store.folder for store in stores], named_systems)
     return [
-        [name if system is None else system for system in of]
-        for name, of in zip(names, given, strict=True)
+        [name if system is None else system for system in run_systems]
+        for name, run_systems in zip(names, systems, strict=True)
     ]
 
 
-def _names(folders: Sequence[Path], taken: set[str]) -> list[str]:
+def _shorten_paths(
+    folders: Sequence[Path], reserved_names: set[str]
+) -> list[str]:
     """The shortest ends of paths that differ from each other and from names that are taken."""
-    whole = [folder.resolve() for folder in folders]
-    for path in whole:
-        if whole.count(path) > 1:
+    paths = [folder.resolve() for folder in folders]
+    for path in paths:
+        if paths.count(path) > 1:
             raise ConfigError(f"{path} is given twice; give each run once")
-    for length in range(1, max(len(path.parts) for path in whole) + 1):
-        names = ["/".join(path.parts[-length:]) for path in whole]
-        if len(set(names) | taken) == len(names) + len(taken):
+    for length in range(1, max(len(path.parts) for path in paths) + 1):
+        names = ["/".join(path.parts[-length:]) for path in paths]
+        if len(set(names) | reserved_names) == len(names) + len(
+            reserved_names
+        ):
             return names
-    return [str(path) for path in whole]
+    return [str(path) for path in paths]
 
 
-def _count(
+def _tally_scores(
     store: Store,
     metric: str,
     value: str,
@@ -269,7 +284,7 @@ def _count(
         tallies[systems[place]].n_failed += 1
 
 
-def _widths(tallies: Mapping[str, _Tally]) -> set[int]:
+def _count_widths(tallies: Mapping[str, _Tally]) -> set[int]:
     """How many counts of the whole set the texts have; other subsets of the data have others."""
     by_source = (
         counts
@@ -279,7 +294,9 @@ def _widths(tallies: Mapping[str, _Tally]) -> set[int]:
     return {len(counts) for of_source in by_source for counts in of_source}
 
 
-def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
+def _find_common_sources(
+    metric: str, tallies: Mapping[str, _Tally]
+) -> list[bytes]:
     """Sources that all systems with a score have a score for."""
     scored = {
         system: tally.scores.keys()
@@ -288,17 +305,17 @@ def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
     }
     if not scored:
         return []
-    common = set.intersection(*map(set, scored.values()))
-    if not common:
+    common_sources = set.intersection(*map(set, scored.values()))
+    if not common_sources:
         counts = ", ".join(
-            f"{system} {len(found):,}" for system, found in scored.items()
+            f"{system} {len(sources):,}" for system, sources in scored.items()
         )
         raise ConfigError(
             f"{metric}: there is no picture (video, or reference text) that all systems have a"
             f" score for, so they cannot be ranked; scored sources: {counts}. Score the systems on"
             " the same data, or give only runs that describe the same pictures"
         )
-    return sorted(common)
+    return sorted(common_sources)
 
 
 @dataclass(frozen=True)
@@ -313,62 +330,78 @@ class _Means:
 _ByKey: TypeAlias = Sequence[Mapping[bytes, list[Any]]]
 
 
-def _means(scored: _ByKey, common: Sequence[bytes]) -> _Means:
+def _compute_means(scored: _ByKey, common_sources: Sequence[bytes]) -> _Means:
     """Means over sources of the mean of the texts about each."""
     table = np.array(
-        [[np.mean(scores[source]) for source in common] for scores in scored]
-    ).reshape(len(scored), len(common))
+        [
+            [np.mean(scores[source]) for source in common_sources]
+            for scores in scored
+        ]
+    ).reshape(len(scored), len(common_sources))
     means = np.array([math.fsum(row) / len(row) for row in table.tolist()])
 
     def p_value(a: int, b: int) -> float:
         return paired_difference(table[a], table[b], seed=SEED).p_value
 
-    return _Means(means, _resampled(table), p_value)
+    return _Means(means, _resample_means(table), p_value)
 
 
-def _whole_means(
+def _make_whole_means(
     metric: Asker[Any], name: str
 ) -> Callable[[_ByKey, Sequence[bytes]], _Means]:
     """The same of a value of the whole set, from the counts of each source."""
     value = whole_value(metric, name)
 
-    def find(scored: _ByKey, common: Sequence[bytes]) -> _Means:
+    def compute_means(
+        scored: _ByKey, common_sources: Sequence[bytes]
+    ) -> _Means:
         sums = [
-            np.array([np.sum(counts[s], axis=0) for s in common])
+            np.array([np.sum(counts[s], axis=0) for s in common_sources])
             for counts in scored
         ]
-        means = np.array([value(own.sum(axis=0)) for own in sums])
+        means = np.array(
+            [value(system_sums.sum(axis=0)) for system_sums in sums]
+        )
         return _Means(
             means,
-            np.array([resample_whole(value, own) for own in sums]).T,
+            np.array(
+                [resample_whole(value, system_sums) for system_sums in sums]
+            ).T,
             lambda a, b: (
-                whole_difference(value, sums[a], sums[b], len(common)).p_value
+                whole_difference(
+                    value, sums[a], sums[b], len(common_sources)
+                ).p_value
             ),
         )
 
-    return find
+    return compute_means
 
 
-def _standings(
+def _rank_systems(
     tallies: Mapping[str, _Tally],
-    common: Sequence[bytes],
+    common_sources: Sequence[bytes],
     higher_is_better: bool | None,
-    find: Callable[[_ByKey, Sequence[bytes]], _Means],
+    compute_means: Callable[[_ByKey, Sequence[bytes]], _Means],
 ) -> tuple[Standing, ...]:
     scored = {
         system: tally for system, tally in tallies.items() if tally.scores
     }
     if not scored:
-        found = _Means(np.zeros(0), np.zeros((0, 0)), lambda a, b: 1.0)
+        estimates = _Means(np.zeros(0), np.zeros((0, 0)), lambda a, b: 1.0)
     else:
-        found = find([tally.scores for tally in scored.values()], common)
-    means, resampled = found.means, found.resampled
+        estimates = compute_means(
+            [tally.scores for tally in scored.values()], common_sources
+        )
+    means, resampled = estimates.means, estimates.resampled
     ranks = _ranks(means[None, :], higher_is_better is not False)[0]
     all_ranks = _ranks(resampled, higher_is_better is not False)
-    below = {}
+    p_values = {}
     if scored and higher_is_better is not None:
-        below = _chances(
-            found.p_value, len(means), int(np.argmin(ranks)), len(common)
+        p_values = _test_against_best(
+            estimates.p_value,
+            len(means),
+            int(np.argmin(ranks)),
+            len(common_sources),
         )
     standings = []
     for row, (system, tally) in enumerate(scored.items()):
@@ -385,10 +418,10 @@ def _standings(
                 rank=None if higher_is_better is None else int(ranks[row]),
                 best_rank=None if best is None else int(best),
                 worst_rank=None if worst is None else int(worst),
-                p=below.get(row),
-                n=sum(len(tally.scores[source]) for source in common),
+                p=p_values.get(row),
+                n=sum(len(tally.scores[source]) for source in common_sources),
                 n_failed=tally.n_failed,
-                reason=describe_few_sources(len(common)),
+                reason=describe_few_sources(len(common_sources)),
             )
         )
     standings.sort(key=lambda standing: (standing.rank or 0, standing.system))
@@ -407,19 +440,21 @@ def _interval(replicates: Floats) -> Interval | None:
     return percentile_interval(replicates, 0.95)
 
 
-def _chances(
+def _test_against_best(
     p_value: Callable[[int, int], float],
     n_rows: int,
     best: int,
     n_sources: int,
 ) -> dict[int, float | None]:
     """By row, the corrected p of its difference from the best row."""
-    others = [row for row in range(n_rows) if row != best and n_sources > 1]
-    found = [p_value(row, best) for row in others]
-    return dict(zip(others, holm(found), strict=True))
+    other_rows = [
+        row for row in range(n_rows) if row != best and n_sources > 1
+    ]
+    p_values = [p_value(row, best) for row in other_rows]
+    return dict(zip(other_rows, holm(p_values), strict=True))
 
 
-def _resampled(table: Floats) -> Floats:
+def _resample_means(table: Floats) -> Floats:
     """(resamples, systems) means over drawn sources; no resample of too few sources."""
     n = table.shape[1]
     sums = sum_replicates(

@@ -41,8 +41,8 @@ def word_incomplete(
         counts: Per metric, how many subjects are finished, and how many there are.
     """
     done = ", ".join(
-        f"{n:,} of {of:,} finished by {name}"
-        for name, (n, of) in counts.items()
+        f"{n:,} of {n_all:,} finished by {name}"
+        for name, (n, n_all) in counts.items()
     )
     return (
         f"{run} is not complete (status: {status or 'unknown'}): {done or 'nothing is finished'};"

@@ -25,7 +25,7 @@ from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
 from beholder.run.codec import (
-    MOST,
+    MAX_SUBJECTS,
     SCORE_COLUMNS,
     Encoded,
     StoredAsker,
@@ -101,8 +101,8 @@ class Store:
             RunError: Another process writes there, the run is kept in one file or elsewhere, or the
                 place cannot be reached.
         """
-        new = not (folder / PARTS_NAME).is_file()
-        if new and (folder / FILE_NAME).is_file():
+        is_new = not (folder / PARTS_NAME).is_file()
+        if is_new and (folder / FILE_NAME).is_file():
             raise RunError(
                 f"{folder} holds a run in one file; resume it without --engine ray, or"
                 " choose another run directory with -o"
@@ -127,7 +127,7 @@ class Store:
                 yield cls(folder, SqliteTables(folder, connection))
 
     @staticmethod
-    def stands(folder: Path) -> bool:
+    def exists(folder: Path) -> bool:
         """Whether a folder holds what can be read, if it is not damaged."""
         return (folder / FILE_NAME).is_file()
 
@@ -150,7 +150,7 @@ class Store:
         total = hashlib.sha256()
         n = 0
 
-        def new() -> Iterator[SubjectRow]:
+        def new_rows() -> Iterator[SubjectRow]:
             nonlocal n
             stored = iter(self.tables.digests(kind.name))
             for position, subject in enumerate(subjects):
@@ -158,8 +158,8 @@ class Store:
                 digest = kind.digest(subject, row)
                 total.update(digest)
                 n = position + 1
-                known = next(stored, None)
-                if known is None:
+                stored_digest = next(stored, None)
+                if stored_digest is None:
                     yield (
                         position,
                         kind.id(subject),
@@ -167,7 +167,7 @@ class Store:
                         row,
                         kind.source_key(subject),
                     )
-                elif known != digest:
+                elif stored_digest != digest:
                     raise RunError(
                         f"{self.folder} holds a run over other data ({kind.name}"
                         f" {kind.id(subject)!r} differs); choose another run directory with -o"
@@ -176,7 +176,7 @@ class Store:
                     self.tables.renew_subject(kind.name, position, row)
 
         with self.tables.transaction():
-            self.tables.add_subjects(kind.name, new())
+            self.tables.add_subjects(kind.name, new_rows())
         return n, total.hexdigest()
 
     def n_subjects(self, kind: SubjectKind[Any] = ITEM) -> int:
@@ -190,7 +190,7 @@ class Store:
         for position, row in self.tables.subjects(kind.name, positions):
             yield (
                 position,
-                self._read(
+                self._decode(
                     lambda row: kind.from_row(json.loads(row)),
                     row,
                     kind.name,
@@ -231,17 +231,21 @@ class Store:
         Raises:
             RunError: The run holds outcomes of that name that were made in another way.
         """
-        made = {asker.name: asker.signature for asker in self.tables.askers()}
-        if renew and made.get(name, signature) != signature:
+        signatures = {
+            asker.name: asker.signature for asker in self.tables.askers()
+        }
+        if renew and signatures.get(name, signature) != signature:
             self.tables.forget(name)
-            del made[name]
-        if name not in made:
+            del signatures[name]
+        if name not in signatures:
             self.tables.add_asker(
                 StoredAsker(name, kind.name, config, signature)
             )
-        elif made[name] != signature:
+        elif signatures[name] != signature:
             raise RunError(
-                _made_otherwise(self.folder, name, made[name], signature)
+                _describe_mismatch(
+                    self.folder, name, signatures[name], signature
+                )
             )
 
     def askers(self) -> list[StoredAsker]:
@@ -254,7 +258,10 @@ class Store:
         Raises:
             RunError: The run has no such asker, or one of an unknown kind.
         """
-        kinds = {known.name: known.kind for known in self.tables.askers()}
+        kinds = {
+            stored_asker.name: stored_asker.kind
+            for stored_asker in self.tables.askers()
+        }
         if kinds.get(asker) not in KINDS:
             raise RunError(
                 f"{self.folder} has asked nothing called {asker!r} that can be read"
@@ -279,11 +286,14 @@ class Store:
         Raises:
             RunError: The store is damaged.
         """
-        found = self.tables.state(asker, data)
-        if found is None:
+        packed = self.tables.state(asker, data)
+        if packed is None:
             return None
-        return self._read(
-            lambda data: with_state(codec.decode_detail(data)), found, asker, 0
+        return self._decode(
+            lambda data: with_state(codec.decode_detail(data)),
+            packed,
+            asker,
+            0,
         )
 
     def add_state(
@@ -298,7 +308,7 @@ class Store:
 
     def finished(self, asker: str) -> set[int]:
         """Positions with a whole score, or with a failure that will stay."""
-        return set(self.tables.finished(asker, MOST))
+        return set(self.tables.finished(asker, MAX_SUBJECTS))
 
     def n_finished(self, asker: str, n: int) -> int:
         """How many of the first ``n`` subjects are finished."""
@@ -306,22 +316,22 @@ class Store:
 
     def pending(self, asker: str, n: int) -> NDArray[np.bool_]:
         """Which of the first ``n`` subjects are not finished, (n,)."""
-        found = np.ones(n, dtype=np.bool_)
+        is_pending = np.ones(n, dtype=np.bool_)
         for position in self.tables.finished(asker, n):
-            found[position] = False
-        return found
+            is_pending[position] = False
+        return is_pending
 
     def put(
         self, asker: str, position: int, outcome: ItemScore | ItemFailure
     ) -> None:
         """Write the outcome of one subject."""
-        found = Encoded()
-        found.add(asker, position, outcome)
-        self.put_block(found)
+        encoded = Encoded()
+        encoded.add(asker, position, outcome)
+        self.put_block(encoded)
 
-    def put_block(self, found: Encoded) -> None:
+    def put_block(self, outcomes: Encoded) -> None:
         """Write outcomes of subjects: all, or none if the process is killed."""
-        self.tables.put(found)
+        self.tables.write_outcomes(outcomes)
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
         """Forget the outcomes of an asker at all other positions."""
@@ -372,9 +382,9 @@ class Store:
         n: int | None,
     ) -> Iterator[tuple[int, T]]:
         for position, value in self.tables.scores(
-            asker, (column,), MOST if n is None else n
+            asker, (column,), MAX_SUBJECTS if n is None else n
         ):
-            yield position, self._read(decode, value, asker, position)
+            yield position, self._decode(decode, value, asker, position)
 
     def score(
         self, asker: str, position: int
@@ -387,12 +397,12 @@ class Store:
             units,
             detail,
             unfinished,
-        ) in self.tables.scores(asker, SCORE_COLUMNS, MOST, position):
+        ) in self.tables.scores(asker, SCORE_COLUMNS, MAX_SUBJECTS, position):
             return ItemScore(
-                values=self._read(json.loads, numbers, asker, position),
-                units=self._read(codec.decode_units, units, asker, position),
+                values=self._decode(json.loads, numbers, asker, position),
+                units=self._decode(codec.decode_units, units, asker, position),
                 signature=signature,
-                detail=self._read(
+                detail=self._decode(
                     codec.decode_detail, detail, asker, position
                 ),
                 unfinished=bool(unfinished),
@@ -409,15 +419,18 @@ class Store:
             message,
             transient,
             detail,
-        ) in self.tables.failures(asker, MOST, at):
-            found = codec.decode_detail(detail)
-            yield position, ItemFailure(error, message, bool(transient), found)
+        ) in self.tables.failures(asker, MAX_SUBJECTS, at):
+            failure_detail = codec.decode_detail(detail)
+            yield (
+                position,
+                ItemFailure(error, message, bool(transient), failure_detail),
+            )
 
     def signatures(self, asker: str) -> list[str]:
         """The distinct signatures of an asker's scores; more than one means that a tool changed."""
         return self.tables.signatures(asker)
 
-    def _read(
+    def _decode(
         self, decode: Callable[[Any], T], data: Any, what: str, position: int
     ) -> T:
         """What is kept of a subject.
@@ -468,35 +481,43 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
-def _made_otherwise(folder: Path, name: str, made: str, now: str) -> str:
+def _describe_mismatch(
+    folder: Path, name: str, old_signature: str, new_signature: str
+) -> str:
     """Why outcomes of an asker cannot be continued, and what can be done."""
-    was, will = _parts(made), _parts(now)
+    old_parts, new_parts = (
+        _split_signature(old_signature),
+        _split_signature(new_signature),
+    )
     changes = [
-        f"{part} was {was.get(part, '(not stated)')}, now {will.get(part, '(not stated)')}"
-        for part in dict.fromkeys((*will, *was))
-        if was.get(part) != will.get(part)
+        f"{part} was {old_parts.get(part, '(not stated)')},"
+        f" now {new_parts.get(part, '(not stated)')}"
+        for part in dict.fromkeys((*new_parts, *old_parts))
+        if old_parts.get(part) != new_parts.get(part)
     ]
-    how, finish = f"in another way ({'; '.join(changes)})", ""
-    if was.get(VERSION) != will.get(VERSION):
-        how = (
-            f"by beholder {was.get(VERSION)}, and this is beholder {will.get(VERSION)}, whose"
-            f" numbers may differ ({'; '.join(changes)})"
+    description, finish = f"in another way ({'; '.join(changes)})", ""
+    if old_parts.get(VERSION) != new_parts.get(VERSION):
+        description = (
+            f"by beholder {old_parts.get(VERSION)}, and this is beholder"
+            f" {new_parts.get(VERSION)}, whose numbers may differ ({'; '.join(changes)})"
         )
-        finish = f" To finish this run, install beholder {was.get(VERSION)}."
-    elif was.get("code") != will.get("code"):
+        finish = (
+            f" To finish this run, install beholder {old_parts.get(VERSION)}."
+        )
+    elif old_parts.get("code") != new_parts.get("code"):
         finish = " Part code is a digest of the code and data that compute it; they changed since."
     return (
-        f"{folder} holds scores of {name} made {how}; scores made in two ways are not mixed. To"
-        " score again, choose another run directory with -o: answers that are in the cache are not"
+        f"{folder} holds scores of {name} made {description}; scores made in two ways are not mixed."
+        " To score again, choose another run directory with -o: answers that are in the cache are not"
         f" paid for again.{finish} 'beholder report {folder}' and 'beholder view {folder}' still"
         " read it"
     )
 
 
-def _parts(signature: str) -> dict[str, str]:
+def _split_signature(signature: str) -> dict[str, str]:
     """The parts of a signature by name; brackets hold signatures of their own."""
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for part in re.split(r"\|(?![^\[]*\])", signature):
         name, mark, value = part.partition(":")
-        found[name if mark else "name"] = value if mark else name
-    return found
+        parts[name if mark else "name"] = value if mark else name
+    return parts

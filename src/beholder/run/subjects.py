@@ -42,13 +42,13 @@ class ScheduledAsker:
         """Canonical name of the asker."""
         return self.asker.name
 
-    def with_state(self, **found: Any) -> ScheduledAsker:
+    def with_state(self, **state: Any) -> ScheduledAsker:
         """The same, its asker knowing what came out of what was asked before.
 
         Args:
-            found: Fields of the asker that are no parameters of it.
+            state: Fields of the asker that are no parameters of it.
         """
-        return replace(self, asker=replace(self.asker, **found))
+        return replace(self, asker=replace(self.asker, **state))
 
 
 S = TypeVar("S")
@@ -115,10 +115,10 @@ def _correlation(
     reviews: Reviews, detail: Mapping[str, Any]
 ) -> dict[str, float]:
     """How well a ranking follows people's, where they ranked the texts."""
-    found: dict[str, float] = load("beholder.kinds.ranking.study:measured")(
-        reviews, detail
-    )
-    return found
+    correlation: dict[str, float] = load(
+        "beholder.kinds.ranking.study:measured"
+    )(reviews, detail)
+    return correlation
 
 
 ITEM: SubjectKind[Item] = SubjectKind(
