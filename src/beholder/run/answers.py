@@ -28,7 +28,7 @@ _ANY_AGE = 3e9
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """What a model said to one question.
+    """A model's answer to one question.
 
     Attributes:
         operation: The judge's operation.
@@ -49,7 +49,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class CostRow:
-    """What the answers to one operation by one model cost.
+    """The cost of all answers to one operation by one model.
 
     Attributes:
         operation: The judge's operation.
@@ -65,7 +65,7 @@ class CostRow:
 
 
 def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
-    """The answers that a run has, by key; none if no judge was asked.
+    """Return the answers of a run by key; keys without an answer are left out.
 
     Raises:
         RunError: The store cannot be read.
@@ -89,7 +89,7 @@ def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
 
 
 def costs(folder: Path) -> list[CostRow]:
-    """What all answers of a run cost, by operation and model.
+    """Return the cost of all answers of a run, a row per operation and model.
 
     Raises:
         RunError: The store cannot be read.
@@ -136,7 +136,7 @@ def run_answers(
     heard: Callable[[Usage], None] = lambda usage: None,
     recalled: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Answers, Budget]]:
-    """Open what judges of a run keep their answers in; for ``Tools(answers=..., budget=...)``.
+    """Open the answer store and the budget of a run's judges, as ``Tools`` takes them.
 
     Args:
         folder: The run directory.
@@ -155,6 +155,7 @@ def run_answers(
             if cache is None
             else stack.enter_context(closing(open_cache(cache)))
         )
+        # Calls that a killed process had sent may have been paid for: their upper bound is charged.
         n_open, cost = run_file.charge_open_promises()
         if n_open:
             _LOGGER.warning(
@@ -171,7 +172,7 @@ def run_answers(
 def open_cache(
     place: Path | Address, *, facts_last: float = FACTS_LAST
 ) -> AnswerCache:
-    """The cache that runs share, in a file or a database.
+    """Open the cache that runs share, in a file or a database.
 
     Args:
         place: Where it is.
@@ -189,9 +190,9 @@ def open_cache(
 def cached_answers(
     cache: Path | Address | None,
 ) -> Iterator[AnswerStore | None]:
-    """The answers of the cache for a dry run, which writes none; None if there is no cache.
+    """Open the answers of the cache for a dry run, which writes none; None if there is no cache.
 
-    What was found out about servers is given however old it is: answers are not older.
+    Facts about servers are valid at any age here: a dry run cannot ask the servers again.
 
     Raises:
         RunError: The cache cannot be used.
@@ -204,7 +205,7 @@ def cached_answers(
 
 
 def run_judging(folder: Path) -> Judging:
-    """What the judges of a run were asked, and how sure they were.
+    """Return statistics of a run's judges: numbers of answers and confidence of grades.
 
     Raises:
         RunError: The file cannot be opened.

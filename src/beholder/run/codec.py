@@ -109,14 +109,14 @@ class Encoded:
 
 
 def encode_units(units: tuple[Unit, ...]) -> bytes:
-    """Units as bytes, in full precision."""
+    """Encode units as bytes, in full precision."""
     return encode_detail(
         [{name: getattr(unit, name) for name in _FIELDS} for unit in units]
     )
 
 
 def decode_units(data: bytes) -> tuple[Unit, ...]:
-    """The units of ``encode_units``."""
+    """Decode units of ``encode_units``."""
     return tuple(
         Unit(
             **{
@@ -129,12 +129,12 @@ def decode_units(data: bytes) -> tuple[Unit, ...]:
 
 
 def unit_fields(data: bytes) -> list[Mapping[str, Any]]:
-    """The units of ``encode_units`` as their fields."""
+    """Decode units of ``encode_units`` as plain fields."""
     return decode_detail(data)  # type: ignore[return-value]
 
 
 def encode_detail(detail: Any) -> bytes:
-    """A score's detail as bytes.
+    """Encode a score's detail as bytes.
 
     Float arrays are kept in half precision: they are there to be drawn, and a million similarity
     matrices should fit a disk.
@@ -143,7 +143,7 @@ def encode_detail(detail: Any) -> bytes:
 
 
 def decode_detail(data: bytes) -> Mapping[str, Any]:
-    """The detail of ``encode_detail``; arrays come back as float32."""
+    """Decode a detail of ``encode_detail``; arrays are float32."""
     reader = zlib.decompressobj()
     text = reader.decompress(data, MAX_BYTES)
     if reader.unconsumed_tail:
@@ -157,7 +157,7 @@ def decode_detail(data: bytes) -> Mapping[str, Any]:
 
 
 def encode_bounded(value: Any) -> bytes | None:
-    """As ``encode_detail``; None where it is larger than what is read back."""
+    """As ``encode_detail``; None if it exceeds ``MAX_BYTES``, the limit for reading."""
     text = _JSON.encode(value).encode("utf-8")
     return zlib.compress(text, level=1) if len(text) <= MAX_BYTES else None
 

@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class SubjectCounts:
-    """How many subjects of one kind two runs share.
+    """Numbers of subjects of one kind in two runs.
 
     Attributes:
         subjects: What they are called: items, pictures, storylines.
@@ -183,7 +183,7 @@ def compare(
 
 
 def shared_askers(a: Store, b: Store) -> list[str]:
-    """Names of what both runs asked, in the order of the first."""
+    """Return names of the askers that both runs have, in the order of the first."""
     names_b = {asker.name for asker in b.askers()}
     return [asker.name for asker in a.askers() if asker.name in names_b]
 
@@ -238,7 +238,7 @@ def pair_runs(
 def paired_values(
     a: Store, b: Store, value: str, metric: str, metric_b: str = ""
 ) -> dict[str, tuple[tuple[int, float], tuple[int, float]]]:
-    """By id in the first run, place and score in both runs of items with the value in both.
+    """Return by id in the first run (position, score) in each run, of items with both values.
 
     Args:
         a: The first run.
@@ -324,7 +324,7 @@ def _whole_differences(
     shared_subjects: _SharedSubjects,
     value_names: Collection[str],
 ) -> Iterator[Difference]:
-    """The differences of chosen values of the whole set, over subjects that both runs scored."""
+    """Yield differences of chosen values of the whole set, over subjects that both runs scored."""
     logs = (
         manifest.read(a.folder).askers.get(name),
         manifest.read(b.folder).askers.get(name_b),

@@ -72,15 +72,15 @@ _RATE_COLUMNS = (
 )
 
 _Labelled: TypeAlias = tuple[float, float | None, Hashable]
-"""What the judge says, the label, and the picture."""
+"""Grade of the judge, label (None without one) and picture."""
 _Judged: TypeAlias = dict[Hashable, _Labelled]
-"""These by text or picture."""
+"""Labelled grades by text or picture."""
 
 
 def labelled_tables(
     run: Path, label_targets: Sequence[Target]
 ) -> tuple[list[Table], list[str]]:
-    """The corrected means of a run and the bias card of its judges; and what is missing."""
+    """Return tables of corrected means and of biases of a run, and the problems met."""
     if not label_targets:
         return [], []
     with Store.read(run) as store:
@@ -95,7 +95,7 @@ def corrected_tables(
     systems: Sequence[Sequence[str]],
     label_targets: Sequence[Target],
 ) -> tuple[list[Table], list[str]]:
-    """Means by judge alone, by labels alone and corrected, and rates of verdicts; what is missing.
+    """Return tables of means (judge, labels, corrected) and of rates of verdicts, and problems.
 
     Of several systems also the difference of each two, over the pictures that both describe.
 
@@ -104,6 +104,8 @@ def corrected_tables(
         systems: Of each run, the system of each item; empty texts if there is one only.
         label_targets: Values with their labels.
     """
+    # Per target: collect grades and labels of all runs, average them by picture, correct each
+    # system and each difference of two, then adjust the p values of all differences at once.
     rows: list[dict[str, Any]] = []
     rates: list[dict[str, Any]] = []
     problems: list[str] = []
@@ -133,6 +135,7 @@ def corrected_tables(
                     label,
                     source,
                 )
+                # Labels may state the words of a text or its id alone.
                 used_keys |= {(item.id, item.candidate), (item.id, "")}
         if n_unused := len(target.labels.numbers.keys() - used_keys):
             notes[
@@ -157,6 +160,7 @@ def corrected_tables(
                 problems.append(
                     f"--labels: {value_name} is not corrected: {error}"
                 )
+        # Only differences are tested.
         p_values = holm(
             [
                 mean.p_value
@@ -214,7 +218,7 @@ def corrected_tables(
 def _iterate_verdicts(
     run: Store, target: Target, texts: Sequence[GradedText]
 ) -> Iterator[tuple[int, _Labelled]]:
-    """The place of each verdict, and it, if the value is a rate.
+    """Yield (position, verdict) of each unit or text if the value is a rate.
 
     Verdicts are on units, which most annotators marked or did not, if the labels are marks; else on
     texts, if grades and labels are all 1 or 0.
@@ -259,7 +263,7 @@ def _iterate_verdicts(
 
 
 def _rate_cells(verdicts: Sequence[_Labelled]) -> dict[str, Any]:
-    """The cells of a corrected rate."""
+    """Return the cells of a corrected rate, with a reason if there is none."""
     judged, labels, pictures = zip(*verdicts, strict=True)
     n_labels = sum(label is not None for label in labels)
     cells = {"said": fmean(judged), "n": len(verdicts), "n_labels": n_labels}
@@ -277,7 +281,7 @@ def _rate_cells(verdicts: Sequence[_Labelled]) -> dict[str, Any]:
 
 
 def _average_pictures(texts: _Judged) -> _Judged:
-    """Means of the texts of each picture: of those with a label if there are any."""
+    """Average the texts of each picture: those with a label, if any has one."""
     pairs_by_picture = by_key(
         (picture, (grade, label)) for grade, label, picture in texts.values()
     )
@@ -300,7 +304,7 @@ def _average_pictures(texts: _Judged) -> _Judged:
 
 
 def _subtract_pictures(a: _Judged, b: _Judged) -> _Judged:
-    """The second minus the first, of pictures for which both have a label or neither has one."""
+    """Return ``b - a`` of each picture for which both have a label or neither has one."""
     differences: _Judged = {}
     for picture in a.keys() & b.keys():
         (grade_a, label_a, _), (grade_b, label_b, _) = a[picture], b[picture]
@@ -315,7 +319,11 @@ def _subtract_pictures(a: _Judged, b: _Judged) -> _Judged:
 
 
 def _correct_mean(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
-    """The corrected mean; ConfigError says why there is none."""
+    """Return the corrected mean and add to ``notes``.
+
+    Raises:
+        ConfigError: The data allow no correction.
+    """
     judged, labels, pictures = (
         zip(*units.values(), strict=True) if units else ((), (), ())
     )
@@ -329,6 +337,7 @@ def _correct_mean(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
             f"{mean.n_pictures} labelled pictures: intervals of fewer than {FEW_PICTURES} may be"
             " too narrow"
         ] = None
+    # Two values mean verdicts: an interval needs several of each class.
     label_counts = Counter(label for label in labels if label is not None)
     if (
         len(label_counts) < 3
@@ -343,7 +352,7 @@ def _correct_mean(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
 
 
 def bias_table(run: Store, label_targets: Sequence[Target]) -> Table:
-    """What else than quality the metrics follow: length, place, authors; and why some is unknown.
+    """Return the table of biases of metrics (length, place, own texts), with reasons for gaps.
 
     A text is a judge's own if the row's ``system`` is the name of the judge's model.
 
@@ -390,7 +399,7 @@ def bias_table(run: Store, label_targets: Sequence[Target]) -> Table:
 def _measure_own_texts(
     labelled_texts: Sequence[GradedText], model: str | None
 ) -> Bias:
-    """How much more a judge overrates texts of its own model."""
+    """Return the excess by which a judge overrates texts of its own model."""
     if not model:
         return Bias(
             "own texts", None, None, 0, OWN_UNIT, "the metric asks no model"
@@ -401,6 +410,7 @@ def _measure_own_texts(
         gaps.setdefault(picture, {}).setdefault(is_own, []).append(
             grade - (label or 0.0)
         )
+    # A picture tells own texts from others only if it has both.
     complete_gaps = [gap for gap in gaps.values() if len(gap) == 2]
     own_gaps, other_gaps = (
         [fmean(gap[is_own]) for gap in complete_gaps]
@@ -410,7 +420,7 @@ def _measure_own_texts(
 
 
 def _overlap(spans: Sequence[Span], other_spans: Sequence[Span]) -> bool:
-    """Whether a span of one list touches one of the other."""
+    """Return whether a span of one list overlaps one of the other."""
     return any(
         a < end and start < b for a, b in spans for start, end in other_spans
     )
@@ -419,7 +429,10 @@ def _overlap(spans: Sequence[Span], other_spans: Sequence[Span]) -> bool:
 def _measure_places(
     run: Store, target: Target, labelled_texts: Sequence[GradedText]
 ) -> Iterator[Bias]:
-    """Whether a metric finds fault with wrong sentences, and with right ones, by their place."""
+    """Yield the bias by position for wrong and for right sentences.
+
+    A sentence is wrong if a human mark touches it; it counts if a unit with a fault touches it.
+    """
     splitter = RuleSplitter()
     texts_by_place = {
         place: (source, item) for place, _, _, source, item in labelled_texts
@@ -431,6 +444,7 @@ def _measure_places(
         source, item = texts_by_place[place]
         marks = target.labels.marks.get((item.id, item.candidate))
         sentences = splitter.split(item.candidate)
+        # The first and the last sentence need different positions.
         if marks is None or len(sentences) < 2:
             continue
         marked_spans = [span for spans in marks for span in spans]
@@ -456,6 +470,6 @@ def _measure_places(
 
 
 def _judge_model(metric: str) -> str | None:
-    """The model of a metric's judge; None if it has none."""
+    """Return the model of a metric's judge; None if it has none."""
     judge = parse(metric).options.get("judge", "builtin")
     return tool(judge).argument if isinstance(judge, str | Spec) else None

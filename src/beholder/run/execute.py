@@ -77,7 +77,7 @@ class Scorer:
         )
 
     def __call__(self, tasks: Iterable[Task]) -> Encoded:
-        """The outcomes of a block, encoded.
+        """Evaluate a block of subjects and return its outcomes, encoded.
 
         Raises:
             ConfigError: A tool does not support the operation.
@@ -96,7 +96,7 @@ class Scorer:
         return encoded
 
     def outcomes(self, jobs: Sequence[tuple[int, Any, int]]) -> list[Outcome]:
-        """The outcomes of jobs (position, subject, place of the asker), as records."""
+        """Evaluate jobs (position, subject, index of the asker); outcomes in order of the jobs."""
 
         async def ask_all() -> list[Outcome]:
             if self._tools is None:
@@ -137,7 +137,7 @@ WORTH_WORKERS = 400
 
 @dataclass(frozen=True)
 class Work:
-    """What to do, and with what.
+    """The open work of a run and what it is done with.
 
     Attributes:
         scorer: What is asked; a copy of it goes to each worker.
@@ -152,19 +152,19 @@ class Work:
     tools: Tools
 
     def are_cheap(self) -> bool:
-        """Whether every process can make all tools itself."""
+        """Return whether every process can make all tools itself."""
         return all(
             self.tools.are_per_process(asker.tool_specs())
             for asker in self.scorer.askers
         )
 
     def size_for(self, workers: int) -> int:
-        """Subjects of a block, where so many work."""
+        """Return the number of subjects of a block for that many workers."""
         n = int(self.open.any(axis=0).sum())
         return min(max(n // (BLOCKS_A_WORKER * workers), SMALLEST), LARGEST)
 
     def blocks(self, size: int = SMALLEST) -> Iterator[_Positions]:
-        """Positions with something to do, in order, each with what is open there."""
+        """Yield blocks of positions with an open job, in order, with the open jobs of each."""
         positions = np.flatnonzero(self.open.any(axis=0))
         for start in range(0, len(positions), size):
             block_positions = positions[start : start + size]
@@ -179,7 +179,7 @@ class _Positions:
     open: NDArray[np.bool_]
 
     def tasks(self, store: Store, scorer: Scorer) -> Iterator[Task]:
-        """The subjects themselves, with the places of the askers that are put to each."""
+        """Read the subjects; each comes with the indices of the askers that are open for it."""
         subjects = store.subjects(scorer.kind, self.positions.tolist())
         for (position, subject), column in zip(
             subjects, self.open.T, strict=True
@@ -206,6 +206,7 @@ def execute(
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
+    # Below this number of jobs, starting processes takes longer than the work.
     if workers is None:
         workers = (
             os.cpu_count() or 1 if work.open.sum() >= WORTH_WORKERS else 1
@@ -253,6 +254,7 @@ def _execute_in_processes(
     )
     try:
         while True:
+            # Two blocks for each worker: one is worked on while the next is on its way.
             while (
                 len(running) < 2 * workers
                 and (block := next(blocks, None)) is not None
@@ -275,7 +277,7 @@ def _execute_in_processes(
 
 
 def _worker_context() -> BaseContext:
-    """How workers are started: on Linux as copies of a process that has our modules already.
+    """Return the start method of workers: on Linux, copies of a process with our modules loaded.
 
     A worker is ready after 0.03 s (BLEU) to 0.35 s (PoSh) of processor time instead of 0.5 to 1.5.
     The process that is copied has run no thread and no model, which do not survive a copy;
@@ -292,7 +294,7 @@ def _worker_context() -> BaseContext:
 
 
 _worker_resources = ExitStack()
-"""What a worker process holds open."""
+"""Keeps the store of a worker process open until the process ends."""
 _work: Callable[[_Positions], Encoded] | None = None
 
 
@@ -305,6 +307,7 @@ def _start_worker(scorer: Scorer, folder: Path) -> None:
 
 def end_with_parent() -> None:
     """Have this worker process end when its parent does, and leave Ctrl-C to the parent."""
+    # The terminal sends Ctrl-C to all processes; the parent lets blocks under way finish.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
@@ -322,18 +325,21 @@ def _run_block(block: _Positions) -> Encoded:
 
 
 _SCRIPT = "__main__"
-_GUARD_ADVICE = "put what the script does under `if __name__ == '__main__':`, since each worker runs it"
+_GUARD_ADVICE = (
+    "put what the script does under `if __name__ == '__main__':`, since each"
+    " worker runs it"
+)
 
 
 def needs_script(askers: Iterable[Asker[Any]]) -> bool:
-    """Whether workers must import the caller's script."""
+    """Return whether workers must import the caller's script."""
     return bool(Registry.of_script) or any(
         type(asker).__module__ == _SCRIPT for asker in askers
     )
 
 
 def remedy(askers: Iterable[Asker[Any]], otherwise: str) -> str:
-    """What to do about a worker that died."""
+    """Return advice for the user after a worker died."""
     has_file = getattr(sys.modules[_SCRIPT], "__file__", None) is not None
     return (
         f"{_GUARD_ADVICE}; {otherwise}"
@@ -349,6 +355,7 @@ def hide_script(askers: Iterable[Asker[Any]]) -> Iterator[None]:
     if needs_script(askers):
         yield
         return
+    # multiprocessing imports the parent's script by these two attributes of its main module.
     names = ("__file__", "__spec__")
     hidden: dict[str, Any] = {
         k: vars(script).pop(k) for k in names if k in vars(script)

@@ -47,7 +47,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 
 @dataclass(frozen=True)
 class SubjectLabels:
-    """How subjects are called and grouped.
+    """Ids and groups of subjects, as columns.
 
     Attributes:
         ids: Id per position.
@@ -61,12 +61,13 @@ class SubjectLabels:
     def of(
         cls, kind: SubjectKind[Any], subjects: Iterable[Any]
     ) -> SubjectLabels:
-        """The labels of subjects of one kind, in order."""
+        """Collect the labels of subjects of one kind, in order."""
         ids: list[str] = []
         groups: dict[str, list[str | None]] = {}
         for place, subject in enumerate(subjects):
             ids.append(kind.id(subject))
             group = kind.group(subject)
+            # A column that starts late is null for the subjects before.
             for key in group.keys() - groups.keys():
                 groups[key] = [None] * place
             for key, column in groups.items():
@@ -122,7 +123,7 @@ def export(store: Store, schedule: Sequence[ScheduledAsker]) -> None:
 
 @contextmanager
 def _pause_collector() -> Iterator[None]:
-    """Python looks for no circles meanwhile: units hold none, and looking took half of the time."""
+    """Pause the garbage collector: units contain no cycles, and its search took half the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -133,7 +134,7 @@ def _pause_collector() -> Iterator[None]:
 
 
 def are_tables_readable(folder: Path) -> bool:
-    """Whether both tables of a run are there and whole enough to be opened."""
+    """Return whether both tables of a run exist and can be opened."""
     for name in (SCORES, UNITS):
         if not (folder / name).is_file():  # a pipe would be waited for
             return False
@@ -158,7 +159,7 @@ def score_tables(
     labels: SubjectLabels,
     schema: pa.Schema,
 ) -> Iterator[pa.Table]:
-    """Rows of ``scores.parquet``: per subject, in order, one per value or the one of its failure.
+    """Yield rows of ``scores.parquet``: per subject, in order, one per value or one for a failure.
 
     Args:
         metric: Canonical name of the asker.
@@ -185,6 +186,7 @@ def score_tables(
         values = (
             np.stack(cells, axis=1) if cells else np.zeros((high - low, 0))
         )
+        # Scores come first and failures behind them; ``order`` merges both by position.
         row, name = np.nonzero(np.isfinite(values))
         block_failures = failed_positions[first:end]
         positions = np.concatenate(
@@ -193,6 +195,7 @@ def score_tables(
         order = np.argsort(positions, kind="stable")
         scored = order < len(row)
         subject_positions = pa.array(positions[order])
+        # Nulls: failures take the last name (None), scores the last reason (None).
         reasons = [
             columns.failures[int(position)] for position in block_failures
         ]
@@ -235,7 +238,7 @@ def unit_tables(
     found: Iterable[tuple[int, list[Mapping[str, Any]]]],
     ids: pa.Array,
 ) -> Iterator[pa.Table]:
-    """Rows of ``units.parquet``, in order of subjects.
+    """Yield rows of ``units.parquet``, in order of subjects.
 
     Args:
         metric: Canonical name of the asker.

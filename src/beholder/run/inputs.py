@@ -43,7 +43,7 @@ class Input:
     how: tuple[str, ...] = ()
 
     def key(self) -> str | None:
-        """SHA-256 of the bytes, the options and our version; size and date would prove nothing.
+        """Return SHA-256 of the bytes, the options and our version; size and date prove nothing.
 
         None if bytes do not determine the rows, or if a file cannot be read. Reading may look at
         other files: for the length of films (``frames``), for the film beside a timed text, for
@@ -105,13 +105,17 @@ _NAMES_A_PIECE = 100_000
 
 
 def fingerprint(path: Path) -> str:
-    """Hash of a file, see ``WHOLE``; ``MISSING`` if it cannot be read (opening it reports why)."""
+    """Return the hash of a file, or ``MISSING`` if it cannot be read (opening it reports why).
+
+    A file above ``MAX_WHOLE_BYTES`` is hashed by its size and evenly spaced blocks.
+    """
     try:
         with regular(path, MAX_BYTES) as file:
             size = file.seek(0, 2)
             file.seek(0)
             if size <= MAX_WHOLE_BYTES:
                 return hashlib.file_digest(file, "sha256").hexdigest()
+            # A film of gigabytes: blocks from its first to its last byte.
             hasher = hashlib.sha256(str(size).encode("ascii"))
             for number in range(BLOCKS):
                 file.seek((size - BLOCK) * number // (BLOCKS - 1))
@@ -127,10 +131,10 @@ def check_pictures(
     schedule: Iterable[ScheduledAsker],
     shared: Mapping[str, Iterable[str]],
 ) -> None:
-    """Compare the pictures of what looks at them with those of earlier starts, and note new ones.
+    """Compare the pictures of metrics that see them with those of earlier starts; store new hashes.
 
-    A failure over a picture that has changed is forgotten, so that it is tried again, and so are
-    all outcomes of what is renewed.
+    A failure over a picture that has changed is deleted, so that it is tried again, and so are
+    all outcomes of askers with ``renew``.
 
     Args:
         store: The run.
@@ -166,6 +170,7 @@ def check_pictures(
         for name, digest in current_digests.items()
         if digest != MISSING and stored_digests.get(name, digest) != digest
     }
+    # A score of a changed picture cannot be repaired here; a failure can, by another try.
     for entry in looking_entries:
         changed_positions = {
             position
@@ -198,7 +203,7 @@ def check_pictures(
 def _list_pictures(
     store: Store, entry: ScheduledAsker, shared: Iterable[str]
 ) -> dict[int, frozenset[str]]:
-    """Files of the pictures on which the outcome of each subject depends, by position."""
+    """Return by position the picture files on which the outcome of each subject depends."""
     shared_files = _resolve_names(shared)
     subjects = islice(store.subjects(entry.kind), entry.n)
     return {
@@ -219,7 +224,7 @@ def _locate_picture(folder: Path, name: str) -> Path:
 
 
 def _read_pieces(store: Store) -> Iterator[dict[str, str]]:
-    """What was noted, in pieces; later ones count."""
+    """Yield the stored hashes by name, in pieces; later pieces replace earlier ones."""
     number = 0
     while (piece := store.state(_STATE_NAME, str(number), dict)) is not None:
         yield piece

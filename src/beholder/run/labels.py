@@ -34,7 +34,7 @@ Value: TypeAlias = ValueInfo | ValueLog
 
 @dataclass(frozen=True)
 class Labels:
-    """What people say of texts.
+    """Human labels of texts under one name.
 
     Attributes:
         name: The judgment they are from.
@@ -47,7 +47,7 @@ class Labels:
     marks: Mapping[tuple[str, str], Sequence[Sequence[Span]]]
 
     def number_for(self, item: Item) -> float | None:
-        """The label of a text; None without one."""
+        """Return the label of a text, by id and words, else by id alone; None without one."""
         return self.numbers.get(
             (item.id, item.candidate), self.numbers.get((item.id, ""))
         )
@@ -56,7 +56,7 @@ class Labels:
 def with_labels(
     items: Sequence[Item], paths: Sequence[Path], chosen: Sequence[str] = ()
 ) -> list[Item]:
-    """Items with the judgments of other files beside their own, found by id and words.
+    """Return items with the judgments of other files beside their own, matched by id and words.
 
     Args:
         items: The items.
@@ -134,7 +134,7 @@ def targets(
     problems: list[str] | None = None,
     notes: list[str] | None = None,
 ) -> list[Target]:
-    """The values that labels correct, before anything is scored.
+    """Match labels with the values that they correct, before anything is scored.
 
     Args:
         paths: Data files with ``judgments``, such as ``annotate export`` writes; rows without the
@@ -207,7 +207,7 @@ def targets(
 
 
 def _label_name(text: str) -> str:
-    """The label of ``METRIC.VALUE=NAME@1..10``."""
+    """Return the name in ``METRIC.VALUE=NAME@1..10``."""
     return text.rpartition("=")[2].partition("@")[0]
 
 
@@ -235,7 +235,7 @@ def check_fit(items: Iterable[Item], label_targets: Sequence[Target]) -> None:
 def _scale_labels(
     labels: Labels, scale: str, low: float, high: float
 ) -> Labels:
-    """Labels of a scale such as ``1..10``, on the scale of a value."""
+    """Map labels of a scale such as ``1..10`` linearly to the scale of a value."""
     try:
         first, last = map(float, scale.split(".."))
         step = (high - low) / (last - first)
@@ -256,7 +256,7 @@ def _scale_labels(
 def _match_values(
     value_text: str, scored: Mapping[str, Sequence[Value]]
 ) -> list[tuple[str, Value]]:
-    """The values that ``METRIC.VALUE`` names; the first of each metric if it is empty."""
+    """Return the values that ``METRIC.VALUE`` names; the first of each metric if it is empty."""
     if not value_text:
         return [
             (metric, values[0]) for metric, values in scored.items() if values
@@ -285,7 +285,7 @@ def _match_values(
 
 
 def _collect_labels(items: Sequence[Item], label: str) -> Labels:
-    """The labels of one name; each annotator's marks are a row of its own, as are exported."""
+    """Collect the labels of one name; an export has a row for each annotator's marks."""
     numbers: dict[tuple[str, str], list[float]] = {}
     marks: dict[tuple[str, str], list[list[Span]]] = {}
     for item in items:
@@ -329,7 +329,7 @@ GradedText: TypeAlias = tuple[int, float, float | None, bytes, Item]
 
 
 def read_grades(run: Store, target: Target) -> Iterator[GradedText]:
-    """Each text that has a grade."""
+    """Yield each text that has a grade, in order."""
     items = [item for _, item in run.subjects(ITEM)]
     sources = run.sources(len(items))
     for place, values in run.values(target.metric):

@@ -127,6 +127,8 @@ def leaderboard(
             ways; a run is given twice; the systems have no source in common.
         RunError: A folder holds no run, or one of another kind.
     """
+    # Check that the runs fit together, choose the values, then per value: collect scores by system
+    # and source, restrict them to the common sources, and rank.
     kind = kind_of(stores[0].folder)
     if not kind.has_systems:
         raise RunError(
@@ -225,7 +227,7 @@ def leaderboard(
 
 
 def systems_of(stores: Sequence[Store]) -> list[list[str]]:
-    """Per run, the system of each item; the name of the run for items without one."""
+    """Return per run the system of each item; the name of the run for items without one."""
     systems = [
         [item.group.get("system") for _, item in store.items()]
         for store in stores
@@ -246,11 +248,12 @@ def systems_of(stores: Sequence[Store]) -> list[list[str]]:
 def _shorten_paths(
     folders: Sequence[Path], reserved_names: set[str]
 ) -> list[str]:
-    """The shortest ends of paths that differ from each other and from names that are taken."""
+    """Return the shortest path endings that differ from each other and from ``reserved_names``."""
     paths = [folder.resolve() for folder in folders]
     for path in paths:
         if paths.count(path) > 1:
             raise ConfigError(f"{path} is given twice; give each run once")
+    # Lengthen all names together until each is unique.
     for length in range(1, max(len(path.parts) for path in paths) + 1):
         names = ["/".join(path.parts[-length:]) for path in paths]
         if len(set(names) | reserved_names) == len(names) + len(
@@ -278,14 +281,14 @@ def _tally_scores(
         tally = tallies[systems[place]]
         if value in values:
             tally.scores[sources[place]].append(values[value])
-        else:  # not defined for this item
+        else:  # the value is not defined for this item
             tally.n_failed += 1
     for place, _ in store.failures(metric):
         tallies[systems[place]].n_failed += 1
 
 
 def _count_widths(tallies: Mapping[str, _Tally]) -> set[int]:
-    """How many counts of the whole set the texts have; other subsets of the data have others."""
+    """Return the lengths of the count vectors; runs over other subsets have other lengths."""
     by_source = (
         counts
         for tally in tallies.values()
@@ -297,7 +300,7 @@ def _count_widths(tallies: Mapping[str, _Tally]) -> set[int]:
 def _find_common_sources(
     metric: str, tallies: Mapping[str, _Tally]
 ) -> list[bytes]:
-    """Sources that all systems with a score have a score for."""
+    """Return the sources for which every system with any score has a score, sorted."""
     scored = {
         system: tally.scores.keys()
         for system, tally in tallies.items()
@@ -320,7 +323,7 @@ def _find_common_sources(
 
 @dataclass(frozen=True)
 class _Means:
-    """What systems reached: (systems,) means, (resamples, systems), and p of two rows."""
+    """Means of systems, (systems,), resampled means, (resamples, systems), and p of two rows."""
 
     means: Floats
     resampled: Floats
@@ -331,13 +334,14 @@ _ByKey: TypeAlias = Sequence[Mapping[bytes, list[Any]]]
 
 
 def _compute_means(scored: _ByKey, common_sources: Sequence[bytes]) -> _Means:
-    """Means over sources of the mean of the texts about each."""
+    """Average over sources the mean of the texts about each."""
     table = np.array(
         [
             [np.mean(scores[source]) for source in common_sources]
             for scores in scored
         ]
     ).reshape(len(scored), len(common_sources))
+    # Exact sums: equal scores in another order must stay tied.
     means = np.array([math.fsum(row) / len(row) for row in table.tolist()])
 
     def p_value(a: int, b: int) -> float:
@@ -349,7 +353,7 @@ def _compute_means(scored: _ByKey, common_sources: Sequence[bytes]) -> _Means:
 def _make_whole_means(
     metric: Asker[Any], name: str
 ) -> Callable[[_ByKey, Sequence[bytes]], _Means]:
-    """The same of a value of the whole set, from the counts of each source."""
+    """Return a function like ``_compute_means`` for a value of the whole set, from counts."""
     value = whole_value(metric, name)
 
     def compute_means(
@@ -405,6 +409,7 @@ def _rank_systems(
         )
     standings = []
     for row, (system, tally) in enumerate(scored.items()):
+        # The interval of the rank over resamples of the sources.
         best = worst = None
         if len(resampled) and higher_is_better is not None:
             best, worst = np.quantile(
@@ -424,6 +429,7 @@ def _rank_systems(
                 reason=describe_few_sources(len(common_sources)),
             )
         )
+    # Values without a direction have no rank, so the name orders them.
     standings.sort(key=lambda standing: (standing.rank or 0, standing.system))
     failed = [
         Standing(system, None, None, None, None, None, None, 0, tally.n_failed)
@@ -434,7 +440,7 @@ def _rank_systems(
 
 
 def _interval(replicates: Floats) -> Interval | None:
-    """The percentile interval; None if a replicate is not defined."""
+    """Return the percentile interval; None if a replicate is not defined."""
     if not np.isfinite(replicates).all():
         return None
     return percentile_interval(replicates, 0.95)
@@ -446,7 +452,7 @@ def _test_against_best(
     best: int,
     n_sources: int,
 ) -> dict[int, float | None]:
-    """By row, the corrected p of its difference from the best row."""
+    """Return by row the corrected p (Holm) of its difference from the best row."""
     other_rows = [
         row for row in range(n_rows) if row != best and n_sources > 1
     ]
@@ -455,7 +461,7 @@ def _test_against_best(
 
 
 def _resample_means(table: Floats) -> Floats:
-    """(resamples, systems) means over drawn sources; no resample of too few sources."""
+    """Return means over resampled sources, (resamples, systems); no rows with too few sources."""
     n = table.shape[1]
     sums = sum_replicates(
         np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED
@@ -464,7 +470,7 @@ def _resample_means(table: Floats) -> Floats:
 
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:
-    """Rank of each system per row, 1 the best; ties share the better rank."""
+    """Return the rank of each system per row, 1 the best; ties share the better rank."""
     signed = round_values(means if higher_is_better else -means)
     return np.asarray(
         1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2)

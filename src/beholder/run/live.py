@@ -80,6 +80,7 @@ class LiveScorer:
             options=options, tally=Tally(), folder=means.folder
         )
         metric.identities(self._tools)  # a tool that cannot be made stops here
+        # Built-in analysis gains from processes; all else waits for a server and does not.
         self._closed = False
         self._cheap = self._tools.are_per_process(metric.tool_specs())
         self._workers = _Workers(
@@ -91,10 +92,10 @@ class LiveScorer:
         )
 
     async def score(self, items: Sequence[Item]) -> list[Outcome | None]:
-        """What is found for each item; None where the metric does not apply.
+        """Return the outcome of each item; None where the metric does not apply.
 
-        What fails by the text's own fault is a ``TextFailure``: it was refused, by a check or by
-        the work itself, before a model was asked, and another text in its place is not.
+        A failure that the text itself caused is a ``TextFailure``: the text was refused before a
+        model was asked, and a stand-in text for the same item has a score.
 
         Raises:
             ConfigError: A tool does not support the operation.
@@ -114,7 +115,7 @@ class LiveScorer:
         return outcomes
 
     def applies(self, item: Item) -> bool:
-        """Whether an item has all that the metric needs beside the text itself."""
+        """Return whether an item has all that the metric needs beside the text itself."""
         try:
             self.metric.check_item(replace(item, candidate=_STAND_IN))
         except ItemError:
@@ -146,7 +147,7 @@ class LiveScorer:
         return [outcomes[k] for k in range(len(items))]
 
     async def _in_processes(self, items: Sequence[Item]) -> list[Outcome]:
-        """Blocks that lie together, so that a group's references are read by few processes."""
+        """Score consecutive blocks, so that few processes read the references of a group."""
         size = max(1, math.ceil(len(items) / self._workers.n))
         blocks = [items[k : k + size] for k in range(0, len(items), size)]
         try:
@@ -179,7 +180,7 @@ class _Workers:
     async def do(
         self, blocks: Sequence[Sequence[Item]]
     ) -> list[list[Outcome]]:
-        """What is found for each block.
+        """Return the outcomes of each block.
 
         Raises:
             BrokenProcessPool: A worker died; the next call starts new ones.
@@ -195,6 +196,7 @@ class _Workers:
                 )
             return await asyncio.gather(*futures)
         except BrokenProcessPool:
+            # All calls must end before new workers start.
             await asyncio.gather(*futures, return_exceptions=True)
             if self._pool is pool:  # calls that overlap share it
                 self._pool = None
@@ -228,7 +230,7 @@ def _close(owner: int, workers: _Workers, resources: ExitStack) -> None:
 
 
 def _forget_children() -> None:
-    """A forked child that ends would wait for its parent's workers, which fails."""
+    """Forget the parent's workers in a forked child, which would fail to wait for them."""
     multiprocessing.process._children.clear()  # type: ignore[attr-defined]  # as its own forks do
 
 
@@ -249,6 +251,7 @@ def _score(items: Sequence[Item]) -> list[Outcome]:
     outcomes = _scorer.outcomes(
         [(place, item, 0) for place, item in enumerate(items)]
     )
+    # Each permanent failure is tried once more with the stand-in text, to find what caused it.
     suspects = [
         place
         for place, outcome in enumerate(outcomes)
@@ -263,7 +266,7 @@ def _score(items: Sequence[Item]) -> list[Outcome]:
 
 
 def _may_be_of_text(outcome: Outcome) -> bool:
-    """Whether it failed for good, and no model was asked."""
+    """Return whether the failure is permanent and no model was asked."""
     failed = isinstance(outcome, ItemFailure) and not outcome.transient
     return failed and not outcome.detail.get("questions")
 
@@ -273,7 +276,7 @@ def _with_other_text(item: Item) -> Item:
 
 
 def _attribute_failure(outcome: Outcome, other_outcome: Outcome) -> Outcome:
-    """A failure, as one of the text where another text in its place has a score."""
+    """Turn a failure into a ``TextFailure`` if the stand-in text has a score."""
     if isinstance(other_outcome, ItemFailure) or not isinstance(
         outcome, ItemFailure
     ):

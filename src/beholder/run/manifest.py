@@ -147,7 +147,7 @@ class RunLog(Struct, frozen=True, kw_only=True):
 
 
 class Log(DataLog, frozen=True):
-    """What a kind states about the data and settings of its run.
+    """The data and settings of a run, as its kind states them.
 
     Attributes:
         settings: What else determines the results, by name; JSON values.
@@ -157,7 +157,7 @@ class Log(DataLog, frozen=True):
 
 
 def build(kind: str, log: Log, schedule: Sequence[ScheduledAsker]) -> RunLog:
-    """The content of ``run.json`` at the start of a run, without status and summary."""
+    """Build the content of ``run.json`` at the start of a run, without summary."""
     return RunLog(
         kind=kind,
         status="running",
@@ -250,7 +250,7 @@ def _read_estimate(estimate_log: EstimateLog) -> Estimate:
 def choose_values(
     askers: Mapping[str, AskerLog], value_texts: Sequence[str]
 ) -> dict[str, list[ValueLog]]:
-    """The values of each asker that a user names, as ``bleu.corpus_bleu`` or ``corpus_bleu``.
+    """Select values by name, as ``bleu.corpus_bleu`` or ``corpus_bleu``, per asker.
 
     Raises:
         ConfigError: No asker has such a value; names all that there are.
@@ -324,9 +324,10 @@ def _read_log(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
 
 
 def is_closed(folder: Path, log: RunLog) -> bool:
-    """Whether the run was closed with this log, apart from ``judging`` and ``summary``."""
+    """Return whether the run was closed with this log, apart from ``judging`` and ``summary``."""
     if not is_run(folder):
         return False
+    # Through JSON and back, as the file went: tuples become lists, numbers keep their type.
     written = msgspec.json.decode(msgspec.json.encode(log), type=RunLog)
     current_log, stored_log = (
         structs.replace(run_log, judging="", summary=())
@@ -336,7 +337,7 @@ def is_closed(folder: Path, log: RunLog) -> bool:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder holds a run."""
+    """Return whether the folder contains a run."""
     return (folder / FILE_NAME).is_file()
 
 

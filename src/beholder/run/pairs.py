@@ -1,4 +1,4 @@
-"""Which subject of one run belongs to which of another run."""
+"""Pair the subjects of two runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beholder.run.subjects import SubjectKind
 
 
 class _Identity(NamedTuple):
-    """By what a subject is recognised in another run.
+    """Properties of a subject that identify it in another run.
 
     Attributes:
         place: Position in its run.
@@ -39,7 +39,7 @@ class _Identity(NamedTuple):
 
     @property
     def is_numbered(self) -> bool:
-        """Whether the id may be the number of the row, which says nothing of another file."""
+        """Return whether the id may be the row number, which identifies nothing in other files."""
         return self.id == str(self.place + 1)
 
 
@@ -103,6 +103,7 @@ def pair_subjects(
             " picture needs the same id under both systems"
         )
     conflicts = [(x, y) for x, y in same_id if _contradicts(x, y)]
+    # Ids are reliable unless one of them has different sources in the two runs.
     if not conflicts:
         common = [(x.place, y.place) for x, y in same_id]
         return SubjectPairing(
@@ -128,6 +129,7 @@ def pair_subjects(
         f"{len(conflicts):,} of {len(same_id):,} common ids are of different"
         f" {source_name}"
     )
+    # Ids are of different sources, so the sources themselves decide.
     common = _pair_by_source(first, second)
     if common:
         note = f"{conflict_count} ({example}), so {kind.plural} are paired by {source_name}"
@@ -135,8 +137,8 @@ def pair_subjects(
     if not allow_different:
         raise ConfigError(
             f"{names[0]} and {names[1]} share no {source_name.removesuffix('s')}:"
-            f" {conflict_count}: {example}. Score the same data with both systems; `beholder compare --allow-different` pairs by"
-            " id nevertheless"
+            f" {conflict_count}: {example}. Score the same data with both systems;"
+            " `beholder compare --allow-different` pairs by id nevertheless"
         )
     common = [(x.place, y.place) for x, y in same_id]
     note = (
@@ -168,7 +170,7 @@ def _identity(kind: SubjectKind[Any], place: int, subject: Any) -> _Identity:
 
 
 def _contradicts(a: _Identity, b: _Identity) -> bool:
-    """Whether two subjects of one id are about different things, as far as both state it."""
+    """Return whether both of two subjects of one id state sources, and these differ."""
     if a.pictures and b.pictures:
         return len(a.pictures) != len(b.pictures) or not all(
             map(_is_same_file, a.pictures, b.pictures)
@@ -177,7 +179,7 @@ def _contradicts(a: _Identity, b: _Identity) -> bool:
 
 
 def _is_same_file(a: str, b: str) -> bool:
-    """Whether one path is the end of the other: runs may name a folder from different places."""
+    """Return whether one path is the end of the other: runs may start at different folders."""
     parts_a, parts_b = PurePosixPath(a).parts, PurePosixPath(b).parts
     n = min(len(parts_a), len(parts_b))
     return parts_a[-n:] == parts_b[-n:]
@@ -186,7 +188,7 @@ def _is_same_file(a: str, b: str) -> bool:
 def _pair_by_source(
     first: list[_Identity], second: list[_Identity]
 ) -> list[tuple[int, int]]:
-    """Places of subjects of one source, by the strictest key that both runs have equally often."""
+    """Pair positions of one source by the strictest key with equal counts in both runs."""
     keys: dict[str, Callable[[_Identity], Hashable]] = {
         "id": lambda identity: (identity.source, identity.id),
         "group": lambda identity: (
@@ -196,6 +198,7 @@ def _pair_by_source(
         ),
         "language": lambda identity: (identity.source, identity.language),
     }
+    # Each pass pairs what it can by one key, and leaves the other subjects to the next, looser key.
     place_pairs: list[tuple[int, int]] = []
     for key_name, key in keys.items():
         first_by_key, second_by_key = (
@@ -254,7 +257,7 @@ def _describe(subject: _Identity, source_name: str) -> str:
 def _caution_unverified(
     kind: SubjectKind[Any], pairs: Sequence[tuple[_Identity, _Identity]]
 ) -> str:
-    """A caution for rows that are paired by their number alone; empty if anything else fits."""
+    """Return a caution if rows are paired by their number alone, else an empty text."""
     n_by_number = sum(
         x.is_numbered
         and y.is_numbered

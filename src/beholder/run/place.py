@@ -22,7 +22,7 @@ _ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
 
 
 def named_schema(name: str) -> pa.Schema:
-    """The columns of a Parquet file, from ``schemas.json``."""
+    """Return the schema of a Parquet file, from ``schemas.json``."""
     schemas = json.loads(
         Path(__file__).with_name("schemas.json").read_text("utf-8")
     )
@@ -42,7 +42,7 @@ def _parse_type(kind: str) -> pa.DataType:
 
 @dataclass(frozen=True)
 class PartsPlace:
-    """Where Parquet files lie; small when it is pickled.
+    """The location of Parquet files; small when it is pickled.
 
     Attributes:
         url: A URL of a file system that pyarrow knows, or an absolute path: other machines and
@@ -53,7 +53,7 @@ class PartsPlace:
 
     @classmethod
     def from_url(cls, name: str | Path) -> PartsPlace:
-        """The place of a URL or a path."""
+        """Return the place of a URL or a path."""
         return cls(str(name) if is_url(name) else str(Path(name).resolve()))
 
     @cached_property
@@ -67,7 +67,7 @@ class PartsPlace:
         return PartsPlace, (self.url,)  # connections stay here
 
     def names(self, folder: str) -> list[str]:
-        """Names of the Parquet files of a folder, in order; none if there is no folder.
+        """Return names of the Parquet files of a folder, in order; none if there is no folder.
 
         Raises:
             RunError: It cannot be looked at.
@@ -84,7 +84,7 @@ class PartsPlace:
         )
 
     def holds(self, name: str) -> bool:
-        """Whether a file is there.
+        """Return whether a file exists.
 
         Raises:
             RunError: It cannot be looked at.
@@ -103,6 +103,7 @@ class PartsPlace:
         ]
         with self._at(name) as (files, path):
             folder, _, file_name = path.rpartition("/")
+            # Readers skip names with a dot, so that a file appears whole or not at all.
             unfinished = f"{folder}/.{file_name}.{uuid.uuid4().hex}"
             files.create_dir(folder, recursive=True)
             pq.write_table(
@@ -115,7 +116,7 @@ class PartsPlace:
             files.move(unfinished, path)
 
     def read_columns(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Some columns of a file.
+        """Read some columns of a file.
 
         Raises:
             RunError: It cannot be read, or a column is missing.
@@ -132,7 +133,7 @@ class PartsPlace:
             return file.read(columns=list(columns), use_threads=False)
 
     def n_rows(self, name: str) -> int:
-        """Rows of a file, as its end says.
+        """Return the number of rows of a file, from its footer.
 
         Raises:
             RunError: It cannot be read.
@@ -145,7 +146,7 @@ class PartsPlace:
 
     @contextmanager
     def _at(self, name: str) -> Iterator[tuple[fs.FileSystem, str]]:
-        """The file system and the path of a name there."""
+        """Open the file system and the path of a name there; errors become RunError."""
         try:
             files, root = self._files_and_root
             yield files, f"{root}/{name}"

@@ -1,4 +1,4 @@
-"""What a run would do: the whole input is read and checked, nothing is asked or written."""
+"""Plan a run: the whole input is read and checked, nothing is asked or written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ S = TypeVar("S")
 
 @dataclass
 class PlannedAsker:
-    """One thing that a run would ask.
+    """An asker of a planned run, with the numbers of its jobs and questions.
 
     Attributes:
         name: Canonical name.
@@ -54,7 +54,7 @@ class PlannedAsker:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run would do.
+    """The plan of a run.
 
     Attributes:
         n_items: Good rows.
@@ -79,7 +79,7 @@ def plan(
     at_most: Mapping[str, int] | None = None,
     notes: RowNotes | None = None,
 ) -> RunPlan:
-    """Read all subjects once and say what would be asked of them.
+    """Read all subjects once and return the plan of a run over them.
 
     Args:
         askers: What would be asked.
@@ -190,7 +190,7 @@ class _AskerCounter:
 
 
 def read_finished(out: Path, name: str) -> set[int]:
-    """Positions of the subjects that a run directory, if there is one, has finished.
+    """Return positions of the finished subjects of a run directory; empty if there is none.
 
     Raises:
         RunError: The directory holds no run that can be read.

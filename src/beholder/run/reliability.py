@@ -50,18 +50,18 @@ class Coefficient:
 
     @classmethod
     def of(cls, name: str, statistic: Agreement | ICC) -> Coefficient:
-        """The coefficient that ``stats`` found, under a name."""
+        """Make a coefficient of a statistic, under a name."""
         return cls(name, statistic.value, statistic.interval, statistic.reason)
 
     @classmethod
     def of_mean(cls, name: str, mean: Estimate) -> Coefficient:
-        """A mean, under a name."""
+        """Make a coefficient of a mean, under a name."""
         return cls(name, mean.mean, mean.interval, mean.reason)
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """How well several raters agree on the same items.
+    """Agreement of several raters on the same items.
 
     Attributes:
         what: What they rated: an operation of judges, the scores of a run, a label.
@@ -219,7 +219,7 @@ def of_ratings(items: Sequence[Item], label: str) -> Reliability:
 def _without_full_table(
     table: Floats, n_incomplete: int
 ) -> tuple[Coefficient, ...]:
-    """Krippendorff's alpha of a table with missing ratings; of the other names the reason."""
+    """Return alpha of a table with missing ratings, and the reason for each other coefficient."""
     reason = (
         f"{n_incomplete} of {len(table)} items have a rating missing, and this coefficient needs"
         f" them all: take {_ALPHA}"
@@ -251,7 +251,7 @@ def _read_scores(
 
 
 def coefficients(table: Floats) -> tuple[Coefficient, ...]:
-    """All coefficients of a complete items by raters table, shape (n, k)."""
+    """Compute all coefficients of a complete items by raters table, shape (n, k)."""
     spread = within_item_spread(table)
     return (
         *(Coefficient.of(f"ICC({kind})", icc(table, kind)) for kind in _KINDS),

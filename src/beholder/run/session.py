@@ -75,37 +75,37 @@ class Progress(Protocol):
     """Receives the progress of a run."""
 
     def start(self, total: int, reused: int) -> None:
-        """The run has ``total`` jobs, of which ``reused`` were finished before."""
+        """Begin with ``total`` jobs, of which ``reused`` were finished before."""
 
     def advance(self, n_scored: int, n_failed: int) -> None:
-        """So many jobs more are finished and written: with a score, and with a reason instead."""
+        """Add to the numbers of finished jobs: those with a score and those that failed."""
 
     def answered(self, usage: Usage) -> None:
-        """A judge has answered now, for so many tokens; answers that were kept do not count."""
+        """Count a new answer of a judge with its tokens; stored answers do not count."""
 
     def recalled(self) -> None:
-        """An answer of a judge came from the cache."""
+        """Count an answer of a judge that came from the cache."""
 
 
 class Quiet:
     """Progress that is ignored."""
 
     def start(self, total: int, reused: int) -> None:
-        """See ``Progress``."""
+        """Ignore the start."""
 
     def advance(self, n_scored: int, n_failed: int) -> None:
-        """See ``Progress``."""
+        """Ignore finished jobs."""
 
     def answered(self, usage: Usage) -> None:
-        """See ``Progress``."""
+        """Ignore a new answer."""
 
     def recalled(self) -> None:
-        """See ``Progress``."""
+        """Ignore an answer from the cache."""
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """With what a run works: how judges are asked, how much at once, where pictures lie.
+    """Options of a run: how judges are asked, how much at once, the folder of pictures.
 
     Attributes:
         judging: How judges are asked.
@@ -164,7 +164,7 @@ Done: TypeAlias = Callable[[int, int], None]
 
 
 class Engine(Protocol):
-    """Where the work of a run is done, and how its outcomes are stored."""
+    """Does the work of a run on some machines and stores its outcomes."""
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
         """The store of a run directory, open for writing, made if need be.
@@ -186,11 +186,11 @@ class OneMachine:
     """Work in this process and its workers, kept in one file by this process."""
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
-        """See ``Engine``."""
+        """Open the store of a run directory in one file."""
         return Store.open(folder)
 
     def execute(self, work: Work, means: RunContext, done: Done) -> None:
-        """See ``Engine``."""
+        """Do the open work here and store its outcomes as they arrive."""
 
         def store_outcomes(outcomes: Encoded) -> None:
             work.store.put_block(outcomes)
@@ -302,7 +302,7 @@ class Session:
     def take(
         self, kind: SubjectKind[S], subjects: Iterable[S]
     ) -> tuple[int, str]:
-        """Take in subjects, or check that they are those of the run; their number and hash.
+        """Store subjects, or check that they are those of the run; return their number and hash.
 
         Raises:
             RunError: The run holds other data.
@@ -317,7 +317,7 @@ class Session:
         subjects: Iterable[S],
         bad_rows: Sequence[object],
     ) -> tuple[int, str]:
-        """As ``take``, but what was taken in from this very input before is not read again.
+        """As ``take``, but an input that was stored before with the same bytes is not read again.
 
         Args:
             kind: The kind of subject.
@@ -369,7 +369,7 @@ class Session:
         jobs: int | None = None,
         renew: bool = False,
     ) -> ScheduledAsker:
-        """Note what will be asked of the first ``n`` subjects of a kind.
+        """Schedule an asker for the first ``n`` subjects of a kind.
 
         Args:
             asker: What will be asked.
@@ -402,9 +402,10 @@ class Session:
     def _prepare_asker(
         self, asker: Asker[S], kind: SubjectKind[S], n: int
     ) -> Asker[S]:
-        """The asker, knowing what it must of the data: as it was found before, or found now."""
+        """Return the asker with its state over the data: loaded if it is stored, else computed."""
         base_signature = asker.signature(asker.identities(self.tools))
         n_taken, data = self._taken.get(kind.name, (None, ""))
+        # State belongs to all subjects of the data; over the first few it is computed each time.
         if n == n_taken:
             restored_asker = self.store.state(
                 base_signature, data, asker.with_state
@@ -443,6 +444,7 @@ class Session:
         )
         total = sum(entry.jobs for entry in self.asked)
         self._progress.start(total, reused)
+        # A run that is closed with the same log and has its tables is left as it is.
         closed = structs.replace(self._log, status="complete")
         if (
             reused == total
@@ -456,7 +458,7 @@ class Session:
     def map(
         self, *schedule: ScheduledAsker, positions: Sequence[int] | None = None
     ) -> None:
-        """Ask the open questions about subjects of one kind, and keep every outcome.
+        """Run the open jobs over subjects of one kind, and store every outcome.
 
         Args:
             schedule: What to ask; all of the same kind of subject.
@@ -470,6 +472,7 @@ class Session:
         if positions is not None:
             for entry in schedule:
                 self.store.keep_only(entry.name, positions)
+        # (askers, subjects); an asker that is asked of fewer subjects is closed for the others.
         is_open = np.zeros(
             (len(schedule), max(entry.n for entry in schedule)), dtype=np.bool_
         )
@@ -489,7 +492,7 @@ class Session:
         self._engine.execute(work, self._means, self._progress.advance)
 
     def outcomes(self, entry: ScheduledAsker) -> dict[int, Outcome]:
-        """What is known of each subject, by position, in order."""
+        """Return the outcomes of an asker by position, in order."""
         outcome_pairs = (
             (place, self.store.score(entry.name, place))
             for place in range(entry.n)
@@ -501,7 +504,7 @@ class Session:
         }
 
     def close(self) -> dict[str, MetricResult]:
-        """Take means with intervals, write the tables and close the log; gives the summary."""
+        """Compute means with intervals, write the tables and close the log; return the summary."""
         export(self.store, self.asked)
         judging = (
             None if self.answers is None else run_judging(self.store.folder)

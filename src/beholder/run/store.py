@@ -58,7 +58,7 @@ _DAMAGE = (
 
 
 class Store:
-    """What one run keeps. Use ``Store.open`` to write, ``Store.read`` to read.
+    """Subjects, askers and outcomes of a run. Use ``Store.open`` to write, ``Store.read`` to read.
 
     Attributes:
         folder: The run directory.
@@ -128,7 +128,7 @@ class Store:
 
     @staticmethod
     def exists(folder: Path) -> bool:
-        """Whether a folder holds what can be read, if it is not damaged."""
+        """Return whether the folder contains a store."""
         return (folder / FILE_NAME).is_file()
 
     # Subjects
@@ -136,7 +136,7 @@ class Store:
     def sync(
         self, kind: SubjectKind[S], subjects: Iterable[S]
     ) -> tuple[int, str]:
-        """Take in the subjects of a data set, or check that they are the ones that are here.
+        """Store the subjects of a data set, or check that the stored ones are equal.
 
         A run may grow (``--limit`` raised) or be asked for its first subjects; none may change but
         in what no outcome depends on.
@@ -175,18 +175,19 @@ class Store:
                 elif kind.loose:
                     self.tables.renew_subject(kind.name, position, row)
 
+        # One transaction: a run with other data must stay as it was.
         with self.tables.transaction():
             self.tables.add_subjects(kind.name, new_rows())
         return n, total.hexdigest()
 
     def n_subjects(self, kind: SubjectKind[Any] = ITEM) -> int:
-        """How many subjects of a kind the run holds."""
+        """Return the number of subjects of a kind."""
         return self.tables.n_subjects(kind.name)
 
     def subjects(
         self, kind: SubjectKind[S], positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, S]]:
-        """Subjects of a kind with their positions, in order; all, or those asked for."""
+        """Yield (position, subject) of a kind, in order; all, or those at ``positions``."""
         for position, row in self.tables.subjects(kind.name, positions):
             yield (
                 position,
@@ -201,11 +202,11 @@ class Store:
     def items(
         self, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, Item]]:
-        """Items with their positions, in order; all of them, or those asked for."""
+        """Yield items with their positions, in order; all, or those at ``positions``."""
         return self.subjects(ITEM, positions)
 
     def sources(self, n: int, kind: SubjectKind[Any] = ITEM) -> list[bytes]:
-        """A key per subject of what it describes: equal for texts about the same picture."""
+        """Return a source key for each of ``n`` subjects, equal for texts about one picture."""
         return self.tables.sources(kind.name, n)
 
     # Askers
@@ -219,7 +220,7 @@ class Store:
         *,
         renew: bool = False,
     ) -> None:
-        """Note an asker of the run.
+        """Add an asker to the run.
 
         Args:
             name: Canonical name.
@@ -234,6 +235,7 @@ class Store:
         signatures = {
             asker.name: asker.signature for asker in self.tables.askers()
         }
+        # Only outcomes that cost nothing are made again; paid ones are never deleted.
         if renew and signatures.get(name, signature) != signature:
             self.tables.forget(name)
             del signatures[name]
@@ -253,7 +255,7 @@ class Store:
         return self.tables.askers()
 
     def kind_of(self, asker: str) -> SubjectKind[Any]:
-        """The kind of subject an asker of the run is asked of.
+        """Return the kind of subject that an asker of the run evaluates.
 
         Raises:
             RunError: The run has no such asker, or one of an unknown kind.
@@ -268,7 +270,7 @@ class Store:
             )
         return KINDS[kinds[asker]]
 
-    # What need not be found again
+    # State of askers
 
     def state(
         self,
@@ -276,12 +278,12 @@ class Store:
         data: str,
         with_state: Callable[[Mapping[str, Any]], T],
     ) -> T | None:
-        """What ``with_state`` makes of an asker's state over a data set; None if none is stored.
+        """Load an asker's state for a data set and return ``with_state`` of it; None without one.
 
         Args:
             asker: Its signature before it was prepared.
             data: Hash of the data set.
-            with_state: Takes what it found.
+            with_state: Builds the result from the stored state.
 
         Raises:
             RunError: The store is damaged.
@@ -299,7 +301,7 @@ class Store:
     def add_state(
         self, asker: str, data: str, state: Mapping[str, Any]
     ) -> None:
-        """Keep what an asker found of a whole data set, unless it is larger than what is read."""
+        """Store an asker's state for a data set, unless it exceeds the limit for reading."""
         packed = codec.encode_bounded(state)
         if packed is not None:
             self.tables.add_state(asker, data, packed)
@@ -307,15 +309,15 @@ class Store:
     # Outcomes
 
     def finished(self, asker: str) -> set[int]:
-        """Positions with a whole score, or with a failure that will stay."""
+        """Return positions with a complete score or a permanent failure."""
         return set(self.tables.finished(asker, MAX_SUBJECTS))
 
     def n_finished(self, asker: str, n: int) -> int:
-        """How many of the first ``n`` subjects are finished."""
+        """Return the number of finished subjects among the first ``n``."""
         return self.tables.n_finished(asker, n)
 
     def pending(self, asker: str, n: int) -> NDArray[np.bool_]:
-        """Which of the first ``n`` subjects are not finished, (n,)."""
+        """Return a mask of the first ``n`` subjects, shape (n,): True where one is not finished."""
         is_pending = np.ones(n, dtype=np.bool_)
         for position in self.tables.finished(asker, n):
             is_pending[position] = False
@@ -334,13 +336,14 @@ class Store:
         self.tables.write_outcomes(outcomes)
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """Forget the outcomes of an asker at all other positions."""
+        """Delete the outcomes of an asker at all other positions."""
         self.tables.keep_only(asker, positions)
 
     def values(
         self, asker: str, n: int | None = None
     ) -> Iterator[tuple[int, Mapping[str, float]]]:
-        """Scores by name per scored subject, in order, without units or detail."""
+        """Yield (position, scores by name) per scored subject, without units or detail."""
+        # Values that depend on labels which arrive later are computed at each reading.
         kind = self.kind_of(asker)
         if kind.measure is not None:
             subjects = dict(self.subjects(kind))
@@ -350,7 +353,7 @@ class Store:
         yield from self._scores(asker, "numbers", json.loads, n)
 
     def values_by_id(self, metric: str) -> dict[str, Mapping[str, float]]:
-        """The same of a metric, by the ids of the items."""
+        """Return the scores of a metric by the ids of the items."""
         ids = {position: item.id for position, item in self.items()}
         return {
             ids[position]: values for position, values in self.values(metric)
@@ -359,19 +362,19 @@ class Store:
     def units(
         self, asker: str, n: int | None = None
     ) -> Iterator[tuple[int, tuple[Unit, ...]]]:
-        """Units per scored subject, of all or of the first ``n`` subjects, in order."""
+        """Yield (position, units) per scored subject, of all or of the first ``n``, in order."""
         return self._scores(asker, "units", codec.decode_units, n)
 
     def unit_fields(
         self, asker: str, n: int
     ) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
-        """The same as plain fields, for tables."""
+        """Yield (position, fields of each unit) per scored subject, for tables."""
         return self._scores(asker, "units", codec.unit_fields, n)
 
     def details(
         self, asker: str, n: int | None = None
     ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
+        """Yield (position, detail) per scored subject, of all or of the first ``n``, in order."""
         return self._scores(asker, "detail", codec.decode_detail, n)
 
     def _scores(
@@ -389,7 +392,7 @@ class Store:
     def score(
         self, asker: str, position: int
     ) -> ItemScore | ItemFailure | None:
-        """All that is known of one subject under an asker; None while it is not finished."""
+        """Return the outcome of one subject under an asker; None if there is none yet."""
         for (
             _,
             signature,
@@ -412,7 +415,7 @@ class Store:
     def failures(
         self, asker: str, at: int | None = None
     ) -> Iterator[tuple[int, ItemFailure]]:
-        """Failures of an asker, in order; of all subjects, or of one."""
+        """Yield (position, failure) of an asker, in order; of all subjects, or of one."""
         for (
             position,
             error,
@@ -433,7 +436,7 @@ class Store:
     def _decode(
         self, decode: Callable[[Any], T], data: Any, what: str, position: int
     ) -> T:
-        """What is kept of a subject.
+        """Decode a stored value of a subject.
 
         Raises:
             RunError: The store is damaged there, or another program wrote it.
@@ -452,7 +455,7 @@ class Store:
     def get_vectors(
         self, identity: str, texts: Sequence[str]
     ) -> dict[str, FloatArray]:
-        """The vectors that are here, by text."""
+        """Return the stored vectors by text; texts without one are left out."""
         by_digest = {_digest(text): text for text in texts}
         return {
             by_digest[digest]: np.frombuffer(vector, dtype="<f4")
@@ -484,7 +487,7 @@ def _digest(text: str) -> bytes:
 def _describe_mismatch(
     folder: Path, name: str, old_signature: str, new_signature: str
 ) -> str:
-    """Why outcomes of an asker cannot be continued, and what can be done."""
+    """Return the error message for outcomes that were made in another way than now."""
     old_parts, new_parts = (
         _split_signature(old_signature),
         _split_signature(new_signature),
@@ -496,6 +499,7 @@ def _describe_mismatch(
         if old_parts.get(part) != new_parts.get(part)
     ]
     description, finish = f"in another way ({'; '.join(changes)})", ""
+    # A new version changes the part ``code``, too; the version is what a user can act on.
     if old_parts.get(VERSION) != new_parts.get(VERSION):
         description = (
             f"by beholder {old_parts.get(VERSION)}, and this is beholder"
@@ -507,16 +511,17 @@ def _describe_mismatch(
     elif old_parts.get("code") != new_parts.get("code"):
         finish = " Part code is a digest of the code and data that compute it; they changed since."
     return (
-        f"{folder} holds scores of {name} made {description}; scores made in two ways are not mixed."
-        " To score again, choose another run directory with -o: answers that are in the cache are not"
-        f" paid for again.{finish} 'beholder report {folder}' and 'beholder view {folder}' still"
-        " read it"
+        f"{folder} holds scores of {name} made {description}; scores made in two ways are not"
+        " mixed. To score again, choose another run directory with -o: answers that are in the"
+        f" cache are not paid for again.{finish} 'beholder report {folder}' and 'beholder view"
+        f" {folder}' still read it"
     )
 
 
 def _split_signature(signature: str) -> dict[str, str]:
     """The parts of a signature by name; brackets hold signatures of their own."""
     parts: dict[str, str] = {}
+    # The bar separates parts, but not within brackets, which contain signatures of tools.
     for part in re.split(r"\|(?![^\[]*\])", signature):
         name, mark, value = part.partition(":")
         parts[name if mark else "name"] = value if mark else name

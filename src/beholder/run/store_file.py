@@ -34,7 +34,7 @@ _DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 class _Cursor(sqlite3.Cursor):
-    """Whose errors say of which connection they are, as several stores may be open at once."""
+    """A cursor that marks its errors with their connection, as several stores may be open."""
 
     def execute(self, *arguments: Any) -> Self:
         return self._mark_errors(super().execute, *arguments)
@@ -74,7 +74,7 @@ class _StoreConnection(PatientConnection):
 
 @contextmanager
 def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The store of a run directory, made if need be; the directory is locked meanwhile.
+    """Open the store of a run directory to write, made if need be; the directory stays locked.
 
     Raises:
         RunError: Another process writes there, or the file is not a store of this version.
@@ -83,6 +83,7 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
         connection = _connect(folder, "mode=rwc")
         try:
             _check_version(connection, folder)
+            # In WAL mode others can read the run while it is written.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(_read_sql("store.sql"))
@@ -98,7 +99,7 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The store of a run directory, unchanged; works on a disk that cannot be written.
+    """Open the store of a run directory to read; works on a disk that cannot be written.
 
     Raises:
         RunError: There is no run in that folder, or one of another format.
@@ -152,6 +153,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     except BaseException:
         lock.release()
+        # A start that failed at once must not leave a folder that looks like a run.
         if new_folders and _is_blank(folder):
             for name in (_LOCK, FILE_NAME):
                 (folder / name).unlink(missing_ok=True)
@@ -164,7 +166,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _is_blank(folder: Path) -> bool:
-    """Whether a run directory holds no more than facts about servers, which are found out again."""
+    """Return whether a run directory contains at most facts about servers, which can be lost."""
     if not {path.name for path in folder.iterdir()} <= {_LOCK, FILE_NAME}:
         return False
     if not (folder / FILE_NAME).is_file():
@@ -199,7 +201,7 @@ def _connect(folder: Path, mode: str) -> sqlite3.Connection:
 
 
 def _connect_to_read(folder: Path) -> sqlite3.Connection:
-    """A connection that writes nothing, also where the folder cannot be written."""
+    """Open a connection that writes nothing, also where the folder cannot be written."""
     connection = _connect(folder, "mode=ro")
     try:
         connection.execute("PRAGMA user_version")
@@ -225,7 +227,7 @@ def _read_sql(name: str) -> str:
 
 
 def _close_whole(connection: sqlite3.Connection) -> None:
-    """Leave one file that can be read anywhere."""
+    """Close the connection and leave one file that can be read anywhere."""
     with suppress(
         sqlite3.DatabaseError, UnicodeDecodeError
     ):  # someone reads it, or it is damaged

@@ -50,7 +50,7 @@ class OutcomeColumns:
     subsets: Sequence[str] = ()
 
     def scored_values(self, name: str) -> tuple[NDArray[np.int64], FloatArray]:
-        """Positions of the subjects that have a value, and their scores."""
+        """Return positions of the subjects that have a value, and their scores."""
         column = self.values[name]
         is_defined = np.isfinite(column)
         return self.positions[is_defined], column[is_defined]
@@ -59,7 +59,7 @@ class OutcomeColumns:
 def read_columns(
     store: Store, asker: str, n: int, *, statistics: bool = False
 ) -> OutcomeColumns:
-    """The outcomes of an asker over the first ``n`` subjects.
+    """Read the outcomes of an asker over the first ``n`` subjects.
 
     Args:
         store: The run's store.
@@ -117,7 +117,7 @@ SEED = 12345
 def summarise(
     store: Store, entry: ScheduledAsker, judging: Judging | None = None
 ) -> MetricResult:
-    """The result of one asker over the subjects it is asked of.
+    """Compute the result of one asker over its subjects.
 
     Means are over scored items. Intervals resample what is described, not texts: several texts
     about one picture are not independent.
@@ -174,7 +174,7 @@ def summarise(
 def corpus_estimates(
     metric: Asker[Any], statistics: FloatArray, clusters: Sequence[Any] | Ints
 ) -> dict[str, Estimate]:
-    """The values of the whole set from summed statistics, with bootstrap intervals.
+    """Compute values of the whole set from summed statistics, with bootstrap intervals.
 
     Args:
         metric: Turns summed statistics into values.

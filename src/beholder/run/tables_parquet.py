@@ -53,7 +53,7 @@ _NONE, _WHOLE, _HALF, _LOST, _LATER = range(5)
 
 @dataclass
 class _OutcomeIndex:
-    """Where the outcomes of one asker are, by position.
+    """Index of the outcomes of one asker, by position.
 
     Attributes:
         state: One of ``_NONE`` to ``_LATER``, (n,).
@@ -72,6 +72,7 @@ class _OutcomeIndex:
     ) -> None:
         n_missing = int(positions.max(initial=-1)) + 1 - len(self.state)
         if n_missing > 0:
+            # Doubling keeps the cost of growth linear in the number of outcomes.
             n_added = max(n_missing, len(self.state))
             self.state = np.concatenate(
                 [self.state, np.zeros(n_added, dtype=np.int8)]
@@ -116,11 +117,11 @@ class PartWriter:
             )
 
     def begin(self) -> None:
-        """Leave what ``check_reached`` looks for."""
+        """Write the file that ``check_reached`` expects."""
         self.place.write(_START_MARKER, _OUTCOME.empty_table())
 
     def part_name(self, jobs: Iterable[tuple[int, str]]) -> str:
-        """The name of the part of some jobs, (position, asker), of this start of the run."""
+        """Return the name of the part of some jobs, (position, asker), of this start of the run."""
         ordered = sorted(jobs)
         digest = hashlib.sha256(
             json.dumps(ordered).encode("utf-8")
@@ -143,7 +144,7 @@ class PartWriter:
         self.place.write(name, pa.table(columns, schema=_OUTCOME))
 
     def counts(self, part: str) -> tuple[int, int]:
-        """How many of the outcomes in a part are scores, and how many failures."""
+        """Return the numbers of scores and of failures in a part."""
         states = self.place.read_columns(part, ("status",))["status"]
         n_scored = pc.sum(pc.equal(states, _SCORED)).as_py()
         return n_scored, len(states) - n_scored
@@ -173,7 +174,7 @@ class ParquetTables(SqliteTables):
     def to_read(
         cls, folder: Path, connection: sqlite3.Connection
     ) -> ParquetTables:
-        """The tables of a run directory.
+        """Open the tables of a run directory to read.
 
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
@@ -185,7 +186,7 @@ class ParquetTables(SqliteTables):
     def to_write(
         cls, folder: Path, connection: sqlite3.Connection, place: str | None
     ) -> ParquetTables:
-        """The tables of a run directory at the beginning of a start; made if need be.
+        """Open the tables of a run directory at the beginning of a start; made if need be.
 
         Args:
             folder: The run directory, which this process holds.
@@ -208,6 +209,7 @@ class ParquetTables(SqliteTables):
         parts = PartsPlace.from_url(stored_url or folder)
         start = 1 + max(map(_start_of, parts.names(PARTS)), default=0)
         writer = PartWriter(parts, start)
+        # The file that names the place is written last.
         if is_new:  # a place that cannot be reached is not noted
             writer.begin()
             content = json.dumps(
@@ -218,23 +220,23 @@ class ParquetTables(SqliteTables):
 
     @property
     def place(self) -> str:
-        """Where outcomes are, for messages."""
+        """Location of the outcomes, for messages."""
         return self._parts.url
 
     def forget(self, asker: str) -> None:
-        """See ``SqliteTables``."""
+        """Refuse: parts are never deleted."""
         raise _make_stays_error()
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """See ``SqliteTables``."""
+        """Refuse: parts are never deleted."""
         raise _make_stays_error()
 
     def write_outcomes(self, outcomes: Encoded) -> None:
-        """See ``SqliteTables``."""
+        """Write outcomes as one part."""
         self.writer.write(outcomes)
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
-        """See ``SqliteTables``."""
+        """Yield positions below ``n`` with a complete score or a permanent failure."""
         yield from (
             self._load_index(asker)
             .select_positions((_WHOLE, _LOST), n, None)
@@ -242,7 +244,7 @@ class ParquetTables(SqliteTables):
         )
 
     def n_finished(self, asker: str, n: int) -> int:
-        """See ``SqliteTables``."""
+        """Return the number of finished positions below ``n``."""
         return len(
             self._load_index(asker).select_positions((_WHOLE, _LOST), n, None)
         )
@@ -250,17 +252,17 @@ class ParquetTables(SqliteTables):
     def scores(
         self, asker: str, columns: Sequence[str], n: int, at: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """See ``SqliteTables``."""
+        """Yield position and columns of scores, below ``n`` or at one position."""
         return self._outcomes(asker, columns, (_WHOLE, _HALF), n, at)
 
     def failures(
         self, asker: str, n: int, at: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """See ``SqliteTables``."""
+        """Yield position and columns of failures, below ``n`` or at one position."""
         return self._outcomes(asker, _FAILURE, (_LOST, _LATER), n, at)
 
     def signatures(self, asker: str) -> list[str]:
-        """See ``SqliteTables``."""
+        """Return the distinct signatures of an asker's scores, in order."""
         return sorted(
             {
                 signature
@@ -297,7 +299,7 @@ class ParquetTables(SqliteTables):
             yield from zip(positions[start:end].tolist(), *values, strict=True)
 
     def _load_index(self, asker: str) -> _OutcomeIndex:
-        """Where the outcomes of an asker are; while a run is made, parts may have come since."""
+        """Return the index of an asker's outcomes; during a run, new parts are added first."""
         if self.writer.start or not self._has_listed_parts:
             known_names = set(self._names)
             new_names = (
@@ -311,7 +313,7 @@ class ParquetTables(SqliteTables):
         return self._indexes.get(asker, _OutcomeIndex())
 
     def _index_part(self, name: str) -> None:
-        """Learn what is in a part; what it holds is newer than what is known."""
+        """Add a part to the indexes; its outcomes replace those of earlier parts."""
         table = self._parts.read_columns(f"{PARTS}/{name}", _STATES)
         self._names.append(name)
         scored = pc.equal(table["status"], _SCORED).to_numpy()

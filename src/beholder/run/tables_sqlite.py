@@ -34,7 +34,7 @@ class SqliteTables:
 
     @property
     def place(self) -> str:
-        """Where they are, for messages."""
+        """Location of the file, for messages."""
         return str(self._folder / FILE_NAME)
 
     @contextmanager
@@ -59,7 +59,7 @@ class SqliteTables:
         return (digest for (digest,) in rows)
 
     def add_subjects(self, kind: str, subjects: Iterable[SubjectRow]) -> None:
-        """Write subjects behind those that are there.
+        """Append subjects.
 
         Raises:
             RunError: Two have one id.
@@ -83,7 +83,7 @@ class SqliteTables:
         )
 
     def n_subjects(self, kind: str) -> int:
-        """How many subjects of a kind there are."""
+        """Return the number of subjects of a kind."""
         cursor = self._db.execute(
             "SELECT count(*) FROM subjects WHERE kind = ?", (kind,)
         )
@@ -92,7 +92,7 @@ class SqliteTables:
     def subjects(
         self, kind: str, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, str]]:
-        """Positions and rows of all subjects of a kind, or of some."""
+        """Yield positions and rows of all subjects of a kind, or of some."""
         query = "SELECT position, row FROM subjects WHERE kind = ?"
         if positions is None:
             return self._db.execute(f"{query} ORDER BY position", (kind,))
@@ -103,7 +103,7 @@ class SqliteTables:
         )
 
     def sources(self, kind: str, n: int) -> list[bytes]:
-        """Keys of what the first ``n`` subjects of a kind describe."""
+        """Return the source keys of the first ``n`` subjects of a kind."""
         rows = self._db.execute(
             "SELECT source FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
             (kind, n),
@@ -123,7 +123,7 @@ class SqliteTables:
         ]
 
     def add_asker(self, asker: StoredAsker) -> None:
-        """Note an asker."""
+        """Add an asker."""
         config = json.dumps(asker.config, ensure_ascii=False, default=str)
         row = (asker.name, asker.kind, config, asker.signature)
         self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
@@ -141,23 +141,23 @@ class SqliteTables:
                     (asker,),
                 )  # the names are ours
 
-    # What need not be found again
+    # Inputs and states
 
     def input(self, key: str) -> tuple[int, str] | None:
-        """Number and hash of the subjects that an input gave; None where it is not known."""
+        """Return number and hash of an input's subjects; None for a new input."""
         row = self._db.execute(
             "SELECT n, data FROM inputs WHERE input = ?", (key,)
         ).fetchone()
         return None if row is None else (int(row[0]), str(row[1]))
 
     def add_input(self, key: str, n: int, data: str) -> None:
-        """Note what an input gave."""
+        """Store the number and hash of an input's subjects."""
         self._db.execute(
             "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data)
         )
 
     def state(self, asker: str, data: str) -> bytes | None:
-        """What an asker of some signature found of the data of some hash, encoded."""
+        """Return the encoded state of an asker (signature) for data (hash); None without one."""
         row = self._db.execute(
             "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?",
             (asker, data),
@@ -165,7 +165,7 @@ class SqliteTables:
         return None if row is None else row[0]
 
     def add_state(self, asker: str, data: str, state: bytes) -> None:
-        """Keep what an asker found."""
+        """Store the encoded state of an asker."""
         self._db.execute(
             "INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)",
             (asker, data, state),
@@ -213,14 +213,14 @@ class SqliteTables:
                 )
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
-        """Positions below ``n`` with a whole score, or with a failure that will stay."""
+        """Yield positions below ``n`` with a complete score or a permanent failure."""
         return (
             position
             for (position,) in self._query_finished(asker, "position", n)
         )
 
     def n_finished(self, asker: str, n: int) -> int:
-        """How many positions below ``n`` are finished."""
+        """Return the number of finished positions below ``n``."""
         return sum(
             count for (count,) in self._query_finished(asker, "count(*)", n)
         )
@@ -228,7 +228,8 @@ class SqliteTables:
     def _query_finished(
         self, asker: str, selection: str, n: int
     ) -> Iterator[tuple[int]]:
-        """Of positions below ``n`` that are finished; read from indices, no outcome is touched."""
+        """Query finished positions below ``n``; reads indices, no outcome is touched."""
+        # A partial index has the few open rows, so "all but the open" reads no outcome.
         for table, open_column in (
             ("scores", "unfinished"),
             ("failures", "transient"),
