@@ -249,15 +249,15 @@ def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
         (2, failed),
         (3, _score(3, unfinished=True)),
     ]
-    _tables(tmp_path, 1).put(
+    _tables(tmp_path, 1).write_outcomes(
         _found([*first, *((p, _score(p)) for p in range(4, 600))])
     )
     with_gap = _tables(tmp_path, 1)
-    with_gap.put(_found([(600, later), (602, _score(602))]))
+    with_gap.write_outcomes(_found([(600, later), (602, _score(602))]))
     assert sorted(with_gap.finished("m", 10**6)) == [0, 2, *range(4, 600), 602]
     assert with_gap.n_finished("m", 5) == 3
     # Its first position stands before that of the part that it follows.
-    _tables(tmp_path, 2).put(
+    _tables(tmp_path, 2).write_outcomes(
         _found([(1, _score(10)), (3, _score(30)), (600, _score(6000))])
     )
 
@@ -285,7 +285,7 @@ def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
         *range(4, 601),
         602,
     ]
-    _tables(tmp_path, 3).put(_found([(0, later)]))
+    _tables(tmp_path, 3).write_outcomes(_found([(0, later)]))
     assert [row[0] for row in _tables(tmp_path, 0).failures("m", 10**6)] == [
         0,
         2,
@@ -295,7 +295,7 @@ def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
 def test_the_same_jobs_of_a_start_are_one_part(tmp_path: Path) -> None:
     tables = _tables(tmp_path, 1)
     for value in (1.0, 2.0):
-        tables.put(_found([(5, _score(value)), (4, _score(value))]))
+        tables.write_outcomes(_found([(5, _score(value)), (4, _score(value))]))
     (part,) = (tmp_path / "outcomes").iterdir()
     writer = tables.writer
     assert f"outcomes/{part.name}" == writer.part_name([(4, "m"), (5, "m")])
@@ -315,10 +315,10 @@ def test_a_part_that_was_not_finished_is_none(
         raise OSError("no space left")
 
     tables = _tables(tmp_path, 1)
-    tables.put(_found([(0, _score(0))]))
+    tables.write_outcomes(_found([(0, _score(0))]))
     monkeypatch.setattr(pq, "write_table", cut)
     with pytest.raises(RunError, match="no space left"):
-        tables.put(_found([(1, _score(1))]))
+        tables.write_outcomes(_found([(1, _score(1))]))
     monkeypatch.undo()
     assert list(_tables(tmp_path, 2).finished("m", 9)) == [0]
 

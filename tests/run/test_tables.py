@@ -95,7 +95,7 @@ def test_a_run_without_outcomes_has_empty_tables(tmp_path: Path) -> None:
         found.sync(ITEM, ITEMS)
         found.add_asker("m", ITEM, {}, "m|v:1")
         export.export(found, [_asked("m", 5)])
-    assert export.tables_stand(tmp_path)
+    assert export.are_tables_readable(tmp_path)
     assert len(pq.read_table(tmp_path / export.SCORES)) == 0
 
 

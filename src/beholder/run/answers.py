@@ -28,7 +28,7 @@ _ANY_AGE = 3e9
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """What a model said to one question.
+    """A model's answer to one question.
 
     Attributes:
         operation: The judge's operation.
@@ -49,7 +49,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class CostRow:
-    """What the answers to one operation by one model cost.
+    """The cost of all answers to one operation by one model.
 
     Attributes:
         operation: The judge's operation.
@@ -65,41 +65,41 @@ class CostRow:
 
 
 def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
-    """The answers that a run has, by key; none if no judge was asked.
+    """Return the answers of a run by key; keys without an answer are left out.
 
     Raises:
         RunError: The store cannot be read.
     """
-    found: dict[str, GivenAnswer] = {}
-    wanted = "SELECT operation, template, backend, model, answer, cost FROM answers WHERE key = ?"
-    with _opened(folder) as db:
+    answers_by_key: dict[str, GivenAnswer] = {}
+    query = "SELECT operation, template, backend, model, answer, cost FROM answers WHERE key = ?"
+    with _open_store(folder) as db:
         if db is None:
-            return found
+            return answers_by_key
         for key in keys:
-            row = db.execute(wanted, (key,)).fetchone()
+            row = db.execute(query, (key,)).fetchone()
             if row is not None:
                 operation, template, backend, model, answer, cost = row
-                said = tuple(
+                texts = tuple(
                     sample.text for sample in Answer.from_json(answer).samples
                 )
-                found[key] = GivenAnswer(
-                    operation, template, backend, model, said, cost
+                answers_by_key[key] = GivenAnswer(
+                    operation, template, backend, model, texts, cost
                 )
-    return found
+    return answers_by_key
 
 
 def costs(folder: Path) -> list[CostRow]:
-    """What all answers of a run cost, by operation and model.
+    """Return the cost of all answers of a run, a row per operation and model.
 
     Raises:
         RunError: The store cannot be read.
     """
-    counted = (
+    query = (
         "SELECT operation, model, count(*), total(cost), count(cost) FROM answers"
         " GROUP BY operation, model ORDER BY operation, model"
     )
-    with _opened(folder) as db:
-        rows = db.execute(counted).fetchall() if db else []
+    with _open_store(folder) as db:
+        rows = db.execute(query).fetchall() if db else []
     return [
         CostRow(operation, model, n, cost if priced == n else None)
         for operation, model, n, cost, priced in rows
@@ -115,16 +115,16 @@ def spent(folder: Path) -> float:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[sqlite3.Connection | None]:
+def _open_store(folder: Path) -> Iterator[sqlite3.Connection | None]:
     """Open the store of a run; None if no judge of it was asked."""
     if not (folder / FILE_NAME).is_file():
         yield None
         return
     with to_read(folder) as db:
-        named = db.execute(
+        cursor = db.execute(
             "SELECT 1 FROM sqlite_master WHERE name = 'answers'"
         )
-        yield db if named.fetchone() else None
+        yield db if cursor.fetchone() else None
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def run_answers(
     heard: Callable[[Usage], None] = lambda usage: None,
     recalled: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Answers, Budget]]:
-    """Open what judges of a run keep their answers in; for ``Tools(answers=..., budget=...)``.
+    """Open the answer store and the budget of a run's judges, as ``Tools`` takes them.
 
     Args:
         folder: The run directory.
@@ -149,13 +149,14 @@ def run_answers(
         RunError: A file cannot be opened, or the database cannot be reached.
     """
     with ExitStack() as stack:
-        own = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
-        shared = (
+        run_file = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
+        shared_cache = (
             None
             if cache is None
             else stack.enter_context(closing(open_cache(cache)))
         )
-        n_open, cost = own.charge_open_promises()
+        # Calls that a killed process had sent may have been paid for: their upper bound is charged.
+        n_open, cost = run_file.charge_open_promises()
         if n_open:
             _LOGGER.warning(
                 "%d calls were under way when this run was killed; the most they can have cost,"
@@ -163,15 +164,15 @@ def run_answers(
                 n_open,
                 cost,
             )
-        budget = Budget(max_cost, spent=own.cost(), ledger=own)
+        budget = Budget(max_cost, spent=run_file.cost(), ledger=run_file)
         stack.callback(budget.remove_settled)
-        yield Answers(own, shared, heard, recalled), budget
+        yield Answers(run_file, shared_cache, heard, recalled), budget
 
 
 def open_cache(
     place: Path | Address, *, facts_last: float = FACTS_LAST
 ) -> AnswerCache:
-    """The cache that runs share, in a file or a database.
+    """Open the cache that runs share, in a file or a database.
 
     Args:
         place: Where it is.
@@ -189,9 +190,9 @@ def open_cache(
 def cached_answers(
     cache: Path | Address | None,
 ) -> Iterator[AnswerStore | None]:
-    """The answers of the cache for a dry run, which writes none; None if there is no cache.
+    """Open the answers of the cache for a dry run, which writes none; None if there is no cache.
 
-    What was found out about servers is given however old it is: answers are not older.
+    Facts about servers are valid at any age here: a dry run cannot ask the servers again.
 
     Raises:
         RunError: The cache cannot be used.
@@ -204,10 +205,10 @@ def cached_answers(
 
 
 def run_judging(folder: Path) -> Judging:
-    """What the judges of a run were asked, and how sure they were.
+    """Return statistics of a run's judges: numbers of answers and confidence of grades.
 
     Raises:
         RunError: The file cannot be opened.
     """
-    with closing(AnswerFile(folder / FILE_NAME)) as own:
-        return own.judging()
+    with closing(AnswerFile(folder / FILE_NAME)) as answer_file:
+        return answer_file.judging()

@@ -21,7 +21,7 @@ from beholder.records import ItemFailure, ItemScore, Unit
 SubjectRow: TypeAlias = tuple[int, str, bytes, str, bytes]
 """Position, id, digest, row (JSON), key of what is described."""
 
-MOST = 2**62
+MAX_SUBJECTS = 2**62
 """More subjects than there can be."""
 
 SCORE_COLUMNS = ("signature", "numbers", "units", "detail", "unfinished")
@@ -39,8 +39,8 @@ class StoredAsker:
 
 
 _ARRAY = "__array__"
-_MARK = b'"__array__"'
-_FIELDS = tuple(one.name for one in fields(Unit))
+_ARRAY_BYTES = b'"__array__"'
+_FIELDS = tuple(unit_field.name for unit_field in fields(Unit))
 
 _LEVEL = 6
 """Of zlib. 1 saves a thousandth of a worker's time (PoSh: 0.1 of 80 ms), at 14 % more disk."""
@@ -109,14 +109,14 @@ class Encoded:
 
 
 def encode_units(units: tuple[Unit, ...]) -> bytes:
-    """Units as bytes, in full precision."""
+    """Encode units as bytes, in full precision."""
     return encode_detail(
         [{name: getattr(unit, name) for name in _FIELDS} for unit in units]
     )
 
 
 def decode_units(data: bytes) -> tuple[Unit, ...]:
-    """The units of ``encode_units``."""
+    """Decode units of ``encode_units``."""
     return tuple(
         Unit(
             **{
@@ -129,12 +129,12 @@ def decode_units(data: bytes) -> tuple[Unit, ...]:
 
 
 def unit_fields(data: bytes) -> list[Mapping[str, Any]]:
-    """The units of ``encode_units`` as their fields."""
+    """Decode units of ``encode_units`` as plain fields."""
     return decode_detail(data)  # type: ignore[return-value]
 
 
 def encode_detail(detail: Any) -> bytes:
-    """A score's detail as bytes.
+    """Encode a score's detail as bytes.
 
     Float arrays are kept in half precision: they are there to be drawn, and a million similarity
     matrices should fit a disk.
@@ -143,21 +143,21 @@ def encode_detail(detail: Any) -> bytes:
 
 
 def decode_detail(data: bytes) -> Mapping[str, Any]:
-    """The detail of ``encode_detail``; arrays come back as float32."""
+    """Decode a detail of ``encode_detail``; arrays are float32."""
     reader = zlib.decompressobj()
     text = reader.decompress(data, MAX_BYTES)
     if reader.unconsumed_tail:
         raise ValueError(
             f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB"
         )
-    found: Mapping[str, Any] = json.loads(
-        text, object_hook=_decode_array if _MARK in text else None
+    detail: Mapping[str, Any] = json.loads(
+        text, object_hook=_decode_array if _ARRAY_BYTES in text else None
     )
-    return found
+    return detail
 
 
 def encode_bounded(value: Any) -> bytes | None:
-    """As ``encode_detail``; None where it is larger than what is read back."""
+    """As ``encode_detail``; None if it exceeds ``MAX_BYTES``, the limit for reading."""
     text = _JSON.encode(value).encode("utf-8")
     return zlib.compress(text, level=1) if len(text) <= MAX_BYTES else None
 

@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class SubjectCounts:
-    """How many subjects of one kind two runs share.
+    """Numbers of subjects of one kind in two runs.
 
     Attributes:
         subjects: What they are called: items, pictures, storylines.
@@ -110,92 +110,103 @@ def compare(
         [asker.name for asker in store.askers()] for store in (a, b)
     )
     shared = {name: name for name in shared_askers(a, b)}
-    alike = shared or _other_settings(names_a, names_b)
-    if not alike:
+    names_in_b = shared or _other_settings(names_a, names_b)
+    if not names_in_b:
         raise ConfigError(
             f"the runs share no metric: {', '.join(names_a) or 'none'} against"
             f" {', '.join(names_b) or 'none'}"
         )
     if not (shared or allow_different):
         settings = "; ".join(
-            f"{name} against {other}" for name, other in alike.items()
+            f"{name} against {name_b}" for name, name_b in names_in_b.items()
         )
         raise ConfigError(
             f"the runs share a metric in other settings only: {settings}; compare anyway with"
             " --allow-different"
         )
     logs = manifest.read(a.folder).askers
-    askers = {name: logs[name] for name in alike if name in logs}
+    askers = {name: logs[name] for name in names_in_b if name in logs}
     chosen = {
         name: [*log.values, *log.corpus_values[:1]]
         for name, log in askers.items()
     }
     if values:
         chosen = manifest.choose_values(askers, values)
-        alike = {
-            name: other for name, other in alike.items() if chosen.get(name)
+        names_in_b = {
+            name: name_b
+            for name, name_b in names_in_b.items()
+            if chosen.get(name)
         }
-    kinds = {kind.name: kind for kind in map(a.kind_of, alike)}
+    kinds = {kind.name: kind for kind in map(a.kind_of, names_in_b)}
     subjects = {
-        name: _shared(a, b, kind, allow_different=allow_different)
+        name: _share_subjects(a, b, kind, allow_different=allow_different)
         for name, kind in kinds.items()
     }
     differences: list[Difference] = []
-    for name, other in alike.items():
-        made_a, made_b = a.signatures(name), b.signatures(other)
-        if made_a and made_b and made_a != made_b and not allow_different:
+    for name, name_b in names_in_b.items():
+        signatures_a, signatures_b = a.signatures(name), b.signatures(name_b)
+        if (
+            signatures_a
+            and signatures_b
+            and signatures_a != signatures_b
+            and not allow_different
+        ):
             raise ConfigError(
-                f"{name} was made in different ways: {' ; '.join(made_a)} in {a.folder},"
-                f" {' ; '.join(made_b)} in {b.folder}; compare anyway with --allow-different"
+                f"{name} was made in different ways: {' ; '.join(signatures_a)} in {a.folder},"
+                f" {' ; '.join(signatures_b)} in {b.folder}; compare anyway with --allow-different"
             )
         shared_subjects = subjects[a.kind_of(name).name]
         names_of_values = {value.name for value in chosen.get(name, ())}
         differences += [
-            one
-            for one in _differences(name, other, a, b, shared_subjects)
-            if not values or one.value in names_of_values
+            difference
+            for difference in _differences(name, name_b, a, b, shared_subjects)
+            if not values or difference.value in names_of_values
         ]
         differences += _whole_differences(
-            name, other, a, b, shared_subjects, names_of_values
+            name, name_b, a, b, shared_subjects, names_of_values
         )
     corrected = holm(
-        [one.paired.p_value for one in differences]
+        [difference.paired.p_value for difference in differences]
     )  # many are tested at once
     pairs = zip(differences, corrected, strict=True)
     return Comparison(
         differences=tuple(
-            replace(one, p_holm=p) for one, p in pairs if p is not None
+            replace(difference, p_holm=p)
+            for difference, p in pairs
+            if p is not None
         ),
-        counts=tuple(one.counts for one in subjects.values()),
+        counts=tuple(
+            kind_subjects.counts for kind_subjects in subjects.values()
+        ),
         cautions=tuple(filter(None, map(describe_incomplete, (a, b)))),
     )
 
 
 def shared_askers(a: Store, b: Store) -> list[str]:
-    """Names of what both runs asked, in the order of the first."""
-    there = {asker.name for asker in b.askers()}
-    return [asker.name for asker in a.askers() if asker.name in there]
+    """Return names of the askers that both runs have, in the order of the first."""
+    names_b = {asker.name for asker in b.askers()}
+    return [asker.name for asker in a.askers() if asker.name in names_b]
 
 
 def _other_settings(
-    names: Sequence[str], others: Sequence[str]
+    names_a: Sequence[str], names_b: Sequence[str]
 ) -> dict[str, str]:
     """Metrics that each run has once, in different settings, by their names in the first."""
     by_metric = [
-        Counter(name.partition("(")[0] for name in each)
-        for each in (names, others)
+        Counter(name.partition("(")[0] for name in run_names)
+        for run_names in (names_a, names_b)
     ]
     return {
-        name: other
-        for name in names
-        for other in others
-        if (metric := name.partition("(")[0]) == other.partition("(")[0]
+        name_a: name_b
+        for name_a in names_a
+        for name_b in names_b
+        if (metric := name_a.partition("(")[0]) == name_b.partition("(")[0]
         and by_metric[0][metric] == by_metric[1][metric] == 1
     }
 
 
 @dataclass(frozen=True)
-class _Shared:
+class _SharedSubjects:
     """The subjects of one kind that two runs share.
 
     Attributes:
@@ -225,16 +236,16 @@ def pair_runs(
 
 
 def paired_values(
-    a: Store, b: Store, value: str, metric: str, other: str = ""
+    a: Store, b: Store, value: str, metric: str, metric_b: str = ""
 ) -> dict[str, tuple[tuple[int, float], tuple[int, float]]]:
-    """By id in the first run, place and score in both runs of items with the value in both.
+    """Return by id in the first run (position, score) in each run, of items with both values.
 
     Args:
         a: The first run.
         b: The second run.
         value: Name of the value.
         metric: Name of the metric in the first run.
-        other: Its name in the second run; empty if it is the same.
+        metric_b: Its name in the second run; empty if it is the same.
     """
     first, second = (
         {
@@ -242,7 +253,7 @@ def paired_values(
             for place, values in store.values(name)
             if value in values
         }
-        for store, name in ((a, metric), (b, other or metric))
+        for store, name in ((a, metric), (b, metric_b or metric))
     )
     ids = {place: item.id for place, item in a.items()}
     return {
@@ -252,9 +263,9 @@ def paired_values(
     }
 
 
-def _shared(
+def _share_subjects(
     a: Store, b: Store, kind: SubjectKind[Any], *, allow_different: bool
-) -> _Shared:
+) -> _SharedSubjects:
     pairing = pair_runs(a, b, kind, allow_different=allow_different)
     n = len(pairing.common)
     counts = SubjectCounts(
@@ -265,65 +276,79 @@ def _shared(
         pairing.paired_by,
         pairing.note,
     )
-    return _Shared(counts, pairing.common, a.sources(pairing.n_a, kind))
+    return _SharedSubjects(
+        counts, pairing.common, a.sources(pairing.n_a, kind)
+    )
 
 
 def _differences(
-    name: str, other: str, a: Store, b: Store, shared: _Shared
+    name: str,
+    name_b: str,
+    a: Store,
+    b: Store,
+    shared_subjects: _SharedSubjects,
 ) -> Iterator[Difference]:
-    values_a, values_b = dict(a.values(name)), dict(b.values(other))
+    values_a, values_b = dict(a.values(name)), dict(b.values(name_b))
     pairs = [
-        (i, j) for i, j in shared.common if i in values_a and j in values_b
+        (i, j)
+        for i, j in shared_subjects.common
+        if i in values_a and j in values_b
     ]
     for value in dict.fromkeys(
         value for place, _ in pairs for value in values_a[place]
     ):
-        both = [
+        value_pairs = [
             (i, j)
             for i, j in pairs
             if value in values_a[i] and value in values_b[j]
         ]
-        if not both:
+        if not value_pairs:
             continue
-        clusters = [shared.sources[place] for place, _ in both]
-        first = [values_a[place][value] for place, _ in both]
-        second = [values_b[place][value] for _, place in both]
+        clusters = [shared_subjects.sources[place] for place, _ in value_pairs]
+        first = [values_a[place][value] for place, _ in value_pairs]
+        second = [values_b[place][value] for _, place in value_pairs]
         paired = stats.paired_difference(
             second, first, clusters=clusters, seed=SEED
         )
         mean_a, mean_b = (
             math.fsum(numbers) / len(numbers) for numbers in (first, second)
         )
-        yield Difference(name, value, mean_a, mean_b, paired, other=other)
+        yield Difference(name, value, mean_a, mean_b, paired, other=name_b)
 
 
 def _whole_differences(
     name: str,
-    other: str,
+    name_b: str,
     a: Store,
     b: Store,
-    shared: _Shared,
-    chosen: Collection[str],
+    shared_subjects: _SharedSubjects,
+    value_names: Collection[str],
 ) -> Iterator[Difference]:
-    """The differences of chosen values of the whole set, over subjects that both runs scored."""
+    """Yield differences of chosen values of the whole set, over subjects that both runs scored."""
     logs = (
         manifest.read(a.folder).askers.get(name),
-        manifest.read(b.folder).askers.get(other),
+        manifest.read(b.folder).askers.get(name_b),
     )
     values = []
     if logs[0] is not None and logs[1] is not None:
         values = [
-            value for value in logs[0].corpus_values if value.name in chosen
+            value
+            for value in logs[0].corpus_values
+            if value.name in value_names
         ]
     if not values:
         return
-    counts_a, counts_b = read_counts(a, name), read_counts(b, other)
+    counts_a, counts_b = read_counts(a, name), read_counts(b, name_b)
     pairs = [
-        (i, j) for i, j in shared.common if i in counts_a and j in counts_b
+        (i, j)
+        for i, j in shared_subjects.common
+        if i in counts_a and j in counts_b
     ]
     if not pairs or len(counts_a[pairs[0][0]]) != len(counts_b[pairs[0][1]]):
         return  # the data of the runs have other subsets
-    codes = cluster_codes([shared.sources[i] for i, _ in pairs], len(pairs))
+    codes = cluster_codes(
+        [shared_subjects.sources[i] for i, _ in pairs], len(pairs)
+    )
     first, second = (
         cluster_rows(codes, np.array(rows))
         for rows in (
@@ -338,5 +363,5 @@ def _whole_differences(
         if math.isfinite(mean_a) and math.isfinite(mean_b):
             paired = whole_difference(value, second, first, len(pairs))
             yield Difference(
-                name, info.name, mean_a, mean_b, paired, other=other
+                name, info.name, mean_a, mean_b, paired, other=name_b
             )

@@ -16,7 +16,7 @@ from beholder.base.spec import Spec, parse, tool
 from beholder.data.marks import SIDES
 from beholder.errors import ConfigError
 from beholder.records import Span
-from beholder.run.labels import Graded, Target, graded
+from beholder.run.labels import GradedText, Target, read_grades
 from beholder.run.store import Store
 from beholder.stats.corrected import (
     FEW_OF_CLASS,
@@ -72,113 +72,130 @@ _RATE_COLUMNS = (
 )
 
 _Labelled: TypeAlias = tuple[float, float | None, Hashable]
-"""What the judge says, the label, and the picture."""
+"""Grade of the judge, label (None without one) and picture."""
 _Judged: TypeAlias = dict[Hashable, _Labelled]
-"""These by text or picture."""
+"""Labelled grades by text or picture."""
 
 
 def labelled_tables(
-    run: Path, wanted: Sequence[Target]
+    run: Path, label_targets: Sequence[Target]
 ) -> tuple[list[Table], list[str]]:
-    """The corrected means of a run and the bias card of its judges; and what is missing."""
-    if not wanted:
+    """Return tables of corrected means and of biases of a run, and the problems met."""
+    if not label_targets:
         return [], []
     with Store.read(run) as store:
         tables, problems = corrected_tables(
-            [store], [[""] * store.n_subjects()], wanted
+            [store], [[""] * store.n_subjects()], label_targets
         )
-        return [*tables, bias_table(store, wanted)], problems
+        return [*tables, bias_table(store, label_targets)], problems
 
 
 def corrected_tables(
     runs: Sequence[Store],
     systems: Sequence[Sequence[str]],
-    wanted: Sequence[Target],
+    label_targets: Sequence[Target],
 ) -> tuple[list[Table], list[str]]:
-    """Means by judge alone, by labels alone and corrected, and rates of verdicts; what is missing.
+    """Return tables of means (judge, labels, corrected) and of rates of verdicts, and problems.
 
     Of several systems also the difference of each two, over the pictures that both describe.
 
     Args:
         runs: The runs.
         systems: Of each run, the system of each item; empty texts if there is one only.
-        wanted: Values with their labels.
+        label_targets: Values with their labels.
     """
+    # Per target: collect grades and labels of all runs, average them by picture, correct each
+    # system and each difference of two, then adjust the p values of all differences at once.
     rows: list[dict[str, Any]] = []
     rates: list[dict[str, Any]] = []
     problems: list[str] = []
     notes: dict[str, None] = {}
-    for target in wanted:
+    for target in label_targets:
         judged: dict[str, _Judged] = {}
         verdicts: dict[str, list[_Labelled]] = {}
-        used: set[tuple[str, str]] = set()
-        for number, (run, of) in enumerate(zip(runs, systems, strict=True)):
-            texts = list(graded(run, target))
-            marked: dict[int, list[float]] = {}
-            for place, verdict in _verdicts(run, target, texts):
-                verdicts.setdefault(of[place], []).append(verdict)
+        used_keys: set[tuple[str, str]] = set()
+        for number, (run, run_systems) in enumerate(
+            zip(runs, systems, strict=True)
+        ):
+            texts = list(read_grades(run, target))
+            marks_by_place: dict[int, list[float]] = {}
+            for place, verdict in _iterate_verdicts(run, target, texts):
+                verdicts.setdefault(run_systems[place], []).append(verdict)
                 if verdict[1] is not None:
-                    marked.setdefault(place, []).append(verdict[1])
-            for place, grade, given, source, item in texts:
+                    marks_by_place.setdefault(place, []).append(verdict[1])
+            for place, grade, text_label, source, item in texts:
                 # A rate of units is corrected by the share of the same units that people marked.
-                label = fmean(marked[place]) if place in marked else given
-                judged.setdefault(of[place], {})[number, place] = (
+                label = (
+                    fmean(marks_by_place[place])
+                    if place in marks_by_place
+                    else text_label
+                )
+                judged.setdefault(run_systems[place], {})[number, place] = (
                     grade,
                     label,
                     source,
                 )
-                used |= {(item.id, item.candidate), (item.id, "")}
-        if lost := len(target.labels.numbers.keys() - used):
+                # Labels may state the words of a text or its id alone.
+                used_keys |= {(item.id, item.candidate), (item.id, "")}
+        if n_unused := len(target.labels.numbers.keys() - used_keys):
             notes[
-                f"{lost} labels belong to no scored text: another id or other words"
+                f"{n_unused} labels belong to no scored text: another id or other words"
             ] = None
         pictures = {
-            system: _by_picture(texts) for system, texts in judged.items()
+            system: _average_pictures(texts)
+            for system, texts in judged.items()
         }
         pairs = {
-            f"{b} - {a}": _paired(pictures[a], pictures[b])
+            f"{b} - {a}": _subtract_pictures(pictures[a], pictures[b])
             for a, b in combinations(judged, 2)
         }
-        found: dict[str, CorrectedMean] = {}
+        corrected_means: dict[str, CorrectedMean] = {}
         for name, units in (judged | pairs).items():
             try:
-                found[name] = _corrected(units, notes)
+                corrected_means[name] = _correct_mean(units, notes)
             except ConfigError as error:
-                of_what = (
+                value_name = (
                     f"{target.metric}.{target.value}{name and f' of {name}'}"
                 )
                 problems.append(
-                    f"--labels: {of_what} is not corrected: {error}"
+                    f"--labels: {value_name} is not corrected: {error}"
                 )
-        chances = holm(
-            [one.p_value for name, one in found.items() if name in pairs]
+        # Only differences are tested.
+        p_values = holm(
+            [
+                mean.p_value
+                for name, mean in corrected_means.items()
+                if name in pairs
+            ]
         )
-        adjusted = dict(
+        corrected_p = dict(
             zip(
-                (name for name in found if name in pairs), chances, strict=True
+                (name for name in corrected_means if name in pairs),
+                p_values,
+                strict=True,
             )
         )
         rows += [
             {
                 "value": f"{target.metric}.{target.value}",
                 "of": name,
-                **asdict(one),
-                **interval_cells("labels", one.labels_interval),
-                **interval_cells("corrected", one.corrected_interval),
-                "p": adjusted.get(name),
-                "effective": one.n_effective
-                if math.isfinite(one.n_effective)
+                **asdict(mean),
+                **interval_cells("labels", mean.labels_interval),
+                **interval_cells("corrected", mean.corrected_interval),
+                "p": corrected_p.get(name),
+                "effective": mean.n_effective
+                if math.isfinite(mean.n_effective)
                 else None,
             }
-            for name, one in found.items()
+            for name, mean in corrected_means.items()
         ]
         rates += [
             {
                 "value": f"{target.metric}.{target.value}",
                 "of": name,
-                **_rate(given),
+                **_rate_cells(system_verdicts),
             }
-            for name, given in verdicts.items()
+            for name, system_verdicts in verdicts.items()
         ]
     if any(
         row["effective"] is not None and row["effective"] < row["n_labels"]
@@ -198,24 +215,26 @@ def corrected_tables(
     return [table for table in (means, of_verdicts) if table.rows], problems
 
 
-def _verdicts(
-    run: Store, target: Target, texts: Sequence[Graded]
+def _iterate_verdicts(
+    run: Store, target: Target, texts: Sequence[GradedText]
 ) -> Iterator[tuple[int, _Labelled]]:
-    """The place of each verdict, and it, if the value is a rate.
+    """Yield (position, verdict) of each unit or text if the value is a rate.
 
     Verdicts are on units, which most annotators marked or did not, if the labels are marks; else on
     texts, if grades and labels are all 1 or 0.
     """
     if target.labels.marks and target.value.endswith("_rate"):
-        named = target.value.removesuffix("_rate")
+        fault = target.value.removesuffix("_rate")
         side = next(
             side for label, side in SIDES if label == target.labels.name
         )
-        faults = (named,) if named in FAULTS else FAULTS
-        of = {place: (source, item) for place, _, _, source, item in texts}
+        faults = (fault,) if fault in FAULTS else FAULTS
+        texts_by_place = {
+            place: (source, item) for place, _, _, source, item in texts
+        }
         for place, units in run.units(target.metric):
-            source, item = of.get(place, (b"", None))
-            people = (
+            source, item = texts_by_place.get(place, (b"", None))
+            annotations = (
                 target.labels.marks.get((item.id, item.candidate), ())
                 if item
                 else ()
@@ -226,11 +245,16 @@ def _verdicts(
                     and unit.spans
                     and (unit.reference_index or 0) == 0
                 ):
-                    touched = [_overlap(unit.spans, spans) for spans in people]
-                    truth = float(fmean(touched) >= 0.5) if touched else None
+                    overlaps = [
+                        _overlap(unit.spans, spans) for spans in annotations
+                    ]
+                    truth = float(fmean(overlaps) >= 0.5) if overlaps else None
                     yield place, (float(unit.verdict in faults), truth, source)
     elif {0, 1}.issuperset(
-        x for _, *both, _, _ in texts for x in both if x is not None
+        number
+        for _, *numbers, _, _ in texts
+        for number in numbers
+        if number is not None
     ):
         yield from (
             (place, (grade, label, source))
@@ -238,44 +262,50 @@ def _verdicts(
         )
 
 
-def _rate(given: Sequence[_Labelled]) -> dict[str, Any]:
-    """The cells of a corrected rate."""
-    said, labels, pictures = zip(*given, strict=True)
+def _rate_cells(verdicts: Sequence[_Labelled]) -> dict[str, Any]:
+    """Return the cells of a corrected rate, with a reason if there is none."""
+    judged, labels, pictures = zip(*verdicts, strict=True)
     n_labels = sum(label is not None for label in labels)
-    cells = {"said": fmean(said), "n": len(given), "n_labels": n_labels}
+    cells = {"said": fmean(judged), "n": len(verdicts), "n_labels": n_labels}
     try:
-        found = corrected_share(labels, said, pictures)
+        share = corrected_share(labels, judged, pictures)
     except ConfigError as error:
         return cells | {"reason": f"not corrected: {error}"}
-    reason = "clipped to 0 to 1" if found.clipped else ""
+    reason = "clipped to 0 to 1" if share.clipped else ""
     return (
         cells
-        | asdict(found)
-        | interval_cells("rate", found.interval)
+        | asdict(share)
+        | interval_cells("rate", share.interval)
         | {"reason": reason}
     )
 
 
-def _by_picture(texts: _Judged) -> _Judged:
-    """Means of the texts of each picture: of those with a label if there are any."""
-    by = by_key(
+def _average_pictures(texts: _Judged) -> _Judged:
+    """Average the texts of each picture: those with a label, if any has one."""
+    pairs_by_picture = by_key(
         (picture, (grade, label)) for grade, label, picture in texts.values()
     )
-    found: _Judged = {}
-    for picture, pairs in by.items():
-        known = [(grade, label) for grade, label in pairs if label is not None]
-        label = fmean(label for _, label in known) if known else None
-        found[picture] = (
-            fmean(grade for grade, _ in known or pairs),
+    means: _Judged = {}
+    for picture, pairs in pairs_by_picture.items():
+        labelled_pairs = [
+            (grade, label) for grade, label in pairs if label is not None
+        ]
+        label = (
+            fmean(label for _, label in labelled_pairs)
+            if labelled_pairs
+            else None
+        )
+        means[picture] = (
+            fmean(grade for grade, _ in labelled_pairs or pairs),
             label,
             picture,
         )
-    return found
+    return means
 
 
-def _paired(a: _Judged, b: _Judged) -> _Judged:
-    """The second minus the first, of pictures for which both have a label or neither has one."""
-    found: _Judged = {}
+def _subtract_pictures(a: _Judged, b: _Judged) -> _Judged:
+    """Return ``b - a`` of each picture for which both have a label or neither has one."""
+    differences: _Judged = {}
     for picture in a.keys() & b.keys():
         (grade_a, label_a, _), (grade_b, label_b, _) = a[picture], b[picture]
         if (label_a is None) == (label_b is None):
@@ -284,66 +314,74 @@ def _paired(a: _Judged, b: _Judged) -> _Judged:
                 if label_a is None or label_b is None
                 else label_b - label_a
             )
-            found[picture] = (grade_b - grade_a, label, picture)
-    return found
+            differences[picture] = (grade_b - grade_a, label, picture)
+    return differences
 
 
-def _corrected(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
-    """The corrected mean; ConfigError says why there is none."""
+def _correct_mean(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
+    """Return the corrected mean and add to ``notes``.
+
+    Raises:
+        ConfigError: The data allow no correction.
+    """
     judged, labels, pictures = (
         zip(*units.values(), strict=True) if units else ((), (), ())
     )
-    found = corrected_mean(labels, judged, pictures)
-    if dropped := len(units) - found.n:
+    mean = corrected_mean(labels, judged, pictures)
+    if dropped := len(units) - mean.n:
         notes[
             f"{dropped} texts of labelled pictures have no label and are left out"
         ] = None
-    if found.n_pictures < FEW_PICTURES:
+    if mean.n_pictures < FEW_PICTURES:
         notes[
-            f"{found.n_pictures} labelled pictures: intervals of fewer than {FEW_PICTURES} may be"
+            f"{mean.n_pictures} labelled pictures: intervals of fewer than {FEW_PICTURES} may be"
             " too narrow"
         ] = None
-    said = Counter(label for label in labels if label is not None)
+    # Two values mean verdicts: an interval needs several of each class.
+    label_counts = Counter(label for label in labels if label is not None)
     if (
-        len(said) < 3
-        and min(said.values() if len(said) > 1 else [0]) < FEW_OF_CLASS
+        len(label_counts) < 3
+        and min(label_counts.values() if len(label_counts) > 1 else [0])
+        < FEW_OF_CLASS
     ):
         notes[
             f"of labels that have two values, fewer than {FEW_OF_CLASS} have one of them: their"
             " intervals may be too narrow"
         ] = None
-    return found
+    return mean
 
 
-def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
-    """What else than quality the metrics follow: length, place, authors; and why some is unknown.
+def bias_table(run: Store, label_targets: Sequence[Target]) -> Table:
+    """Return the table of biases of metrics (length, place, own texts), with reasons for gaps.
 
     A text is a judge's own if the row's ``system`` is the name of the judge's model.
 
     Args:
         run: The run.
-        wanted: Values with their labels.
+        label_targets: Values with their labels.
     """
     rows = []
-    for target in wanted:
-        known = [row for row in graded(run, target) if row[2] is not None]
-        judged = [grade for _, grade, *_ in known]
-        human = [label or 0.0 for _, _, label, *_ in known]
-        pictures = [picture for *_, picture, _ in known]
-        words = [len(item.candidate.split()) for *_, item in known]
+    for target in label_targets:
+        labelled_texts = [
+            row for row in read_grades(run, target) if row[2] is not None
+        ]
+        judged = [grade for _, grade, *_ in labelled_texts]
+        human = [label or 0.0 for _, _, label, *_ in labelled_texts]
+        pictures = [picture for *_, picture, _ in labelled_texts]
+        words = [len(item.candidate.split()) for *_, item in labelled_texts]
         entries = [
             length_bias(words, judged, human, pictures),
             *(
-                _places(run, target, known)
+                _measure_places(run, target, labelled_texts)
                 if target.labels.name == "mistakes"
                 else ()
             ),
-            _own_texts(known, _model(target.metric)),
+            _measure_own_texts(labelled_texts, _judge_model(target.metric)),
         ]
         scored = {"scored": f"{target.metric}.{target.value}"}
         rows += [
-            scored | asdict(one) | interval_cells("value", one.interval)
-            for one in entries
+            scored | asdict(bias) | interval_cells("value", bias.interval)
+            for bias in entries
         ]
     notes = (
         "0 is no bias; errors of the labels draw length towards its value without labels",
@@ -358,64 +396,80 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
     )
 
 
-def _own_texts(known: Sequence[Graded], model: str | None) -> Bias:
-    """How much more a judge overrates texts of its own model."""
+def _measure_own_texts(
+    labelled_texts: Sequence[GradedText], model: str | None
+) -> Bias:
+    """Return the excess by which a judge overrates texts of its own model."""
     if not model:
         return Bias(
             "own texts", None, None, 0, OWN_UNIT, "the metric asks no model"
         )
     gaps: dict[bytes, dict[bool, list[float]]] = {}
-    for _, grade, label, picture, item in known:
-        own = item.group.get("system", "").casefold() == model.casefold()
-        gaps.setdefault(picture, {}).setdefault(own, []).append(
+    for _, grade, label, picture, item in labelled_texts:
+        is_own = item.group.get("system", "").casefold() == model.casefold()
+        gaps.setdefault(picture, {}).setdefault(is_own, []).append(
             grade - (label or 0.0)
         )
-    both = [gap for gap in gaps.values() if len(gap) == 2]
-    own_gaps, others = (
-        [fmean(gap[own]) for gap in both] for own in (True, False)
+    # A picture tells own texts from others only if it has both.
+    complete_gaps = [gap for gap in gaps.values() if len(gap) == 2]
+    own_gaps, other_gaps = (
+        [fmean(gap[is_own]) for gap in complete_gaps]
+        for is_own in (True, False)
     )
-    return own_text_bias(own_gaps, others)
+    return own_text_bias(own_gaps, other_gaps)
 
 
-def _overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
-    """Whether a span of one list touches one of the other."""
-    return any(a < end and start < b for a, b in some for start, end in others)
+def _overlap(spans: Sequence[Span], other_spans: Sequence[Span]) -> bool:
+    """Return whether a span of one list overlaps one of the other."""
+    return any(
+        a < end and start < b for a, b in spans for start, end in other_spans
+    )
 
 
-def _places(
-    run: Store, target: Target, known: Sequence[Graded]
+def _measure_places(
+    run: Store, target: Target, labelled_texts: Sequence[GradedText]
 ) -> Iterator[Bias]:
-    """Whether a metric finds fault with wrong sentences, and with right ones, by their place."""
+    """Yield the bias by position for wrong and for right sentences.
+
+    A sentence is wrong if a human mark touches it; it counts if a unit with a fault touches it.
+    """
     splitter = RuleSplitter()
-    of_place = {place: (source, item) for place, _, _, source, item in known}
+    texts_by_place = {
+        place: (source, item) for place, _, _, source, item in labelled_texts
+    }
     rows: dict[bool, list[tuple[float, bool, bytes]]] = {True: [], False: []}
     for place, units in run.units(target.metric):
-        if place not in of_place:
+        if place not in texts_by_place:
             continue
-        source, item = of_place[place]
+        source, item = texts_by_place[place]
         marks = target.labels.marks.get((item.id, item.candidate))
         sentences = splitter.split(item.candidate)
+        # The first and the last sentence need different positions.
         if marks is None or len(sentences) < 2:
             continue
-        marked = [span for spans in marks for span in spans]
-        faulty = (
-            one
-            for one in units
-            if one.side == "candidate" and one.verdict in FAULTS
+        marked_spans = [span for spans in marks for span in spans]
+        faulty_units = (
+            unit
+            for unit in units
+            if unit.side == "candidate" and unit.verdict in FAULTS
         )
-        bad = [span for unit in faulty for span in unit.spans]
-        for number, one in enumerate(sentences):
-            wrong, found = (
-                _overlap([(one.start, one.end)], spans)
-                for spans in (marked, bad)
+        faulty_spans = [span for unit in faulty_units for span in unit.spans]
+        for number, sentence in enumerate(sentences):
+            is_wrong, is_faulty = (
+                _overlap([(sentence.start, sentence.end)], spans)
+                for spans in (marked_spans, faulty_spans)
             )
-            rows[wrong].append((number / (len(sentences) - 1), found, source))
-    for wrong, some in rows.items():
-        at, hits, of = zip(*some, strict=True) if some else ((), (), ())
-        yield place_bias(at, hits, of, wrong=wrong)
+            rows[is_wrong].append(
+                (number / (len(sentences) - 1), is_faulty, source)
+            )
+    for is_wrong, sentence_rows in rows.items():
+        places, hits, sources = (
+            zip(*sentence_rows, strict=True) if sentence_rows else ((), (), ())
+        )
+        yield place_bias(places, hits, sources, wrong=is_wrong)
 
 
-def _model(metric: str) -> str | None:
-    """The model of a metric's judge; None if it has none."""
+def _judge_model(metric: str) -> str | None:
+    """Return the model of a metric's judge; None if it has none."""
     judge = parse(metric).options.get("judge", "builtin")
     return tool(judge).argument if isinstance(judge, str | Spec) else None

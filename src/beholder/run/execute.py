@@ -70,10 +70,14 @@ class Scorer:
         self._tools: Tools | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _scorer, (tuple(self.askers), self.kind.name, self.make_tools)
+        return _build_scorer, (
+            tuple(self.askers),
+            self.kind.name,
+            self.make_tools,
+        )
 
     def __call__(self, tasks: Iterable[Task]) -> Encoded:
-        """The outcomes of a block, encoded.
+        """Evaluate a block of subjects and return its outcomes, encoded.
 
         Raises:
             ConfigError: A tool does not support the operation.
@@ -81,34 +85,34 @@ class Scorer:
         """
         jobs = [
             (position, subject, place)
-            for position, subject, open_ in tasks
-            for place in open_
+            for position, subject, asker_places in tasks
+            for place in asker_places
         ]
-        found = Encoded()
+        encoded = Encoded()
         for (position, _, place), outcome in zip(
             jobs, self.outcomes(jobs), strict=True
         ):
-            found.add(self._names[place], position, outcome)
-        return found
+            encoded.add(self._names[place], position, outcome)
+        return encoded
 
     def outcomes(self, jobs: Sequence[tuple[int, Any, int]]) -> list[Outcome]:
-        """The outcomes of jobs (position, subject, place of the asker), as records."""
+        """Evaluate jobs (position, subject, index of the asker); outcomes in order of the jobs."""
 
-        async def each() -> list[Outcome]:
+        async def ask_all() -> list[Outcome]:
             if self._tools is None:
                 self._tools = self.make_tools()
             tools = self._tools
-            asked = (
+            attempts = (
                 attempt(self.askers[place], subject, tools)
                 for _, subject, place in jobs
             )
-            return list(await asyncio.gather(*asked))
+            return list(await asyncio.gather(*attempts))
 
         with one_blas_thread():
-            return run_sync(each())
+            return run_sync(ask_all())
 
 
-def _scorer(
+def _build_scorer(
     askers: tuple[Asker[Any], ...], kind: str, make_tools: Callable[[], Tools]
 ) -> Scorer:
     return Scorer(
@@ -116,7 +120,7 @@ def _scorer(
     )  # kinds hold functions that cannot be pickled
 
 
-Put: TypeAlias = Callable[[Encoded], None]
+StoreOutcomes: TypeAlias = Callable[[Encoded], None]
 """Stores the outcomes of some jobs."""
 
 BLOCKS_A_WORKER = 32
@@ -133,7 +137,7 @@ WORTH_WORKERS = 400
 
 @dataclass(frozen=True)
 class Work:
-    """What to do, and with what.
+    """The open work of a run and what it is done with.
 
     Attributes:
         scorer: What is asked; a copy of it goes to each worker.
@@ -148,23 +152,23 @@ class Work:
     tools: Tools
 
     def are_cheap(self) -> bool:
-        """Whether every process can make all tools itself."""
+        """Return whether every process can make all tools itself."""
         return all(
-            self.tools.are_per_process(one.tool_specs())
-            for one in self.scorer.askers
+            self.tools.are_per_process(asker.tool_specs())
+            for asker in self.scorer.askers
         )
 
     def size_for(self, workers: int) -> int:
-        """Subjects of a block, where so many work."""
+        """Return the number of subjects of a block for that many workers."""
         n = int(self.open.any(axis=0).sum())
         return min(max(n // (BLOCKS_A_WORKER * workers), SMALLEST), LARGEST)
 
     def blocks(self, size: int = SMALLEST) -> Iterator[_Positions]:
-        """Positions with something to do, in order, each with what is open there."""
+        """Yield blocks of positions with an open job, in order, with the open jobs of each."""
         positions = np.flatnonzero(self.open.any(axis=0))
         for start in range(0, len(positions), size):
-            some = positions[start : start + size]
-            yield _Positions(some, self.open[:, some])
+            block_positions = positions[start : start + size]
+            yield _Positions(block_positions, self.open[:, block_positions])
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +179,7 @@ class _Positions:
     open: NDArray[np.bool_]
 
     def tasks(self, store: Store, scorer: Scorer) -> Iterator[Task]:
-        """The subjects themselves, with the places of the askers that are put to each."""
+        """Read the subjects; each comes with the indices of the askers that are open for it."""
         subjects = store.subjects(scorer.kind, self.positions.tolist())
         for (position, subject), column in zip(
             subjects, self.open.T, strict=True
@@ -184,13 +188,17 @@ class _Positions:
 
 
 def execute(
-    work: Work, put: Put, *, workers: int | None, concurrency: int
+    work: Work,
+    store_outcomes: StoreOutcomes,
+    *,
+    workers: int | None,
+    concurrency: int,
 ) -> None:
     """Do the open work and pass on its outcomes; may be interrupted at any time.
 
     Args:
         work: What to do.
-        put: Called in this process as outcomes arrive.
+        store_outcomes: Called in this process as outcomes arrive.
         workers: Worker processes; None decides from the number of jobs.
         concurrency: Subjects that wait for remote tools at once.
 
@@ -198,18 +206,21 @@ def execute(
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
+    # Below this number of jobs, starting processes takes longer than the work.
     if workers is None:
         workers = (
             os.cpu_count() or 1 if work.open.sum() >= WORTH_WORKERS else 1
         )
     if workers > 1 and work.are_cheap():
-        _in_processes(work, put, workers)
+        _execute_in_processes(work, store_outcomes, workers)
     else:
         with one_blas_thread():
-            run_sync(_in_coroutines(work, put, concurrency))
+            run_sync(_execute_in_coroutines(work, store_outcomes, concurrency))
 
 
-async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
+async def _execute_in_coroutines(
+    work: Work, store_outcomes: StoreOutcomes, concurrency: int
+) -> None:
     askers = work.scorer.askers
 
     def jobs() -> Iterator[tuple[int, Any, int]]:
@@ -219,39 +230,42 @@ async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
             ):
                 yield from ((position, subject, place) for place in places)
 
-    async def one(job: tuple[int, Any, int]) -> Encoded:
+    async def attempt_job(job: tuple[int, Any, int]) -> Encoded:
         position, subject, place = job
-        found = Encoded()
+        encoded = Encoded()
         outcome = await attempt(askers[place], subject, work.tools)
-        found.add(askers[place].name, position, outcome)
-        return found
+        encoded.add(askers[place].name, position, outcome)
+        return encoded
 
-    async for _, found in bounded(one, jobs(), concurrency):
-        put(found)
+    async for _, encoded in bounded(attempt_job, jobs(), concurrency):
+        store_outcomes(encoded)
 
 
-def _in_processes(work: Work, put: Put, workers: int) -> None:
+def _execute_in_processes(
+    work: Work, store_outcomes: StoreOutcomes, workers: int
+) -> None:
     blocks = work.blocks(work.size_for(workers))
     running: set[Future[Encoded]] = set()
     pool = ProcessPoolExecutor(
         workers,
-        mp_context=_context(),
+        mp_context=_worker_context(),
         initializer=_start_worker,
         initargs=(work.scorer, work.store.folder),
     )
     try:
         while True:
+            # Two blocks for each worker: one is worked on while the next is on its way.
             while (
                 len(running) < 2 * workers
                 and (block := next(blocks, None)) is not None
             ):
-                with starting(work.scorer.askers):
-                    running.add(pool.submit(_do, block))
+                with hide_script(work.scorer.askers):
+                    running.add(pool.submit(_run_block, block))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                put(future.result())
+                store_outcomes(future.result())
     except BrokenProcessPool as error:
         again = "run the same command again, with fewer --workers if memory was short"
         raise RunError(
@@ -262,8 +276,8 @@ def _in_processes(work: Work, put: Put, workers: int) -> None:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _context() -> BaseContext:
-    """How workers are started: on Linux as copies of a process that has our modules already.
+def _worker_context() -> BaseContext:
+    """Return the start method of workers: on Linux, copies of a process with our modules loaded.
 
     A worker is ready after 0.03 s (BLEU) to 0.35 s (PoSh) of processor time instead of 0.5 to 1.5.
     The process that is copied has run no thread and no model, which do not survive a copy;
@@ -272,25 +286,28 @@ def _context() -> BaseContext:
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    ours = [name for name in sys.modules if name.startswith("beholder.")]
-    context.set_forkserver_preload(ours)
+    module_names = [
+        name for name in sys.modules if name.startswith("beholder.")
+    ]
+    context.set_forkserver_preload(module_names)
     return context
 
 
-_held = ExitStack()
-"""What a worker process holds open."""
+_worker_resources = ExitStack()
+"""Keeps the store of a worker process open until the process ends."""
 _work: Callable[[_Positions], Encoded] | None = None
 
 
 def _start_worker(scorer: Scorer, folder: Path) -> None:
     global _work  # one worker process serves one run
     end_with_parent()
-    store = _held.enter_context(Store.read(folder))
+    store = _worker_resources.enter_context(Store.read(folder))
     _work = lambda block: scorer(block.tasks(store, scorer))  # noqa: E731
 
 
 def end_with_parent() -> None:
     """Have this worker process end when its parent does, and leave Ctrl-C to the parent."""
+    # The terminal sends Ctrl-C to all processes; the parent lets blocks under way finish.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
@@ -302,39 +319,43 @@ def _die_with_parent() -> None:
         os._exit(1)  # killed without a word: no one is left to take a result
 
 
-def _do(block: _Positions) -> Encoded:
+def _run_block(block: _Positions) -> Encoded:
     assert _work is not None
     return _work(block)
 
 
 _SCRIPT = "__main__"
-_AGAIN = "put what the script does under `if __name__ == '__main__':`, since each worker runs it"
+_GUARD_ADVICE = (
+    "put what the script does under `if __name__ == '__main__':`, since each"
+    " worker runs it"
+)
 
 
 def needs_script(askers: Iterable[Asker[Any]]) -> bool:
-    """Whether workers must import the caller's script."""
+    """Return whether workers must import the caller's script."""
     return bool(Registry.of_script) or any(
-        type(one).__module__ == _SCRIPT for one in askers
+        type(asker).__module__ == _SCRIPT for asker in askers
     )
 
 
 def remedy(askers: Iterable[Asker[Any]], otherwise: str) -> str:
-    """What to do about a worker that died."""
-    named = getattr(sys.modules[_SCRIPT], "__file__", None) is not None
+    """Return advice for the user after a worker died."""
+    has_file = getattr(sys.modules[_SCRIPT], "__file__", None) is not None
     return (
-        f"{_AGAIN}; {otherwise}"
-        if named and needs_script(askers)
+        f"{_GUARD_ADVICE}; {otherwise}"
+        if has_file and needs_script(askers)
         else otherwise
     )
 
 
 @contextmanager
-def starting(askers: Iterable[Asker[Any]]) -> Iterator[None]:
+def hide_script(askers: Iterable[Asker[Any]]) -> Iterator[None]:
     """Hide the script from processes that are started meanwhile, unless they need it."""
     script = sys.modules[_SCRIPT]
     if needs_script(askers):
         yield
         return
+    # multiprocessing imports the parent's script by these two attributes of its main module.
     names = ("__file__", "__spec__")
     hidden: dict[str, Any] = {
         k: vars(script).pop(k) for k in names if k in vars(script)

@@ -31,7 +31,7 @@ SCORES, UNITS = "scores.parquet", "units.parquet"
 UNIT_SCHEMA = named_schema("units")
 
 
-_PLAIN = (
+_PLAIN_FIELDS = (
     "side",
     "reference_index",
     "kind",
@@ -40,14 +40,14 @@ _PLAIN = (
     "verdict",
     "spans",
 )
-_OF_UNITS = (*_PLAIN, "detail")
-_fields_of = itemgetter(*_OF_UNITS)
+_UNIT_FIELDS = (*_PLAIN_FIELDS, "detail")
+_get_unit_fields = itemgetter(*_UNIT_FIELDS)
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True)
 class SubjectLabels:
-    """How subjects are called and grouped.
+    """Ids and groups of subjects, as columns.
 
     Attributes:
         ids: Id per position.
@@ -61,75 +61,80 @@ class SubjectLabels:
     def of(
         cls, kind: SubjectKind[Any], subjects: Iterable[Any]
     ) -> SubjectLabels:
-        """The labels of subjects of one kind, in order."""
+        """Collect the labels of subjects of one kind, in order."""
         ids: list[str] = []
         groups: dict[str, list[str | None]] = {}
         for place, subject in enumerate(subjects):
             ids.append(kind.id(subject))
-            found = kind.group(subject)
-            for key in found.keys() - groups.keys():
+            group = kind.group(subject)
+            # A column that starts late is null for the subjects before.
+            for key in group.keys() - groups.keys():
                 groups[key] = [None] * place
             for key, column in groups.items():
-                column.append(found.get(key))
+                column.append(group.get(key))
         columns = {
             key: pa.array(groups[key], pa.string()) for key in sorted(groups)
         }
         return cls(pa.array(ids, pa.string()), columns)
 
 
-def export(store: Store, asked: Sequence[ScheduledAsker]) -> None:
+def export(store: Store, schedule: Sequence[ScheduledAsker]) -> None:
     """Write both tables of a run into its folder, whole or not at all.
 
     Args:
         store: The run's store.
-        asked: What to write.
+        schedule: What to write.
     """
-    kinds = {one.kind.name: (one.kind, one.n) for one in asked}
+    kinds = {entry.kind.name: (entry.kind, entry.n) for entry in schedule}
     labels = {
         name: SubjectLabels.of(
             kind, (subject for _, subject in islice(store.subjects(kind), n))
         )
         for name, (kind, n) in kinds.items()
     }
-    schema = score_schema(key for one in labels.values() for key in one.groups)
+    schema = score_schema(
+        key
+        for subject_labels in labels.values()
+        for key in subject_labels.groups
+    )
     scores = (
         table
-        for one in asked
+        for entry in schedule
         for table in score_tables(
-            one.name,
-            read_columns(store, one.name, one.n),
-            labels[one.kind.name],
+            entry.name,
+            read_columns(store, entry.name, entry.n),
+            labels[entry.kind.name],
             schema,
         )
     )
-    _write(store.folder / SCORES, schema, scores)
+    _write_tables(store.folder / SCORES, schema, scores)
     units = (
         table
-        for one in asked
+        for entry in schedule
         for table in unit_tables(
-            one.name,
-            store.unit_fields(one.name, one.n),
-            labels[one.kind.name].ids,
+            entry.name,
+            store.unit_fields(entry.name, entry.n),
+            labels[entry.kind.name].ids,
         )
     )
-    with _without_collector():
-        _write(store.folder / UNITS, UNIT_SCHEMA, units)
+    with _pause_collector():
+        _write_tables(store.folder / UNITS, UNIT_SCHEMA, units)
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
-    """Python looks for no circles meanwhile: units hold none, and looking took half of the time."""
-    looked = gc.isenabled()
+def _pause_collector() -> Iterator[None]:
+    """Pause the garbage collector: units contain no cycles, and its search took half the time."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if looked:
+        if was_enabled:
             gc.enable()
 
 
-def tables_stand(folder: Path) -> bool:
-    """Whether both tables of a run are there and whole enough to be opened."""
+def are_tables_readable(folder: Path) -> bool:
+    """Return whether both tables of a run exist and can be opened."""
     for name in (SCORES, UNITS):
         if not (folder / name).is_file():  # a pipe would be waited for
             return False
@@ -154,7 +159,7 @@ def score_tables(
     labels: SubjectLabels,
     schema: pa.Schema,
 ) -> Iterator[pa.Table]:
-    """Rows of ``scores.parquet``: per subject, in order, one per value or the one of its failure.
+    """Yield rows of ``scores.parquet``: per subject, in order, one per value or one for a failure.
 
     Args:
         metric: Canonical name of the asker.
@@ -166,51 +171,65 @@ def score_tables(
         A table per some thousand subjects.
     """
     names = pa.array([*columns.values, None], pa.string())
-    failed = np.fromiter(columns.failures, np.int64, len(columns.failures))
-    last = max([-1, *columns.positions[-1:], *failed[-1:]])
+    failed_positions = np.fromiter(
+        columns.failures, np.int64, len(columns.failures)
+    )
+    last = max([-1, *columns.positions[-1:], *failed_positions[-1:]])
     for start in range(0, int(last) + 1, _SUBJECTS_AT_ONCE):
         low, high = np.searchsorted(
             columns.positions, (start, start + _SUBJECTS_AT_ONCE)
         )
         first, end = np.searchsorted(
-            failed, (start, start + _SUBJECTS_AT_ONCE)
+            failed_positions, (start, start + _SUBJECTS_AT_ONCE)
         )
         cells = [column[low:high] for column in columns.values.values()]
         values = (
             np.stack(cells, axis=1) if cells else np.zeros((high - low, 0))
         )
+        # Scores come first and failures behind them; ``order`` merges both by position.
         row, name = np.nonzero(np.isfinite(values))
-        lost = failed[first:end]
-        place = np.concatenate([columns.positions[low:high][row], lost])
-        order = np.argsort(place, kind="stable")
+        block_failures = failed_positions[first:end]
+        positions = np.concatenate(
+            [columns.positions[low:high][row], block_failures]
+        )
+        order = np.argsort(positions, kind="stable")
         scored = order < len(row)
-        at = pa.array(place[order])
-        reasons = [columns.failures[int(position)] for position in lost]
-        said = np.concatenate([name, np.full(len(lost), len(cells))])[order]
-        number = np.concatenate([values[row, name], np.zeros(len(lost))])[
-            order
+        subject_positions = pa.array(positions[order])
+        # Nulls: failures take the last name (None), scores the last reason (None).
+        reasons = [
+            columns.failures[int(position)] for position in block_failures
         ]
-        why = np.concatenate(
-            [np.full(len(row), len(lost)), np.arange(len(lost))]
+        name_indices = np.concatenate(
+            [name, np.full(len(block_failures), len(cells))]
         )[order]
-        found = {
-            "item": labels.ids.take(at),
+        numbers = np.concatenate(
+            [values[row, name], np.zeros(len(block_failures))]
+        )[order]
+        reason_indices = np.concatenate(
+            [
+                np.full(len(row), len(block_failures)),
+                np.arange(len(block_failures)),
+            ]
+        )[order]
+        table_columns = {
+            "item": labels.ids.take(subject_positions),
             "metric": pa.repeat(metric, len(order)),
-            "name": names.take(pa.array(said)),
-            "value": pa.array(number, mask=~scored),
+            "name": names.take(pa.array(name_indices)),
+            "value": pa.array(numbers, mask=~scored),
             "status": pa.array(["failed", "scored"]).take(
                 pa.array(scored.astype(np.int8))
             ),
             "reason": pa.array([*reasons, None], pa.string()).take(
-                pa.array(why)
+                pa.array(reason_indices)
             ),
         } | {
-            f"group.{key}": column.take(at)
+            f"group.{key}": column.take(subject_positions)
             for key, column in labels.groups.items()
         }
-        nothing = pa.nulls(len(order), pa.string())
+        nulls = pa.nulls(len(order), pa.string())
         yield pa.table(
-            [found.get(key, nothing) for key in schema.names], schema=schema
+            [table_columns.get(key, nulls) for key in schema.names],
+            schema=schema,
         )
 
 
@@ -219,7 +238,7 @@ def unit_tables(
     found: Iterable[tuple[int, list[Mapping[str, Any]]]],
     ids: pa.Array,
 ) -> Iterator[pa.Table]:
-    """Rows of ``units.parquet``, in order of subjects.
+    """Yield rows of ``units.parquet``, in order of subjects.
 
     Args:
         metric: Canonical name of the asker.
@@ -229,16 +248,16 @@ def unit_tables(
     Yields:
         A table per some ten thousand units.
     """
-    for places, units in _chunks(found):
-        by_field = zip(*map(_fields_of, units), strict=True)
+    for places, units in _split_chunks(found):
+        by_field = zip(*map(_get_unit_fields, units), strict=True)
         columns: dict[str, tuple[Any, ...]] = dict(
-            zip(_OF_UNITS, by_field, strict=True)
+            zip(_UNIT_FIELDS, by_field, strict=True)
         )
-        made = {
+        arrays = {
             name: pa.array(columns[name], UNIT_SCHEMA.field(name).type)
-            for name in _PLAIN
+            for name in _PLAIN_FIELDS
         }
-        made |= {
+        arrays |= {
             "item": ids.take(pa.array(places, pa.int64())),
             "metric": pa.repeat(metric, len(units)),
             "detail": pa.array(
@@ -246,26 +265,28 @@ def unit_tables(
             ),
         }
         yield pa.table(
-            [made[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA
+            [arrays[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA
         )
 
 
-def _chunks(
-    found: Iterable[tuple[int, list[Mapping[str, Any]]]],
+def _split_chunks(
+    positioned_units: Iterable[tuple[int, list[Mapping[str, Any]]]],
 ) -> Iterator[tuple[list[int], list[Mapping[str, Any]]]]:
-    places: list[int] = []
-    gathered: list[Mapping[str, Any]] = []
-    for position, units in found:
-        places += [position] * len(units)
-        gathered += units
-        if len(gathered) >= _UNITS_AT_ONCE:
-            yield places, gathered
-            places, gathered = [], []
-    if gathered:
-        yield places, gathered
+    positions: list[int] = []
+    chunk_units: list[Mapping[str, Any]] = []
+    for position, units in positioned_units:
+        positions += [position] * len(units)
+        chunk_units += units
+        if len(chunk_units) >= _UNITS_AT_ONCE:
+            yield positions, chunk_units
+            positions, chunk_units = [], []
+    if chunk_units:
+        yield positions, chunk_units
 
 
-def _write(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+def _write_tables(
+    path: Path, schema: pa.Schema, tables: Iterable[pa.Table]
+) -> None:
     with (
         replacing(path) as unfinished,
         pq.ParquetWriter(unfinished, schema, compression="zstd") as writer,

@@ -24,7 +24,7 @@ from beholder.records import ItemScore
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker
 
-_BESIDE_A_FILM = frozenset({".vtt", ".srt"})
+_TIMED_TEXT_SUFFIXES = frozenset({".vtt", ".srt"})
 """Files whose rows name the film that lies beside them."""
 
 
@@ -43,14 +43,14 @@ class Input:
     how: tuple[str, ...] = ()
 
     def key(self) -> str | None:
-        """SHA-256 of the bytes, the options and our version; size and date would prove nothing.
+        """Return SHA-256 of the bytes, the options and our version; size and date prove nothing.
 
         None if bytes do not determine the rows, or if a file cannot be read. Reading may look at
         other files: for the length of films (``frames``), for the film beside a timed text, for
         where links lead (``media_root``).
         """
         rows = self.rows
-        timed = _BESIDE_A_FILM.intersection(
+        timed = _TIMED_TEXT_SUFFIXES.intersection(
             suffix.lower() for suffix in self.path.suffixes
         )
         if (
@@ -59,7 +59,7 @@ class Input:
             or isinstance(rows.frames, int)
         ):
             return None
-        found = hashlib.sha256(
+        hasher = hashlib.sha256(
             repr((astuple(rows), __version__, *self.how)).encode("utf-8")
         )
         for path in filter(None, (self.path, rows.references_from)):
@@ -68,8 +68,8 @@ class Input:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
             except OSError:  # a folder, a name on the hub
                 return None
-            found.update(repr((path.suffixes, digest)).encode("utf-8"))
-        return found.hexdigest()
+            hasher.update(repr((path.suffixes, digest)).encode("utf-8"))
+        return hasher.hexdigest()
 
 
 def root_of(source: str) -> Path:
@@ -82,16 +82,16 @@ def rebased(image: str, root: Path, folder: Path) -> str:
     """Return an image path relative to another folder; absolute if it is outside of it."""
     if "://" in image:
         return image
-    whole = Path(os.path.normpath((root / image).absolute()))
+    absolute_path = Path(os.path.normpath((root / image).absolute()))
     base = Path(os.path.normpath(folder.absolute()))
     return (
-        whole.relative_to(base).as_posix()
-        if whole.is_relative_to(base)
-        else str(whole)
+        absolute_path.relative_to(base).as_posix()
+        if absolute_path.is_relative_to(base)
+        else str(absolute_path)
     )
 
 
-WHOLE = 64 * 2**20
+MAX_WHOLE_BYTES = 64 * 2**20
 """Bytes up to which a file is hashed whole: nearly every picture. Of a larger one, a film, the size
 and ``BLOCKS`` evenly spaced blocks are hashed; cutting a film or encoding it again moves them."""
 
@@ -100,23 +100,27 @@ BLOCKS, BLOCK = 256, 65_536
 MISSING = ""
 """Hash of a file that cannot be read."""
 
-_KEPT = "pictures"
-_AT_ONCE = 100_000
+_STATE_NAME = "pictures"
+_NAMES_A_PIECE = 100_000
 
 
 def fingerprint(path: Path) -> str:
-    """Hash of a file, see ``WHOLE``; ``MISSING`` if it cannot be read (opening it reports why)."""
+    """Return the hash of a file, or ``MISSING`` if it cannot be read (opening it reports why).
+
+    A file above ``MAX_WHOLE_BYTES`` is hashed by its size and evenly spaced blocks.
+    """
     try:
         with regular(path, MAX_BYTES) as file:
             size = file.seek(0, 2)
             file.seek(0)
-            if size <= WHOLE:
+            if size <= MAX_WHOLE_BYTES:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-            found = hashlib.sha256(str(size).encode("ascii"))
+            # A film of gigabytes: blocks from its first to its last byte.
+            hasher = hashlib.sha256(str(size).encode("ascii"))
             for number in range(BLOCKS):
                 file.seek((size - BLOCK) * number // (BLOCKS - 1))
-                found.update(file.read(BLOCK))
-            return found.hexdigest()
+                hasher.update(file.read(BLOCK))
+            return hasher.hexdigest()
     except ItemError:
         return MISSING
 
@@ -124,99 +128,116 @@ def fingerprint(path: Path) -> str:
 def check_pictures(
     store: Store,
     folder: Path,
-    asked: Iterable[ScheduledAsker],
+    schedule: Iterable[ScheduledAsker],
     shared: Mapping[str, Iterable[str]],
 ) -> None:
-    """Compare the pictures of what looks at them with those of earlier starts, and note new ones.
+    """Compare the pictures of metrics that see them with those of earlier starts; store new hashes.
 
-    A failure over a picture that has changed is forgotten, so that it is tried again, and so are
-    all outcomes of what is renewed.
+    A failure over a picture that has changed is deleted, so that it is tried again, and so are
+    all outcomes of askers with ``renew``.
 
     Args:
         store: The run.
         folder: What names of pictures are relative to.
-        asked: What is asked.
+        schedule: What is asked.
         shared: By name of what is asked, pictures on which all of its outcomes depend.
 
     Raises:
         RunError: A score was made of a picture that has changed since.
     """
-    looking = [one for one in asked if one.asker.looks]
-    shown = {
-        one.name: _shown(store, one, shared.get(one.name, ()))
-        for one in looking
+    looking_entries = [entry for entry in schedule if entry.asker.looks]
+    pictures_by_asker = {
+        entry.name: _list_pictures(store, entry, shared.get(entry.name, ()))
+        for entry in looking_entries
     }
     names = {
         name
-        for positions in shown.values()
-        for at in positions.values()
-        for name in at
+        for positions in pictures_by_asker.values()
+        for files in positions.values()
+        for name in files
     }
-    known = {
+    stored_digests = {
         name: digest
-        for piece in _pieces(store)
+        for piece in _read_pieces(store)
         for name, digest in piece.items()
     }
-    now = {name: fingerprint(_file(folder, name)) for name in sorted(names)}
+    current_digests = {
+        name: fingerprint(_locate_picture(folder, name))
+        for name in sorted(names)
+    }
     changed = {
         name
-        for name, digest in now.items()
-        if digest != MISSING and known.get(name, digest) != digest
+        for name, digest in current_digests.items()
+        if digest != MISSING and stored_digests.get(name, digest) != digest
     }
-    for one in looking:
-        again = {
-            at
-            for at, own in shown[one.name].items()
-            if changed.intersection(own)
+    # A score of a changed picture cannot be repaired here; a failure can, by another try.
+    for entry in looking_entries:
+        changed_positions = {
+            position
+            for position, files in pictures_by_asker[entry.name].items()
+            if changed.intersection(files)
         }
-        for at in sorted(() if one.renew else again):
-            if isinstance(store.score(one.name, at), ItemScore):
-                name = min(changed.intersection(shown[one.name][at]))
+        for position in sorted(() if entry.renew else changed_positions):
+            if isinstance(store.score(entry.name, position), ItemScore):
+                name = min(
+                    changed.intersection(
+                        pictures_by_asker[entry.name][position]
+                    )
+                )
                 raise RunError(
-                    f"{store.folder} holds scores of {one.name} made of another picture {name!r}:"
+                    f"{store.folder} holds scores of {entry.name} made of another picture {name!r}:"
                     " the file has changed since; choose another run directory with -o"
                 )
-        if again:
-            store.keep_only(one.name, set(range(one.n)) - again)
-    fresh = {n: d for n, d in now.items() if n in changed or n not in known}
-    _keep(store, fresh)
+        if changed_positions:
+            store.keep_only(
+                entry.name, set(range(entry.n)) - changed_positions
+            )
+    new_digests = {
+        n: d
+        for n, d in current_digests.items()
+        if n in changed or n not in stored_digests
+    }
+    _store_digests(store, new_digests)
 
 
-def _shown(
-    store: Store, asked: ScheduledAsker, shared: Iterable[str]
+def _list_pictures(
+    store: Store, entry: ScheduledAsker, shared: Iterable[str]
 ) -> dict[int, frozenset[str]]:
-    """Files of the pictures on which the outcome of each subject depends, by position."""
-    every = _files(shared)
-    subjects = islice(store.subjects(asked.kind), asked.n)
+    """Return by position the picture files on which the outcome of each subject depends."""
+    shared_files = _resolve_names(shared)
+    subjects = islice(store.subjects(entry.kind), entry.n)
     return {
-        at: every | _files(asked.kind.pictures(subject))
-        for at, subject in subjects
+        position: shared_files | _resolve_names(entry.kind.pictures(subject))
+        for position, subject in subjects
     }
 
 
-def _files(names: Iterable[str]) -> frozenset[str]:
+def _resolve_names(names: Iterable[str]) -> frozenset[str]:
     return frozenset(str(file_of(Path(name))) for name in names)
 
 
-def _file(folder: Path, name: str) -> Path:
+def _locate_picture(folder: Path, name: str) -> Path:
     try:
         return inside(folder, name)
     except ItemError:  # opening it reports why
         return folder / "\0"
 
 
-def _pieces(store: Store) -> Iterator[dict[str, str]]:
-    """What was noted, in pieces; later ones count."""
+def _read_pieces(store: Store) -> Iterator[dict[str, str]]:
+    """Yield the stored hashes by name, in pieces; later pieces replace earlier ones."""
     number = 0
-    while (piece := store.state(_KEPT, str(number), dict)) is not None:
+    while (piece := store.state(_STATE_NAME, str(number), dict)) is not None:
         yield piece
         number += 1
 
 
-def _keep(store: Store, fresh: Mapping[str, str]) -> None:
-    names = sorted(fresh)
-    number = sum(1 for _ in _pieces(store))
-    for start in range(0, len(names), _AT_ONCE):
-        piece = {name: fresh[name] for name in names[start : start + _AT_ONCE]}
-        store.add_state(_KEPT, str(number), piece)
+def _store_digests(store: Store, new_digests: Mapping[str, str]) -> None:
+    names = sorted(new_digests)
+    number = sum(1 for _ in _read_pieces(store))
+    for start in range(0, len(names), _NAMES_A_PIECE):
+        piece = {
+            name: new_digests[name]
+            for name in names[start : start + _NAMES_A_PIECE]
+        }
+        store.add_state(_STATE_NAME, str(number), piece)
         number += 1

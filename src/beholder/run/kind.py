@@ -241,7 +241,7 @@ def run(
             f"runs of the kind {run_kind.name!r} work on this machine only; leave the engine out"
         )
     options = {"given": given, "notes": notes, "engine": engine}
-    result: R = load(run_kind.run)(config, progress, **_named(options))
+    result: R = load(run_kind.run)(config, progress, **_drop_missing(options))
     return result
 
 
@@ -267,10 +267,10 @@ def plan(
     """
     run_kind = kind_named(kind) if isinstance(kind, str) else kind
     options = {"given": given, "notes": notes}
-    run_plan: RunPlan = load(run_kind.plan)(config, **_named(options))
+    run_plan: RunPlan = load(run_kind.plan)(config, **_drop_missing(options))
     return run_plan
 
 
-def _named(options: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_missing(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are given: a kind may not take the others."""
     return {k: v for k, v in options.items() if v is not None}

@@ -34,7 +34,7 @@ Value: TypeAlias = ValueInfo | ValueLog
 
 @dataclass(frozen=True)
 class Labels:
-    """What people say of texts.
+    """Human labels of texts under one name.
 
     Attributes:
         name: The judgment they are from.
@@ -46,8 +46,8 @@ class Labels:
     numbers: Mapping[tuple[str, str], float]
     marks: Mapping[tuple[str, str], Sequence[Sequence[Span]]]
 
-    def of(self, item: Item) -> float | None:
-        """The label of a text; None without one."""
+    def number_for(self, item: Item) -> float | None:
+        """Return the label of a text, by id and words, else by id alone; None without one."""
         return self.numbers.get(
             (item.id, item.candidate), self.numbers.get((item.id, ""))
         )
@@ -56,7 +56,7 @@ class Labels:
 def with_labels(
     items: Sequence[Item], paths: Sequence[Path], chosen: Sequence[str] = ()
 ) -> list[Item]:
-    """Items with the judgments of other files beside their own, found by id and words.
+    """Return items with the judgments of other files beside their own, matched by id and words.
 
     Args:
         items: The items.
@@ -66,14 +66,15 @@ def with_labels(
     Raises:
         DataError: A row or an answer is wrong.
     """
-    given = {
-        (one.id, one.candidate): one.judgments for one in _rows(paths, chosen)
+    judgments_by_text = {
+        (item.id, item.candidate): item.judgments
+        for item in _read_rows(paths, chosen)
     }
     return [
         replace(item, judgments={**item.judgments, **more})
         if (
-            more := given.get(
-                (item.id, item.candidate), given.get((item.id, ""))
+            more := judgments_by_text.get(
+                (item.id, item.candidate), judgments_by_text.get((item.id, ""))
             )
         )
         else item
@@ -81,7 +82,7 @@ def with_labels(
     ]
 
 
-def _rows(
+def _read_rows(
     paths: Sequence[Path],
     chosen: Sequence[str],
     notes: list[str] | None = None,
@@ -98,9 +99,9 @@ def _rows(
         check_answers(columns, chosen, len(items))
         if notes is not None:
             notes += [
-                str(one)
-                for one in columns.values()
-                if one.name in (chosen or columns)
+                str(column)
+                for column in columns.values()
+                if column.name in (chosen or columns)
             ]
         yield from items
 
@@ -133,7 +134,7 @@ def targets(
     problems: list[str] | None = None,
     notes: list[str] | None = None,
 ) -> list[Target]:
-    """The values that labels correct, before anything is scored.
+    """Match labels with the values that they correct, before anything is scored.
 
     Args:
         paths: Data files with ``judgments``, such as ``annotate export`` writes; rows without the
@@ -153,67 +154,76 @@ def targets(
     """
     if not paths:
         return []
-    items = list(_rows(paths, [_label_name(text) for text in chosen], notes))
+    items = list(
+        _read_rows(paths, [_label_name(text) for text in chosen], notes)
+    )
     where = f"--labels {', '.join(map(str, paths))}"
     names = sorted({name for item in items for name in item.judgments})
     if not chosen and len(names) == 1:
         chosen = names
-    made = []
+    label_targets = []
     for text in chosen or [""]:
-        named, _, label = text.rpartition("=")
+        value_text, _, label = text.rpartition("=")
         scale = ""
         if label not in names:
             label, _, scale = label.partition("@")
         if label not in names:
-            there = ", ".join(names) or "there are none"
+            listing = ", ".join(names) or "there are none"
             raise ConfigError(
-                f"{where}: name one of its judgments with --label: {there}"
+                f"{where}: name one of its judgments with --label: {listing}"
             )
-        labels = _read(items, label)
+        labels = _collect_labels(items, label)
         if len(labels.numbers) < LEAST_PICTURES:
             raise ConfigError(
                 f"{where}: {len(labels.numbers)} rows have a number for {label!r}; at least"
                 f" {LEAST_PICTURES} are needed"
             )
-        for metric, value in _values(named, scored):
+        for metric, value in _match_values(value_text, scored):
             low = -math.inf if value.low is None else value.low
             high = math.inf if value.high is None else value.high
-            own = _scaled(labels, scale, low, high) if scale else labels
-            off = next(
-                (v for v in own.numbers.values() if not low <= v <= high), None
+            value_labels = (
+                _scale_labels(labels, scale, low, high) if scale else labels
             )
-            if off is None:
-                made.append(Target(metric, value.name, own))
+            outlier = next(
+                (
+                    number
+                    for number in value_labels.numbers.values()
+                    if not low <= number <= high
+                ),
+                None,
+            )
+            if outlier is None:
+                label_targets.append(Target(metric, value.name, value_labels))
                 continue
             reason = (
-                f"{where}: {label!r} has the value {off:g}, and {metric}.{value.name} is from"
+                f"{where}: {label!r} has the value {outlier:g}, and {metric}.{value.name} is from"
                 f" {low:g} to {high:g}; if the labels have a scale of their own, name its ends:"
                 f" --label {label}@1..10"
             )
             if problems is None:
                 raise ConfigError(reason)
             problems.append(reason)
-    return made
+    return label_targets
 
 
 def _label_name(text: str) -> str:
-    """The label of ``METRIC.VALUE=NAME@1..10``."""
+    """Return the name in ``METRIC.VALUE=NAME@1..10``."""
     return text.rpartition("=")[2].partition("@")[0]
 
 
-def check_fit(items: Iterable[Item], wanted: Sequence[Target]) -> None:
+def check_fit(items: Iterable[Item], label_targets: Sequence[Target]) -> None:
     """Refuse labels that belong to hardly any text, before anything is scored.
 
     Raises:
         ConfigError: Fewer pictures have labels than a correction needs.
         DataError: The items cannot be read.
     """
-    labelled: list[set[tuple[str, ...]]] = [set() for _ in wanted]
+    labelled: list[set[tuple[str, ...]]] = [set() for _ in label_targets]
     for item in items:
-        for target, sources in zip(wanted, labelled, strict=True):
-            if target.labels.of(item) is not None:
+        for target, sources in zip(label_targets, labelled, strict=True):
+            if target.labels.number_for(item) is not None:
                 sources.add(item.source)
-    for target, sources in zip(wanted, labelled, strict=True):
+    for target, sources in zip(label_targets, labelled, strict=True):
         if len(sources) < LEAST_PICTURES:
             raise ConfigError(
                 f"--labels: {target.labels.name!r} belongs to texts of {len(sources)} pictures of"
@@ -222,8 +232,10 @@ def check_fit(items: Iterable[Item], wanted: Sequence[Target]) -> None:
             )
 
 
-def _scaled(labels: Labels, scale: str, low: float, high: float) -> Labels:
-    """Labels of a scale such as ``1..10``, on the scale of a value."""
+def _scale_labels(
+    labels: Labels, scale: str, low: float, high: float
+) -> Labels:
+    """Map labels of a scale such as ``1..10`` linearly to the scale of a value."""
     try:
         first, last = map(float, scale.split(".."))
         step = (high - low) / (last - first)
@@ -235,80 +247,89 @@ def _scaled(labels: Labels, scale: str, low: float, high: float) -> Labels:
             f" {labels.name}@1..10, and a value of a scale that ends"
         )
     numbers = {
-        key: low + (one - first) * step for key, one in labels.numbers.items()
+        key: low + (number - first) * step
+        for key, number in labels.numbers.items()
     }
     return replace(labels, numbers=numbers)
 
 
-def _values(
-    named: str, scored: Mapping[str, Sequence[Value]]
+def _match_values(
+    value_text: str, scored: Mapping[str, Sequence[Value]]
 ) -> list[tuple[str, Value]]:
-    """The values that ``METRIC.VALUE`` names; the first of each metric if it is empty."""
-    if not named:
+    """Return the values that ``METRIC.VALUE`` names; the first of each metric if it is empty."""
+    if not value_text:
         return [
             (metric, values[0]) for metric, values in scored.items() if values
         ]
-    spec, wanted = with_value(named)
-    fitting = [name for name in scored if name == str(spec)]
-    fitting = fitting or [
+    spec, value_name = with_value(value_text)
+    metric_names = [name for name in scored if name == str(spec)]
+    metric_names = metric_names or [
         name for name in scored if parse(name).name == str(spec)
     ]
-    found: list[tuple[str, Value]] = [
+    matches: list[tuple[str, Value]] = [
         (metric, value)
-        for metric in fitting
+        for metric in metric_names
         for value in scored[metric]
-        if value.name == (wanted or scored[metric][0].name)
+        if value.name == (value_name or scored[metric][0].name)
     ]
-    if not found:
-        there = ", ".join(
-            f"{name}.{one.name}" for name, of in scored.items() for one in of
+    if not matches:
+        listing = ", ".join(
+            f"{name}.{value.name}"
+            for name, values in scored.items()
+            for value in values
         )
         raise ConfigError(
-            f"--label {named}=: there is no such value; there are: {there}"
+            f"--label {value_text}=: there is no such value; there are: {listing}"
         )
-    return found
+    return matches
 
 
-def _read(items: Sequence[Item], label: str) -> Labels:
-    """The labels of one name; each annotator's marks are a row of its own, as are exported."""
+def _collect_labels(items: Sequence[Item], label: str) -> Labels:
+    """Collect the labels of one name; an export has a row for each annotator's marks."""
     numbers: dict[tuple[str, str], list[float]] = {}
     marks: dict[tuple[str, str], list[list[Span]]] = {}
     for item in items:
-        given = item.judgments.get(label)
+        judgment = item.judgments.get(label)
         key = (
             item.id.removesuffix(f"/{item.meta.get('annotator')}"),
             item.candidate,
         )
-        ratings = given if isinstance(given, (list, tuple)) else [given]
-        if label in dict(SIDES) and isinstance(given, (list, tuple)):
-            spans = [(int(start), int(end)) for start, end in given]
+        ratings = (
+            judgment if isinstance(judgment, (list, tuple)) else [judgment]
+        )
+        if label in dict(SIDES) and isinstance(judgment, (list, tuple)):
+            spans = [(int(start), int(end)) for start, end in judgment]
             text = (
                 item.candidate
                 if dict(SIDES)[label] == "candidate"
                 else item.references[0]
             )
-            touched = [
+            touched_words = [
                 any(s < end and start < e for s, e in spans)
                 for start, end in words(text)
             ]
             marks.setdefault(key, []).append(spans)
-            ratings = [fmean(touched)] if touched else []
-        found = [
-            float(one) for one in ratings if isinstance(one, (int, float))
+            ratings = [fmean(touched_words)] if touched_words else []
+        row_numbers = [
+            float(rating)
+            for rating in ratings
+            if isinstance(rating, (int, float))
         ]
-        if found:
-            numbers.setdefault(key, []).append(fmean(found))
+        if row_numbers:
+            numbers.setdefault(key, []).append(fmean(row_numbers))
     return Labels(
-        label, {key: fmean(found) for key, found in numbers.items()}, marks
+        label,
+        {key: fmean(text_numbers) for key, text_numbers in numbers.items()},
+        marks,
     )
 
 
-Graded: TypeAlias = tuple[int, float, float | None, bytes, Item]
+GradedText: TypeAlias = tuple[int, float, float | None, bytes, Item]
 """Place, grade, label, picture and item of a text."""
 
 
-def graded(run: Store, target: Target) -> Iterator[Graded]:
-    """Each text that has a grade."""
+def read_grades(run: Store, target: Target) -> Iterator[GradedText]:
+    """Yield each text that has a grade, in order."""
     items = [item for _, item in run.subjects(ITEM)]
     sources = run.sources(len(items))
     for place, values in run.values(target.metric):
@@ -317,7 +338,7 @@ def graded(run: Store, target: Target) -> Iterator[Graded]:
             yield (
                 place,
                 values[target.value],
-                target.labels.of(item),
+                target.labels.number_for(item),
                 sources[place],
                 item,
             )

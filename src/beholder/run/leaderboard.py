@@ -127,6 +127,8 @@ def leaderboard(
             ways; a run is given twice; the systems have no source in common.
         RunError: A folder holds no run, or one of another kind.
     """
+    # Check that the runs fit together, choose the values, then per value: collect scores by system
+    # and source, restrict them to the common sources, and rank.
     kind = kind_of(stores[0].folder)
     if not kind.has_systems:
         raise RunError(
@@ -156,50 +158,56 @@ def leaderboard(
     cautions = tuple(filter(None, map(describe_incomplete, stores)))
     boards = []
     for name in shared:
-        made = {
+        signatures = {
             signature
             for store in stores
             for signature in store.signatures(name)
         }
-        if len(made) > 1:
+        if len(signatures) > 1:
             raise ConfigError(
-                f"{name} was made in different ways: {' ; '.join(sorted(made))}; score the runs"
-                " alike, or together as one data set with group.system"
+                f"{name} was made in different ways: {' ; '.join(sorted(signatures))}; score the"
+                " runs alike, or together as one data set with group.system"
             )
-        n_all = len({source for of in sources for source in of})
-        signature = next(iter(made), "")
+        n_all = len(
+            {source for run_sources in sources for source in run_sources}
+        )
+        signature = next(iter(signatures), "")
         for value in chosen[name]:
-            whole = value in logs[0].askers[name].corpus_values
+            is_whole = value in logs[0].askers[name].corpus_values
             tallies: dict[str, _Tally] = {
-                system: _Tally() for of in systems for system in of
+                system: _Tally()
+                for run_systems in systems
+                for system in run_systems
             }
-            for store, of, described_by in zip(
+            for store, run_systems, run_sources in zip(
                 stores, systems, sources, strict=True
             ):
-                _count(
+                _tally_scores(
                     store,
                     name,
-                    "" if whole else value.name,
-                    of,
-                    described_by,
+                    "" if is_whole else value.name,
+                    run_systems,
+                    run_sources,
                     tallies,
                 )
-            if whole and len(_widths(tallies)) > 1:
+            if is_whole and len(_count_widths(tallies)) > 1:
                 cautions += (
                     f"{name}.{value.name} is left out: the runs have other subsets",
                 )
                 continue
-            common = _common(name, tallies)
-            better = value.higher_is_better
-            find = (
-                _whole_means(metrics.metric(name), value.name)
-                if whole
-                else _means
+            common_sources = _find_common_sources(name, tallies)
+            higher_is_better = value.higher_is_better
+            compute_means = (
+                _make_whole_means(metrics.metric(name), value.name)
+                if is_whole
+                else _compute_means
             )
-            standings = _standings(tallies, common, better, find)
-            if whole and not all(
-                one.mean is None or math.isfinite(one.mean)
-                for one in standings
+            standings = _rank_systems(
+                tallies, common_sources, higher_is_better, compute_means
+            )
+            if is_whole and not all(
+                standing.mean is None or math.isfinite(standing.mean)
+                for standing in standings
             ):
                 cautions += (
                     f"{name}.{value.name} is not defined for a system and left out",
@@ -208,44 +216,54 @@ def leaderboard(
             board = Board(
                 name,
                 value.name,
-                better,
+                higher_is_better,
                 standings,
-                len(common),
+                len(common_sources),
                 n_all,
                 signature,
             )
-            boards.append(replace(board, of_whole_set=whole))
+            boards.append(replace(board, of_whole_set=is_whole))
     return [replace(board, cautions=cautions) for board in boards]
 
 
 def systems_of(stores: Sequence[Store]) -> list[list[str]]:
-    """Per run, the system of each item; the name of the run for items without one."""
-    given = [
+    """Return per run the system of each item; the name of the run for items without one."""
+    systems = [
         [item.group.get("system") for _, item in store.items()]
         for store in stores
     ]
-    named = {system for of in given for system in of if system is not None}
-    names = _names([store.folder for store in stores], named)
+    named_systems = {
+        system
+        for run_systems in systems
+        for system in run_systems
+        if system is not None
+    }
+    names = _shorten_paths([store.folder for store in stores], named_systems)
     return [
-        [name if system is None else system for system in of]
-        for name, of in zip(names, given, strict=True)
+        [name if system is None else system for system in run_systems]
+        for name, run_systems in zip(names, systems, strict=True)
     ]
 
 
-def _names(folders: Sequence[Path], taken: set[str]) -> list[str]:
-    """The shortest ends of paths that differ from each other and from names that are taken."""
-    whole = [folder.resolve() for folder in folders]
-    for path in whole:
-        if whole.count(path) > 1:
+def _shorten_paths(
+    folders: Sequence[Path], reserved_names: set[str]
+) -> list[str]:
+    """Return the shortest path endings that differ from each other and from ``reserved_names``."""
+    paths = [folder.resolve() for folder in folders]
+    for path in paths:
+        if paths.count(path) > 1:
             raise ConfigError(f"{path} is given twice; give each run once")
-    for length in range(1, max(len(path.parts) for path in whole) + 1):
-        names = ["/".join(path.parts[-length:]) for path in whole]
-        if len(set(names) | taken) == len(names) + len(taken):
+    # Lengthen all names together until each is unique.
+    for length in range(1, max(len(path.parts) for path in paths) + 1):
+        names = ["/".join(path.parts[-length:]) for path in paths]
+        if len(set(names) | reserved_names) == len(names) + len(
+            reserved_names
+        ):
             return names
-    return [str(path) for path in whole]
+    return [str(path) for path in paths]
 
 
-def _count(
+def _tally_scores(
     store: Store,
     metric: str,
     value: str,
@@ -263,14 +281,14 @@ def _count(
         tally = tallies[systems[place]]
         if value in values:
             tally.scores[sources[place]].append(values[value])
-        else:  # not defined for this item
+        else:  # the value is not defined for this item
             tally.n_failed += 1
     for place, _ in store.failures(metric):
         tallies[systems[place]].n_failed += 1
 
 
-def _widths(tallies: Mapping[str, _Tally]) -> set[int]:
-    """How many counts of the whole set the texts have; other subsets of the data have others."""
+def _count_widths(tallies: Mapping[str, _Tally]) -> set[int]:
+    """Return the lengths of the count vectors; runs over other subsets have other lengths."""
     by_source = (
         counts
         for tally in tallies.values()
@@ -279,8 +297,10 @@ def _widths(tallies: Mapping[str, _Tally]) -> set[int]:
     return {len(counts) for of_source in by_source for counts in of_source}
 
 
-def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
-    """Sources that all systems with a score have a score for."""
+def _find_common_sources(
+    metric: str, tallies: Mapping[str, _Tally]
+) -> list[bytes]:
+    """Return the sources for which every system with any score has a score, sorted."""
     scored = {
         system: tally.scores.keys()
         for system, tally in tallies.items()
@@ -288,22 +308,22 @@ def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
     }
     if not scored:
         return []
-    common = set.intersection(*map(set, scored.values()))
-    if not common:
+    common_sources = set.intersection(*map(set, scored.values()))
+    if not common_sources:
         counts = ", ".join(
-            f"{system} {len(found):,}" for system, found in scored.items()
+            f"{system} {len(sources):,}" for system, sources in scored.items()
         )
         raise ConfigError(
             f"{metric}: there is no picture (video, or reference text) that all systems have a"
             f" score for, so they cannot be ranked; scored sources: {counts}. Score the systems on"
             " the same data, or give only runs that describe the same pictures"
         )
-    return sorted(common)
+    return sorted(common_sources)
 
 
 @dataclass(frozen=True)
 class _Means:
-    """What systems reached: (systems,) means, (resamples, systems), and p of two rows."""
+    """Means of systems, (systems,), resampled means, (resamples, systems), and p of two rows."""
 
     means: Floats
     resampled: Floats
@@ -313,65 +333,83 @@ class _Means:
 _ByKey: TypeAlias = Sequence[Mapping[bytes, list[Any]]]
 
 
-def _means(scored: _ByKey, common: Sequence[bytes]) -> _Means:
-    """Means over sources of the mean of the texts about each."""
+def _compute_means(scored: _ByKey, common_sources: Sequence[bytes]) -> _Means:
+    """Average over sources the mean of the texts about each."""
     table = np.array(
-        [[np.mean(scores[source]) for source in common] for scores in scored]
-    ).reshape(len(scored), len(common))
+        [
+            [np.mean(scores[source]) for source in common_sources]
+            for scores in scored
+        ]
+    ).reshape(len(scored), len(common_sources))
+    # Exact sums: equal scores in another order must stay tied.
     means = np.array([math.fsum(row) / len(row) for row in table.tolist()])
 
     def p_value(a: int, b: int) -> float:
         return paired_difference(table[a], table[b], seed=SEED).p_value
 
-    return _Means(means, _resampled(table), p_value)
+    return _Means(means, _resample_means(table), p_value)
 
 
-def _whole_means(
+def _make_whole_means(
     metric: Asker[Any], name: str
 ) -> Callable[[_ByKey, Sequence[bytes]], _Means]:
-    """The same of a value of the whole set, from the counts of each source."""
+    """Return a function like ``_compute_means`` for a value of the whole set, from counts."""
     value = whole_value(metric, name)
 
-    def find(scored: _ByKey, common: Sequence[bytes]) -> _Means:
+    def compute_means(
+        scored: _ByKey, common_sources: Sequence[bytes]
+    ) -> _Means:
         sums = [
-            np.array([np.sum(counts[s], axis=0) for s in common])
+            np.array([np.sum(counts[s], axis=0) for s in common_sources])
             for counts in scored
         ]
-        means = np.array([value(own.sum(axis=0)) for own in sums])
+        means = np.array(
+            [value(system_sums.sum(axis=0)) for system_sums in sums]
+        )
         return _Means(
             means,
-            np.array([resample_whole(value, own) for own in sums]).T,
+            np.array(
+                [resample_whole(value, system_sums) for system_sums in sums]
+            ).T,
             lambda a, b: (
-                whole_difference(value, sums[a], sums[b], len(common)).p_value
+                whole_difference(
+                    value, sums[a], sums[b], len(common_sources)
+                ).p_value
             ),
         )
 
-    return find
+    return compute_means
 
 
-def _standings(
+def _rank_systems(
     tallies: Mapping[str, _Tally],
-    common: Sequence[bytes],
+    common_sources: Sequence[bytes],
     higher_is_better: bool | None,
-    find: Callable[[_ByKey, Sequence[bytes]], _Means],
+    compute_means: Callable[[_ByKey, Sequence[bytes]], _Means],
 ) -> tuple[Standing, ...]:
     scored = {
         system: tally for system, tally in tallies.items() if tally.scores
     }
     if not scored:
-        found = _Means(np.zeros(0), np.zeros((0, 0)), lambda a, b: 1.0)
+        estimates = _Means(np.zeros(0), np.zeros((0, 0)), lambda a, b: 1.0)
     else:
-        found = find([tally.scores for tally in scored.values()], common)
-    means, resampled = found.means, found.resampled
+        estimates = compute_means(
+            [tally.scores for tally in scored.values()], common_sources
+        )
+    means, resampled = estimates.means, estimates.resampled
     ranks = _ranks(means[None, :], higher_is_better is not False)[0]
     all_ranks = _ranks(resampled, higher_is_better is not False)
-    below = {}
+    p_values = {}
     if scored and higher_is_better is not None:
-        below = _chances(
-            found.p_value, len(means), int(np.argmin(ranks)), len(common)
+        p_values = _test_against_best(
+            estimates.p_value,
+            len(means),
+            int(np.argmin(ranks)),
+            len(common_sources),
         )
     standings = []
     for row, (system, tally) in enumerate(scored.items()):
+        # The interval of the rank over resamples of the sources.
         best = worst = None
         if len(resampled) and higher_is_better is not None:
             best, worst = np.quantile(
@@ -385,12 +423,13 @@ def _standings(
                 rank=None if higher_is_better is None else int(ranks[row]),
                 best_rank=None if best is None else int(best),
                 worst_rank=None if worst is None else int(worst),
-                p=below.get(row),
-                n=sum(len(tally.scores[source]) for source in common),
+                p=p_values.get(row),
+                n=sum(len(tally.scores[source]) for source in common_sources),
                 n_failed=tally.n_failed,
-                reason=describe_few_sources(len(common)),
+                reason=describe_few_sources(len(common_sources)),
             )
         )
+    # Values without a direction have no rank, so the name orders them.
     standings.sort(key=lambda standing: (standing.rank or 0, standing.system))
     failed = [
         Standing(system, None, None, None, None, None, None, 0, tally.n_failed)
@@ -401,26 +440,28 @@ def _standings(
 
 
 def _interval(replicates: Floats) -> Interval | None:
-    """The percentile interval; None if a replicate is not defined."""
+    """Return the percentile interval; None if a replicate is not defined."""
     if not np.isfinite(replicates).all():
         return None
     return percentile_interval(replicates, 0.95)
 
 
-def _chances(
+def _test_against_best(
     p_value: Callable[[int, int], float],
     n_rows: int,
     best: int,
     n_sources: int,
 ) -> dict[int, float | None]:
-    """By row, the corrected p of its difference from the best row."""
-    others = [row for row in range(n_rows) if row != best and n_sources > 1]
-    found = [p_value(row, best) for row in others]
-    return dict(zip(others, holm(found), strict=True))
+    """Return by row the corrected p (Holm) of its difference from the best row."""
+    other_rows = [
+        row for row in range(n_rows) if row != best and n_sources > 1
+    ]
+    p_values = [p_value(row, best) for row in other_rows]
+    return dict(zip(other_rows, holm(p_values), strict=True))
 
 
-def _resampled(table: Floats) -> Floats:
-    """(resamples, systems) means over drawn sources; no resample of too few sources."""
+def _resample_means(table: Floats) -> Floats:
+    """Return means over resampled sources, (resamples, systems); no rows with too few sources."""
     n = table.shape[1]
     sums = sum_replicates(
         np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED
@@ -429,7 +470,7 @@ def _resampled(table: Floats) -> Floats:
 
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:
-    """Rank of each system per row, 1 the best; ties share the better rank."""
+    """Return the rank of each system per row, 1 the best; ties share the better rank."""
     signed = round_values(means if higher_is_better else -means)
     return np.asarray(
         1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2)

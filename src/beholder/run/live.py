@@ -27,7 +27,7 @@ from beholder.judges import Tally
 from beholder.metrics import Metric, Tools
 from beholder.records import Item, ItemFailure
 from beholder.run.answers import run_answers
-from beholder.run.execute import Scorer, end_with_parent, remedy, starting
+from beholder.run.execute import Scorer, end_with_parent, hide_script, remedy
 from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM
 
@@ -68,16 +68,19 @@ class LiveScorer:
             folder = self._resources.enter_context(
                 tempfile.TemporaryDirectory()
             )
-            kept = run_answers(Path(folder), work.cache, work.max_cost)
-            answers, budget = self._resources.enter_context(kept)
+            answer_context = run_answers(
+                Path(folder), work.cache, work.max_cost
+            )
+            answers, budget = self._resources.enter_context(answer_context)
         self._tools = Tools(
             None, options, answers, budget, folder=means.folder
         )
         # Questions of models are typical answers here: it costs nothing to try another text.
-        self._trying = Tools(
+        self._trial_tools = Tools(
             options=options, tally=Tally(), folder=means.folder
         )
         metric.identities(self._tools)  # a tool that cannot be made stops here
+        # Built-in analysis gains from processes; all else waits for a server and does not.
         self._closed = False
         self._cheap = self._tools.are_per_process(metric.tool_specs())
         self._workers = _Workers(
@@ -89,10 +92,10 @@ class LiveScorer:
         )
 
     async def score(self, items: Sequence[Item]) -> list[Outcome | None]:
-        """What is found for each item; None where the metric does not apply.
+        """Return the outcome of each item; None where the metric does not apply.
 
-        What fails by the text's own fault is a ``TextFailure``: it was refused, by a check or by
-        the work itself, before a model was asked, and another text in its place is not.
+        A failure that the text itself caused is a ``TextFailure``: the text was refused before a
+        model was asked, and a stand-in text for the same item has a score.
 
         Raises:
             ConfigError: A tool does not support the operation.
@@ -104,15 +107,15 @@ class LiveScorer:
             )
         places = [k for k, item in enumerate(items) if self.applies(item)]
         score = self._in_processes if self._cheap else self._in_coroutines
-        found: list[Outcome | None] = [None] * len(items)
+        outcomes: list[Outcome | None] = [None] * len(items)
         for place, outcome in zip(
             places, await score([items[k] for k in places]), strict=True
         ):
-            found[place] = outcome
-        return found
+            outcomes[place] = outcome
+        return outcomes
 
     def applies(self, item: Item) -> bool:
-        """Whether an item has all that the metric needs beside the text itself."""
+        """Return whether an item has all that the metric needs beside the text itself."""
         try:
             self.metric.check_item(replace(item, candidate=_STAND_IN))
         except ItemError:
@@ -125,37 +128,39 @@ class LiveScorer:
         self._end()
 
     async def _in_coroutines(self, items: Sequence[Item]) -> list[Outcome]:
-        async def one(place: int) -> Outcome:
+        async def score_place(place: int) -> Outcome:
             outcome = await attempt(self.metric, items[place], self._tools)
             if not _may_be_of_text(outcome):
                 return outcome
-            other = await attempt(
-                self.metric, _with_other_text(items[place]), self._trying
+            other_outcome = await attempt(
+                self.metric, _with_other_text(items[place]), self._trial_tools
             )
-            return _told_apart(outcome, other)
+            return _attribute_failure(outcome, other_outcome)
 
         limit = self._means.work.concurrency or CONCURRENCY
-        found = {
+        outcomes = {
             k: outcome
-            async for k, outcome in bounded(one, range(len(items)), limit)
+            async for k, outcome in bounded(
+                score_place, range(len(items)), limit
+            )
         }
-        return [found[k] for k in range(len(items))]
+        return [outcomes[k] for k in range(len(items))]
 
     async def _in_processes(self, items: Sequence[Item]) -> list[Outcome]:
-        """Blocks that lie together, so that a group's references are read by few processes."""
+        """Score consecutive blocks, so that few processes read the references of a group."""
         size = max(1, math.ceil(len(items) / self._workers.n))
         blocks = [items[k : k + size] for k in range(0, len(items), size)]
         try:
-            found = await self._workers.do(blocks)
+            block_outcomes = await self._workers.do(blocks)
         except BrokenProcessPool:  # it may have been killed while it was idle
             try:
-                found = await self._workers.do(blocks)
+                block_outcomes = await self._workers.do(blocks)
             except BrokenProcessPool as error:
                 raise RunError(
                     "a worker process died twice at the same texts (killed, or out of memory):"
                     f" {remedy([self.metric], 'fewer workers need less memory')}"
                 ) from error
-        return [outcome for block in found for outcome in block]
+        return [outcome for block in block_outcomes for outcome in block]
 
 
 class _Workers:
@@ -170,46 +175,47 @@ class _Workers:
         self.n = n
         self._scorer = scorer
         self._pool: ProcessPoolExecutor | None = None
-        self._of = 0
+        self._owner_pid = 0
 
     async def do(
         self, blocks: Sequence[Sequence[Item]]
     ) -> list[list[Outcome]]:
-        """What is found for each block.
+        """Return the outcomes of each block.
 
         Raises:
             BrokenProcessPool: A worker died; the next call starts new ones.
         """
         loop = asyncio.get_running_loop()
-        pool = self._started()
-        waited: list[Awaitable[list[Outcome]]] = []
+        pool = self._get_pool()
+        futures: list[Awaitable[list[Outcome]]] = []
         try:
-            with starting(self._scorer.askers):
-                waited += (
+            with hide_script(self._scorer.askers):
+                futures += (
                     loop.run_in_executor(pool, _score, block)
                     for block in blocks
                 )
-            return await asyncio.gather(*waited)
+            return await asyncio.gather(*futures)
         except BrokenProcessPool:
-            await asyncio.gather(*waited, return_exceptions=True)
+            # All calls must end before new workers start.
+            await asyncio.gather(*futures, return_exceptions=True)
             if self._pool is pool:  # calls that overlap share it
                 self._pool = None
             raise
 
     def stop(self) -> None:
         """End the processes."""
-        if self._pool is not None and self._of == os.getpid():
+        if self._pool is not None and self._owner_pid == os.getpid():
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = None
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _get_pool(self) -> ProcessPoolExecutor:
         # A child that was forked has none of its parent's processes, and must not end them.
-        if self._pool is None or self._of != os.getpid():
-            self._of = os.getpid()
+        if self._pool is None or self._owner_pid != os.getpid():
+            self._owner_pid = os.getpid()
             self._pool = ProcessPoolExecutor(
                 self.n,
                 mp_context=multiprocessing.get_context("spawn"),
-                initializer=_start,
+                initializer=_start_worker,
                 initargs=(self._scorer,),
             )
         return self._pool
@@ -224,7 +230,7 @@ def _close(owner: int, workers: _Workers, resources: ExitStack) -> None:
 
 
 def _forget_children() -> None:
-    """A forked child that ends would wait for its parent's workers, which fails."""
+    """Forget the parent's workers in a forked child, which would fail to wait for them."""
     multiprocessing.process._children.clear()  # type: ignore[attr-defined]  # as its own forks do
 
 
@@ -234,7 +240,7 @@ if hasattr(os, "register_at_fork"):
 _scorer: Scorer | None = None
 
 
-def _start(scorer: Scorer) -> None:
+def _start_worker(scorer: Scorer) -> None:
     global _scorer  # one worker process serves one scorer
     end_with_parent()
     _scorer = scorer
@@ -242,24 +248,25 @@ def _start(scorer: Scorer) -> None:
 
 def _score(items: Sequence[Item]) -> list[Outcome]:
     assert _scorer is not None
-    found = _scorer.outcomes(
+    outcomes = _scorer.outcomes(
         [(place, item, 0) for place, item in enumerate(items)]
     )
+    # Each permanent failure is tried once more with the stand-in text, to find what caused it.
     suspects = [
         place
-        for place, outcome in enumerate(found)
+        for place, outcome in enumerate(outcomes)
         if _may_be_of_text(outcome)
     ]
-    others = _scorer.outcomes(
+    other_outcomes = _scorer.outcomes(
         [(place, _with_other_text(items[place]), 0) for place in suspects]
     )
-    for place, other in zip(suspects, others, strict=True):
-        found[place] = _told_apart(found[place], other)
-    return found
+    for place, other_outcome in zip(suspects, other_outcomes, strict=True):
+        outcomes[place] = _attribute_failure(outcomes[place], other_outcome)
+    return outcomes
 
 
 def _may_be_of_text(outcome: Outcome) -> bool:
-    """Whether it failed for good, and no model was asked."""
+    """Return whether the failure is permanent and no model was asked."""
     failed = isinstance(outcome, ItemFailure) and not outcome.transient
     return failed and not outcome.detail.get("questions")
 
@@ -268,9 +275,11 @@ def _with_other_text(item: Item) -> Item:
     return replace(item, candidate=_STAND_IN)
 
 
-def _told_apart(outcome: Outcome, other: Outcome) -> Outcome:
-    """A failure, as one of the text where another text in its place has a score."""
-    if isinstance(other, ItemFailure) or not isinstance(outcome, ItemFailure):
+def _attribute_failure(outcome: Outcome, other_outcome: Outcome) -> Outcome:
+    """Turn a failure into a ``TextFailure`` if the stand-in text has a score."""
+    if isinstance(other_outcome, ItemFailure) or not isinstance(
+        outcome, ItemFailure
+    ):
         return outcome
     return TextFailure(
         **{

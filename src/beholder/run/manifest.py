@@ -143,11 +143,11 @@ class RunLog(Struct, frozen=True, kw_only=True):
     @property
     def askers(self) -> Mapping[str, AskerLog]:
         """The askers by name."""
-        return {one.name: one for one in self.metrics}
+        return {asker_log.name: asker_log for asker_log in self.metrics}
 
 
 class Log(DataLog, frozen=True):
-    """What a kind states about the data and settings of its run.
+    """The data and settings of a run, as its kind states them.
 
     Attributes:
         settings: What else determines the results, by name; JSON values.
@@ -156,8 +156,8 @@ class Log(DataLog, frozen=True):
     settings: Mapping[str, Any] = {}
 
 
-def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
-    """The content of ``run.json`` at the start of a run, without status and summary."""
+def build(kind: str, log: Log, schedule: Sequence[ScheduledAsker]) -> RunLog:
+    """Build the content of ``run.json`` at the start of a run, without summary."""
     return RunLog(
         kind=kind,
         status="running",
@@ -168,20 +168,20 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         settings=log.settings,
         metrics=tuple(
             AskerLog(
-                name=one.name,
-                subject=one.kind.name,
-                n=one.n,
-                config=one.asker.config(),
-                signature=one.signature,
-                values=_values(one.asker.values),
-                corpus_values=_values(one.asker.corpus_values),
+                name=entry.name,
+                subject=entry.kind.name,
+                n=entry.n,
+                config=entry.asker.config(),
+                signature=entry.signature,
+                values=_log_values(entry.asker.values),
+                corpus_values=_log_values(entry.asker.corpus_values),
             )
-            for one in asked
+            for entry in schedule
         ),
     )
 
 
-def _values(values: Sequence[ValueInfo]) -> tuple[ValueLog, ...]:
+def _log_values(values: Sequence[ValueInfo]) -> tuple[ValueLog, ...]:
     return tuple(ValueLog(**asdict(value)) for value in values)
 
 
@@ -189,10 +189,13 @@ def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
     """The summary as ``run.json`` contains it."""
     return tuple(
         ResultLog(
-            **{one.name: getattr(result, one.name) for one in fields(result)}
+            **{
+                field.name: getattr(result, field.name)
+                for field in fields(result)
+            }
             | {
                 "values": {
-                    name: _estimate(value)
+                    name: _log_estimate(value)
                     for name, value in result.values.items()
                 }
             }
@@ -201,11 +204,15 @@ def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
     )
 
 
-def _estimate(found: Estimate) -> EstimateLog:
-    ends = found.interval
-    if ends is None:
-        return EstimateLog(found.mean, None, None, None, found.n, found.reason)
-    return EstimateLog(found.mean, ends.low, ends.high, ends.level, found.n)
+def _log_estimate(estimate: Estimate) -> EstimateLog:
+    interval = estimate.interval
+    if interval is None:
+        return EstimateLog(
+            estimate.mean, None, None, None, estimate.n, estimate.reason
+        )
+    return EstimateLog(
+        estimate.mean, interval.low, interval.high, interval.level, estimate.n
+    )
 
 
 def results(log: RunLog) -> dict[str, MetricResult]:
@@ -224,18 +231,26 @@ def results(log: RunLog) -> dict[str, MetricResult]:
     }
 
 
-def _read_estimate(found: EstimateLog) -> Estimate:
-    if found.low is None or found.high is None or found.level is None:
-        return Estimate(found.mean, None, found.n, found.reason)
+def _read_estimate(estimate_log: EstimateLog) -> Estimate:
+    if (
+        estimate_log.low is None
+        or estimate_log.high is None
+        or estimate_log.level is None
+    ):
+        return Estimate(
+            estimate_log.mean, None, estimate_log.n, estimate_log.reason
+        )
     return Estimate(
-        found.mean, Interval(found.low, found.high, found.level), found.n
+        estimate_log.mean,
+        Interval(estimate_log.low, estimate_log.high, estimate_log.level),
+        estimate_log.n,
     )
 
 
 def choose_values(
-    askers: Mapping[str, AskerLog], wanted: Sequence[str]
+    askers: Mapping[str, AskerLog], value_texts: Sequence[str]
 ) -> dict[str, list[ValueLog]]:
-    """The values of each asker that a user names, as ``bleu.corpus_bleu`` or ``corpus_bleu``.
+    """Select values by name, as ``bleu.corpus_bleu`` or ``corpus_bleu``, per asker.
 
     Raises:
         ConfigError: No asker has such a value; names all that there are.
@@ -246,18 +261,18 @@ def choose_values(
         for value in (*log.values, *log.corpus_values)
     ]
     chosen: dict[str, list[ValueLog]] = {name: [] for name in askers}
-    for text in wanted:
-        fitting = [
+    for text in value_texts:
+        matches = [
             (name, value)
             for name, value in values
             if text in (value.name, f"{name}.{value.name}")
         ]
-        if not fitting:
+        if not matches:
             names = ", ".join(f"{name}.{value.name}" for name, value in values)
             raise ConfigError(
                 f"--value {text}: the runs have no such value; they have: {names}"
             )
-        for name, value in fitting:
+        for name, value in matches:
             if value not in chosen[name]:
                 chosen[name].append(value)
     return chosen
@@ -265,8 +280,11 @@ def choose_values(
 
 def versions() -> dict[str, str]:
     """Versions of the packages that can change a number."""
-    own = {"beholder": __version__, "python": platform.python_version()}
-    return own | {package: version(package) for package in _PACKAGES}
+    base_versions = {
+        "beholder": __version__,
+        "python": platform.python_version(),
+    }
+    return base_versions | {package: version(package) for package in _PACKAGES}
 
 
 def write(folder: Path, log: RunLog) -> None:
@@ -285,7 +303,7 @@ def read(folder: Path) -> RunLog:
     Raises:
         RunError: There is none, or it is damaged; names the damaged field.
     """
-    return _read(folder)[1]
+    return _read_log(folder)[1]
 
 
 def content(folder: Path) -> Mapping[str, Any]:
@@ -294,10 +312,10 @@ def content(folder: Path) -> Mapping[str, Any]:
     Raises:
         RunError: There is none, or it is damaged; names the damaged field.
     """
-    return _read(folder)[0]
+    return _read_log(folder)[0]
 
 
-def _read(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
+def _read_log(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
     path = folder / FILE_NAME
     plain = files.read_json(
         path, form=FORMAT, kind="run log", missing=NO_RUN.format(folder)
@@ -306,19 +324,20 @@ def _read(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
 
 
 def is_closed(folder: Path, log: RunLog) -> bool:
-    """Whether the run was closed with this log, apart from ``judging`` and ``summary``."""
+    """Return whether the run was closed with this log, apart from ``judging`` and ``summary``."""
     if not is_run(folder):
         return False
+    # Through JSON and back, as the file went: tuples become lists, numbers keep their type.
     written = msgspec.json.decode(msgspec.json.encode(log), type=RunLog)
-    now, then = (
-        structs.replace(one, judging="", summary=())
-        for one in (written, read(folder))
+    current_log, stored_log = (
+        structs.replace(run_log, judging="", summary=())
+        for run_log in (written, read(folder))
     )
-    return now == then
+    return current_log == stored_log
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder holds a run."""
+    """Return whether the folder contains a run."""
     return (folder / FILE_NAME).is_file()
 
 
@@ -339,10 +358,10 @@ def check_kind(folder: Path, *kinds: str) -> None:
     """
     if not is_run(folder):
         return
-    found = kind_of(folder)
-    if found not in kinds:
+    kind = kind_of(folder)
+    if kind not in kinds:
         raise RunError(
-            f"{folder} holds a run of the kind {found!r}, not {' or '.join(map(repr, kinds))};"
+            f"{folder} holds a run of the kind {kind!r}, not {' or '.join(map(repr, kinds))};"
             " choose another run directory"
         )
 

@@ -1,4 +1,4 @@
-"""Which subject of one run belongs to which of another run."""
+"""Pair the subjects of two runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beholder.run.subjects import SubjectKind
 
 
 class _Identity(NamedTuple):
-    """By what a subject is recognised in another run.
+    """Properties of a subject that identify it in another run.
 
     Attributes:
         place: Position in its run.
@@ -39,7 +39,7 @@ class _Identity(NamedTuple):
 
     @property
     def is_numbered(self) -> bool:
-        """Whether the id may be the number of the row, which says nothing of another file."""
+        """Return whether the id may be the row number, which identifies nothing in other files."""
         return self.id == str(self.place + 1)
 
 
@@ -91,41 +91,59 @@ def pair_subjects(
     """
     first = [_identity(kind, place, subject) for place, subject in a]
     second = [_identity(kind, place, subject) for place, subject in b]
-    by_id = {one.id: one for one in second}
-    same_id = [(one, by_id[one.id]) for one in first if one.id in by_id]
+    by_id = {identity.id: identity for identity in second}
+    same_id = [
+        (identity, by_id[identity.id])
+        for identity in first
+        if identity.id in by_id
+    ]
     if not same_id:
         raise ConfigError(
             f"{names[0]} and {names[1]} share no {kind.name} id; they are paired by id, so that a"
             " picture needs the same id under both systems"
         )
-    unlike = [(x, y) for x, y in same_id if _contradicts(x, y)]
-    if not unlike:
+    conflicts = [(x, y) for x, y in same_id if _contradicts(x, y)]
+    # Ids are reliable unless one of them has different sources in the two runs.
+    if not conflicts:
         common = [(x.place, y.place) for x, y in same_id]
         return SubjectPairing(
-            common, len(first), len(second), "id", _unverified(kind, same_id)
+            common,
+            len(first),
+            len(second),
+            "id",
+            _caution_unverified(kind, same_id),
         )
-    what = (
+    source_name = (
         "pictures"
-        if unlike[0][0].pictures and unlike[0][1].pictures
+        if conflicts[0][0].pictures and conflicts[0][1].pictures
         else "references"
     )
-    example = (
-        f"id {unlike[0][0].id!r} is of {_describe(unlike[0][0], what)} in {names[0]} and of"
-        f" {_describe(unlike[0][1], what)} in {names[1]}"
+    source_a, source_b = (
+        _describe(identity, source_name) for identity in conflicts[0]
     )
-    counted = f"{len(unlike):,} of {len(same_id):,} common ids are of different {what}"
+    example = (
+        f"id {conflicts[0][0].id!r} is of {source_a} in {names[0]} and of"
+        f" {source_b} in {names[1]}"
+    )
+    conflict_count = (
+        f"{len(conflicts):,} of {len(same_id):,} common ids are of different"
+        f" {source_name}"
+    )
+    # Ids are of different sources, so the sources themselves decide.
     common = _pair_by_source(first, second)
     if common:
-        note = f"{counted} ({example}), so {kind.plural} are paired by {what}"
+        note = f"{conflict_count} ({example}), so {kind.plural} are paired by {source_name}"
         return SubjectPairing(common, len(first), len(second), "source", note)
     if not allow_different:
         raise ConfigError(
-            f"{names[0]} and {names[1]} share no {what.removesuffix('s')}: {counted}: {example}."
-            " Score the same data with both systems; `beholder compare --allow-different` pairs by"
-            " id nevertheless"
+            f"{names[0]} and {names[1]} share no {source_name.removesuffix('s')}:"
+            f" {conflict_count}: {example}. Score the same data with both systems;"
+            " `beholder compare --allow-different` pairs by id nevertheless"
         )
     common = [(x.place, y.place) for x, y in same_id]
-    note = f"paired by id (--allow-different), though {counted}: {example}"
+    note = (
+        f"paired by id (--allow-different), though {conflict_count}: {example}"
+    )
     return SubjectPairing(common, len(first), len(second), "id", note)
 
 
@@ -152,7 +170,7 @@ def _identity(kind: SubjectKind[Any], place: int, subject: Any) -> _Identity:
 
 
 def _contradicts(a: _Identity, b: _Identity) -> bool:
-    """Whether two subjects of one id are about different things, as far as both state it."""
+    """Return whether both of two subjects of one id state sources, and these differ."""
     if a.pictures and b.pictures:
         return len(a.pictures) != len(b.pictures) or not all(
             map(_is_same_file, a.pictures, b.pictures)
@@ -161,7 +179,7 @@ def _contradicts(a: _Identity, b: _Identity) -> bool:
 
 
 def _is_same_file(a: str, b: str) -> bool:
-    """Whether one path is the end of the other: runs may name a folder from different places."""
+    """Return whether one path is the end of the other: runs may start at different folders."""
     parts_a, parts_b = PurePosixPath(a).parts, PurePosixPath(b).parts
     n = min(len(parts_a), len(parts_b))
     return parts_a[-n:] == parts_b[-n:]
@@ -170,69 +188,87 @@ def _is_same_file(a: str, b: str) -> bool:
 def _pair_by_source(
     first: list[_Identity], second: list[_Identity]
 ) -> list[tuple[int, int]]:
-    """Places of subjects of one source, by the strictest key that both runs have equally often."""
+    """Pair positions of one source by the strictest key with equal counts in both runs."""
     keys: dict[str, Callable[[_Identity], Hashable]] = {
-        "id": lambda one: (one.source, one.id),
-        "group": lambda one: (one.source, one.language, one.group),
-        "language": lambda one: (one.source, one.language),
+        "id": lambda identity: (identity.source, identity.id),
+        "group": lambda identity: (
+            identity.source,
+            identity.language,
+            identity.group,
+        ),
+        "language": lambda identity: (identity.source, identity.language),
     }
-    found: list[tuple[int, int]] = []
-    for by, key in keys.items():
-        left, right = (
-            _by_key(
-                (one for one in side if by != "id" or not one.is_numbered), key
+    # Each pass pairs what it can by one key, and leaves the other subjects to the next, looser key.
+    place_pairs: list[tuple[int, int]] = []
+    for key_name, key in keys.items():
+        first_by_key, second_by_key = (
+            _group_by_key(
+                (
+                    identity
+                    for identity in side
+                    if key_name != "id" or not identity.is_numbered
+                ),
+                key,
             )
             for side in (first, second)
         )
         pairs = [
             pair
-            for name in left.keys() & right.keys()
-            if len(left[name])
-            == len(right[name])  # else it is not known who belongs to whom
-            for pair in zip(left[name], right[name], strict=True)
+            for name in first_by_key.keys() & second_by_key.keys()
+            if len(first_by_key[name])
+            == len(
+                second_by_key[name]
+            )  # else it is not known who belongs to whom
+            for pair in zip(
+                first_by_key[name], second_by_key[name], strict=True
+            )
         ]
-        found += [(x.place, y.place) for x, y in pairs]
+        place_pairs += [(x.place, y.place) for x, y in pairs]
         paired_a, paired_b = (
             {x.place for x, _ in pairs},
             {y.place for _, y in pairs},
         )
-        first = [one for one in first if one.place not in paired_a]
-        second = [one for one in second if one.place not in paired_b]
-    return sorted(found)
+        first = [
+            identity for identity in first if identity.place not in paired_a
+        ]
+        second = [
+            identity for identity in second if identity.place not in paired_b
+        ]
+    return sorted(place_pairs)
 
 
-def _by_key(
+def _group_by_key(
     subjects: Iterable[_Identity], key: Callable[[_Identity], Hashable]
 ) -> dict[Hashable, list[_Identity]]:
     by_key: dict[Hashable, list[_Identity]] = defaultdict(list)
-    for one in subjects:
-        by_key[key(one)].append(one)
+    for subject in subjects:
+        by_key[key(subject)].append(subject)
     return by_key
 
 
-def _describe(one: _Identity, what: str) -> str:
+def _describe(subject: _Identity, source_name: str) -> str:
     return (
-        ", ".join(map(repr, one.pictures))
-        if what == "pictures"
-        else repr(one.excerpt)
+        ", ".join(map(repr, subject.pictures))
+        if source_name == "pictures"
+        else repr(subject.excerpt)
     )
 
 
-def _unverified(
+def _caution_unverified(
     kind: SubjectKind[Any], pairs: Sequence[tuple[_Identity, _Identity]]
 ) -> str:
-    """A caution for rows that are paired by their number alone; empty if anything else fits."""
-    alone = sum(
+    """Return a caution if rows are paired by their number alone, else an empty text."""
+    n_by_number = sum(
         x.is_numbered
         and y.is_numbered
         and not (x.pictures and y.pictures)
         and not (x.references and y.references)
         for x, y in pairs
     )
-    if not alone:
+    if not n_by_number:
         return ""
     return (
-        f"{alone:,} of {len(pairs):,} {kind.plural} are paired by the number of their row: they"
-        " have no id, picture or reference that both runs state; check that the files have one"
+        f"{n_by_number:,} of {len(pairs):,} {kind.plural} are paired by the number of their row:"
+        " they have no id, picture or reference that both runs state; check that the files have one"
         " order"
     )

@@ -22,23 +22,27 @@ _ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
 
 
 def named_schema(name: str) -> pa.Schema:
-    """The columns of a Parquet file, from ``schemas.json``."""
-    known = json.loads(
+    """Return the schema of a Parquet file, from ``schemas.json``."""
+    schemas = json.loads(
         Path(__file__).with_name("schemas.json").read_text("utf-8")
     )
     return pa.schema(
-        [(column, _type(kind)) for column, kind in known[name].items()]
+        [(column, _parse_type(kind)) for column, kind in schemas[name].items()]
     )
 
 
-def _type(kind: str) -> pa.DataType:
+def _parse_type(kind: str) -> pa.DataType:
     inner = kind.removeprefix("list<").removesuffix(">")
-    return pa.type_for_alias(kind) if inner == kind else pa.list_(_type(inner))
+    return (
+        pa.type_for_alias(kind)
+        if inner == kind
+        else pa.list_(_parse_type(inner))
+    )
 
 
 @dataclass(frozen=True)
 class PartsPlace:
-    """Where Parquet files lie; small when it is pickled.
+    """The location of Parquet files; small when it is pickled.
 
     Attributes:
         url: A URL of a file system that pyarrow knows, or an absolute path: other machines and
@@ -48,12 +52,12 @@ class PartsPlace:
     url: str
 
     @classmethod
-    def named(cls, name: str | Path) -> PartsPlace:
-        """The place of a URL or a path."""
+    def from_url(cls, name: str | Path) -> PartsPlace:
+        """Return the place of a URL or a path."""
         return cls(str(name) if is_url(name) else str(Path(name).resolve()))
 
     @cached_property
-    def _found(self) -> tuple[fs.FileSystem, str]:
+    def _files_and_root(self) -> tuple[fs.FileSystem, str]:
         if is_url(self.url):
             files, root = file_system(self.url)
             return files, root.rstrip("/")
@@ -63,22 +67,24 @@ class PartsPlace:
         return PartsPlace, (self.url,)  # connections stay here
 
     def names(self, folder: str) -> list[str]:
-        """Names of the Parquet files of a folder, in order; none if there is no folder.
+        """Return names of the Parquet files of a folder, in order; none if there is no folder.
 
         Raises:
             RunError: It cannot be looked at.
         """
         with self._at(folder) as (files, path):
-            found = files.get_file_info(
+            entries = files.get_file_info(
                 fs.FileSelector(path, allow_not_found=True)
             )
-        names = (info.base_name for info in found if info.is_file)
+        names = (info.base_name for info in entries if info.is_file)
         return sorted(
-            one for one in names if one.endswith(".parquet") and one[0] != "."
+            name
+            for name in names
+            if name.endswith(".parquet") and name[0] != "."
         )
 
     def holds(self, name: str) -> bool:
-        """Whether a file is there.
+        """Return whether a file exists.
 
         Raises:
             RunError: It cannot be looked at.
@@ -92,24 +98,25 @@ class PartsPlace:
         Raises:
             RunError: It cannot be written.
         """
-        few = [
+        dictionary_columns = [
             column for column in _ONCE_A_COLUMN if column in table.column_names
         ]
         with self._at(name) as (files, path):
-            folder, _, last = path.rpartition("/")
-            unfinished = f"{folder}/.{last}.{uuid.uuid4().hex}"
+            folder, _, file_name = path.rpartition("/")
+            # Readers skip names with a dot, so that a file appears whole or not at all.
+            unfinished = f"{folder}/.{file_name}.{uuid.uuid4().hex}"
             files.create_dir(folder, recursive=True)
             pq.write_table(
                 table,
                 unfinished,
                 filesystem=files,
                 compression="zstd",
-                use_dictionary=few,
+                use_dictionary=dictionary_columns,
             )
             files.move(unfinished, path)
 
-    def read(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Some columns of a file.
+    def read_columns(self, name: str, columns: Sequence[str]) -> pa.Table:
+        """Read some columns of a file.
 
         Raises:
             RunError: It cannot be read, or a column is missing.
@@ -118,15 +125,15 @@ class PartsPlace:
             self._at(name) as (files, path),
             pq.ParquetFile(path, filesystem=files) as file,
         ):
-            lacking = set(columns) - set(file.schema_arrow.names)
-            if lacking:
+            missing_columns = set(columns) - set(file.schema_arrow.names)
+            if missing_columns:
                 raise RunError(
-                    f"{self.url}/{name} is damaged: it has no column {lacking}"
+                    f"{self.url}/{name} is damaged: it has no column {missing_columns}"
                 )
             return file.read(columns=list(columns), use_threads=False)
 
     def n_rows(self, name: str) -> int:
-        """Rows of a file, as its end says.
+        """Return the number of rows of a file, from its footer.
 
         Raises:
             RunError: It cannot be read.
@@ -139,9 +146,9 @@ class PartsPlace:
 
     @contextmanager
     def _at(self, name: str) -> Iterator[tuple[fs.FileSystem, str]]:
-        """The file system and the path of a name there."""
+        """Open the file system and the path of a name there; errors become RunError."""
         try:
-            files, root = self._found
+            files, root = self._files_and_root
             yield files, f"{root}/{name}"
         except (OSError, pa.ArrowException) as error:
             raise RunError(

@@ -1,4 +1,4 @@
-"""What a run would do: the whole input is read and checked, nothing is asked or written."""
+"""Plan a run: the whole input is read and checked, nothing is asked or written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ S = TypeVar("S")
 
 @dataclass
 class PlannedAsker:
-    """One thing that a run would ask.
+    """An asker of a planned run, with the numbers of its jobs and questions.
 
     Attributes:
         name: Canonical name.
@@ -54,7 +54,7 @@ class PlannedAsker:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run would do.
+    """The plan of a run.
 
     Attributes:
         n_items: Good rows.
@@ -79,7 +79,7 @@ def plan(
     at_most: Mapping[str, int] | None = None,
     notes: RowNotes | None = None,
 ) -> RunPlan:
-    """Read all subjects once and say what would be asked of them.
+    """Read all subjects once and return the plan of a run over them.
 
     Args:
         askers: What would be asked.
@@ -96,19 +96,19 @@ def plan(
         ConfigError: A tool cannot be made, or does not support the operation.
         RunError: The directory holds a run of another kind.
     """
-    few = at_most or {}
-    asking = any(asker.asks_judge() for asker in askers)
-    with cached_answers(means.work.cache if asking else None) as answers:
-        counting = [
-            _Counting(asker, out, means, few.get(asker.name), answers)
+    limits = at_most or {}
+    asks_judge = any(asker.asks_judge() for asker in askers)
+    with cached_answers(means.work.cache if asks_judge else None) as answers:
+        counters = [
+            _AskerCounter(asker, out, means, limits.get(asker.name), answers)
             for asker in askers
         ]
 
         async def count() -> int:
             n = 0
             for subject in subjects:
-                for one in counting:
-                    await one.add(n, subject)
+                for counter in counters:
+                    await counter.add(n, subject)
                 n += 1
             return n
 
@@ -117,11 +117,14 @@ def plan(
         )  # one event loop for all subjects: starting one takes milliseconds
     sentences = () if notes is None else tuple(notes.sentences())
     return RunPlan(
-        n, tuple(bad_rows), tuple(one.planned for one in counting), sentences
+        n,
+        tuple(bad_rows),
+        tuple(counter.planned for counter in counters),
+        sentences,
     )
 
 
-class _Counting:
+class _AskerCounter:
     """Counts what one asker would ask."""
 
     def __init__(
@@ -129,21 +132,22 @@ class _Counting:
         asker: Asker[Any],
         out: Path,
         means: RunContext,
-        most: int | None,
+        limit: int | None,
         answers: AnswerStore | None,
     ) -> None:
         self._asker = asker
         self._tally, low, high = (
-            Tally(answers=one) for one in ("typical", "fewest", "most")
+            Tally(answers=assumption)
+            for assumption in ("typical", "fewest", "most")
         )
         tallies = (self._tally, low, high)
         self._tools, *self._bounds = (
             means.tools(tally=tally, answers=answers) for tally in tallies
         )
-        self._others: list[tuple[Asker[Any], Tools]] = []
-        self._finished = finished(out, asker.name)
-        self._room = (
-            None if most is None else max(0, most - len(self._finished))
+        self._other_forms: list[tuple[Asker[Any], Tools]] = []
+        self._finished = read_finished(out, asker.name)
+        self._n_left = (
+            None if limit is None else max(0, limit - len(self._finished))
         )
         self.planned = PlannedAsker(
             asker.name, asker.signature(asker.identities(self._tools))
@@ -151,10 +155,10 @@ class _Counting:
         if asker.asks_judge():
             self.planned.judge, self.planned.judge_most = self._tally, high
             self.planned.judge_least = low if asker.foresees_calls else None
-            for other in asker.other_forms(self._tools):
-                tally = self.planned.other_forms[other.name] = Tally()
-                self._others.append(
-                    (other, means.tools(tally=tally, answers=answers))
+            for form in asker.other_forms(self._tools):
+                tally = self.planned.other_forms[form.name] = Tally()
+                self._other_forms.append(
+                    (form, means.tools(tally=tally, answers=answers))
                 )
 
     async def add(self, position: int, subject: Any) -> None:
@@ -162,7 +166,7 @@ class _Counting:
         if position in self._finished:
             self.planned.n_done += 1
             return
-        if self.planned.n_to_ask == self._room:
+        if self.planned.n_to_ask == self._n_left:
             return
         self.planned.n_to_ask += 1
         try:
@@ -173,25 +177,25 @@ class _Counting:
                     subject, self._tools
                 )  # sends no request, counts
                 if self._tally.n_calls:
-                    others = [
+                    variants = [
                         (self._asker, tools) for tools in self._bounds
-                    ] + self._others
-                    for other, tools in others:
+                    ] + self._other_forms
+                    for variant, tools in variants:
                         with suppress(
                             ItemError
                         ):  # its calls count; few facts may give no score
-                            await other.evaluate(subject, tools)
+                            await variant.evaluate(subject, tools)
         except ItemError as error:
             self.planned.lacking[str(error)] += 1
 
 
-def finished(out: Path, name: str) -> set[int]:
-    """Positions of the subjects that a run directory, if there is one, has finished.
+def read_finished(out: Path, name: str) -> set[int]:
+    """Return positions of the finished subjects of a run directory; empty if there is none.
 
     Raises:
         RunError: The directory holds no run that can be read.
     """
-    if not (out / manifest.FILE_NAME).is_file() or not Store.stands(out):
+    if not (out / manifest.FILE_NAME).is_file() or not Store.exists(out):
         return set()
     with Store.read(out) as store:
         return store.finished(name)

@@ -1,4 +1,4 @@
-"""What every reader of a run must know first: whether the run is complete."""
+"""Cautions about runs that are not complete, for every reader of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def describe_incomplete(store: Store) -> str:
 def word_incomplete(
     run: str, status: str, counts: Mapping[str, tuple[int, int]]
 ) -> str:
-    """The caution of a run that is not complete.
+    """Return the caution of a run that is not complete.
 
     Args:
         run: Name of the run.
@@ -41,8 +41,8 @@ def word_incomplete(
         counts: Per metric, how many subjects are finished, and how many there are.
     """
     done = ", ".join(
-        f"{n:,} of {of:,} finished by {name}"
-        for name, (n, of) in counts.items()
+        f"{n:,} of {n_all:,} finished by {name}"
+        for name, (n, n_all) in counts.items()
     )
     return (
         f"{run} is not complete (status: {status or 'unknown'}): {done or 'nothing is finished'};"
@@ -51,7 +51,7 @@ def word_incomplete(
 
 
 def incomplete_runs(*folders: Path) -> list[str]:
-    """The cautions of the runs among these folders that are not complete."""
+    """Return cautions for the runs among these folders that are not complete."""
     cautions = []
     for folder in folders:
         if manifest.is_run(folder):

@@ -49,19 +49,19 @@ class Coefficient:
     reason: str | None = None
 
     @classmethod
-    def of(cls, name: str, found: Agreement | ICC) -> Coefficient:
-        """The coefficient that ``stats`` found, under a name."""
-        return cls(name, found.value, found.interval, found.reason)
+    def of(cls, name: str, statistic: Agreement | ICC) -> Coefficient:
+        """Make a coefficient of a statistic, under a name."""
+        return cls(name, statistic.value, statistic.interval, statistic.reason)
 
     @classmethod
     def of_mean(cls, name: str, mean: Estimate) -> Coefficient:
-        """A mean, under a name."""
+        """Make a coefficient of a mean, under a name."""
         return cls(name, mean.mean, mean.interval, mean.reason)
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """How well several raters agree on the same items.
+    """Agreement of several raters on the same items.
 
     Attributes:
         what: What they rated: an operation of judges, the scores of a run, a label.
@@ -94,19 +94,19 @@ def reliability(
     Raises:
         ConfigError: Fewer than two raters, an unknown one, or fewer than two common items.
     """
-    held = [asker.name for asker in store.askers()]
-    raters = list(names) if names else held
+    metric_names = [asker.name for asker in store.askers()]
+    raters = list(names) if names else metric_names
     for name in raters:
-        if name not in held:
+        if name not in metric_names:
             raise ConfigError(
-                f"the run has no metric {name!r}; it has: {', '.join(held)}"
+                f"the run has no metric {name!r}; it has: {', '.join(metric_names)}"
             )
     if len(raters) < 2:
         raise ConfigError(
             "reliability needs two or more raters: score the same items with several judges as"
-            f" metrics of one run; this one has: {', '.join(held) or 'none'}"
+            f" metrics of one run; this one has: {', '.join(metric_names) or 'none'}"
         )
-    columns = [_column(store, name, value) for name in raters]
+    columns = [_read_scores(store, name, value) for name in raters]
     common = sorted(set.intersection(*(set(column) for column in columns)))
     if len(common) < 2:
         raise ConfigError(
@@ -137,19 +137,21 @@ def of_panels(folder: Path) -> list[Reliability]:
         of questions that all judges, or all repeats of one, answer the same.
     """
     with closing(AnswerFile(folder / FILE_NAME)) as file:
-        asked = list(panels(file.ratings()))
-    found = []
-    for operation, judges, table, left_out in asked:
+        panel_tables = list(panels(file.ratings()))
+    reliabilities = []
+    for operation, judges, table, left_out in panel_tables:
         if min(table.shape) > 1:
             same = float((table == table[:, :1]).all(axis=1).mean())
-            all_of_it = (
+            panel_coefficients = (
                 Coefficient("same answer by all", same),
                 *coefficients(table),
             )
-            found.append(
-                Reliability(operation, judges, len(table), left_out, all_of_it)
+            reliabilities.append(
+                Reliability(
+                    operation, judges, len(table), left_out, panel_coefficients
+                )
             )
-    return found
+    return reliabilities
 
 
 def of_ratings(items: Sequence[Item], label: str) -> Reliability:
@@ -171,47 +173,61 @@ def of_ratings(items: Sequence[Item], label: str) -> Reliability:
         if isinstance(item.judgments.get(label), list)
     ]
     n_raters = max(map(len, lists), default=0)
-    whole = [ratings for ratings in lists if len(ratings) == n_raters]
-    if n_raters < 2 or len(whole) < 2:
+    full_lists = [ratings for ratings in lists if len(ratings) == n_raters]
+    if n_raters < 2 or len(full_lists) < 2:
         raise ConfigError(
             f"fewer than two items have a list of two or more ratings under {label!r};"
             " name another label with --label, or give a run directory"
         )
     word = next(
-        (one for ratings in whole for one in ratings if isinstance(one, str)),
+        (
+            rating
+            for ratings in full_lists
+            for rating in ratings
+            if isinstance(rating, str)
+        ),
         None,
     )
     if word is not None:
         raise ConfigError(
             f"the ratings under {label!r} are words such as {word!r}, not numbers"
         )
-    rated = [
+    usable_lists = [
         ratings
-        for ratings in whole
-        if sum(one is not None for one in ratings) >= _FEWEST_RATINGS
+        for ratings in full_lists
+        if sum(rating is not None for rating in ratings) >= _FEWEST_RATINGS
     ]
-    table = np.array(rated, dtype=np.float64).reshape(len(rated), n_raters)
+    table = np.array(usable_lists, dtype=np.float64).reshape(
+        len(usable_lists), n_raters
+    )
     n_incomplete = int(np.isnan(table).any(axis=1).sum())
     raters = tuple(f"rater {place}" for place in range(1, n_raters + 1))
-    found = (
+    label_coefficients = (
         _without_full_table(table, n_incomplete)
         if n_incomplete
         else coefficients(table)
     )
     return Reliability(
-        label, raters, len(rated), len(lists) - len(rated), found
+        label,
+        raters,
+        len(usable_lists),
+        len(lists) - len(usable_lists),
+        label_coefficients,
     )
 
 
 def _without_full_table(
     table: Floats, n_incomplete: int
 ) -> tuple[Coefficient, ...]:
-    """Krippendorff's alpha of a table with missing ratings; of the other names the reason."""
+    """Return alpha of a table with missing ratings, and the reason for each other coefficient."""
     reason = (
         f"{n_incomplete} of {len(table)} items have a rating missing, and this coefficient needs"
         f" them all: take {_ALPHA}"
     )
-    names = (one.name for one in coefficients(np.arange(4.0).reshape(2, 2)))
+    names = (
+        coefficient.name
+        for coefficient in coefficients(np.arange(4.0).reshape(2, 2))
+    )
     alpha = Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval"))
     return tuple(
         alpha if name == _ALPHA else Coefficient(name, None, reason=reason)
@@ -219,21 +235,23 @@ def _without_full_table(
     )
 
 
-def _column(store: Store, name: str, value: str | None) -> dict[int, float]:
-    found = {}
+def _read_scores(
+    store: Store, name: str, value: str | None
+) -> dict[int, float]:
+    scores = {}
     for place, values in store.values(name):
         if value is not None and value not in values:
             raise ConfigError(
                 f"{name} has no value {value!r}; it has: {', '.join(values)}"
             )
-        found[place] = (
+        scores[place] = (
             values[value] if value is not None else next(iter(values.values()))
         )
-    return found
+    return scores
 
 
 def coefficients(table: Floats) -> tuple[Coefficient, ...]:
-    """All coefficients of a complete items by raters table, shape (n, k)."""
+    """Compute all coefficients of a complete items by raters table, shape (n, k)."""
     spread = within_item_spread(table)
     return (
         *(Coefficient.of(f"ICC({kind})", icc(table, kind)) for kind in _KINDS),

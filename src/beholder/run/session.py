@@ -43,7 +43,7 @@ from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.codec import Encoded
 from beholder.run.execute import Scorer, Work, execute
-from beholder.run.export import SCORES, UNITS, export, tables_stand
+from beholder.run.export import SCORES, UNITS, are_tables_readable, export
 from beholder.run.inputs import Input, check_pictures
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
@@ -75,37 +75,37 @@ class Progress(Protocol):
     """Receives the progress of a run."""
 
     def start(self, total: int, reused: int) -> None:
-        """The run has ``total`` jobs, of which ``reused`` were finished before."""
+        """Begin with ``total`` jobs, of which ``reused`` were finished before."""
 
     def advance(self, n_scored: int, n_failed: int) -> None:
-        """So many jobs more are finished and written: with a score, and with a reason instead."""
+        """Add to the numbers of finished jobs: those with a score and those that failed."""
 
     def answered(self, usage: Usage) -> None:
-        """A judge has answered now, for so many tokens; answers that were kept do not count."""
+        """Count a new answer of a judge with its tokens; stored answers do not count."""
 
     def recalled(self) -> None:
-        """An answer of a judge came from the cache."""
+        """Count an answer of a judge that came from the cache."""
 
 
 class Quiet:
     """Progress that is ignored."""
 
     def start(self, total: int, reused: int) -> None:
-        """See ``Progress``."""
+        """Ignore the start."""
 
     def advance(self, n_scored: int, n_failed: int) -> None:
-        """See ``Progress``."""
+        """Ignore finished jobs."""
 
     def answered(self, usage: Usage) -> None:
-        """See ``Progress``."""
+        """Ignore a new answer."""
 
     def recalled(self) -> None:
-        """See ``Progress``."""
+        """Ignore an answer from the cache."""
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """With what a run works: how judges are asked, how much at once, where pictures lie.
+    """Options of a run: how judges are asked, how much at once, the folder of pictures.
 
     Attributes:
         judging: How judges are asked.
@@ -127,16 +127,21 @@ class RunContext:
         """
         check_taken(
             self.judging.for_tools(),
-            (spec for one in askers for spec in one.tool_specs()),
+            (spec for asker in askers for spec in asker.tool_specs()),
         )
-        named = [
-            (name, one.name) for one in askers for name in one.operations_asked
+        asker_operations = [
+            (name, asker.name)
+            for asker in askers
+            for name in asker.operations_asked
         ]
-        merged = (
-            issubclass(OPERATIONS[name], PanelOperation) for name, _ in named
+        are_mergeable = (
+            issubclass(OPERATIONS[name], PanelOperation)
+            for name, _ in asker_operations
         )
-        if (self.judging.replicates or 1) > 1 and not any(merged):
-            what = ", ".join(sorted({one for _, one in named}))
+        if (self.judging.replicates or 1) > 1 and not any(are_mergeable):
+            what = ", ".join(
+                sorted({asker_name for _, asker_name in asker_operations})
+            )
             raise ConfigError(
                 f"replicates (--samples): {what} takes one answer; leave it out"
             )
@@ -159,7 +164,7 @@ Done: TypeAlias = Callable[[int, int], None]
 
 
 class Engine(Protocol):
-    """Where the work of a run is done, and how its outcomes are stored."""
+    """Does the work of a run on some machines and stores its outcomes."""
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
         """The store of a run directory, open for writing, made if need be.
@@ -181,20 +186,20 @@ class OneMachine:
     """Work in this process and its workers, kept in one file by this process."""
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
-        """See ``Engine``."""
+        """Open the store of a run directory in one file."""
         return Store.open(folder)
 
     def execute(self, work: Work, means: RunContext, done: Done) -> None:
-        """See ``Engine``."""
+        """Do the open work here and store its outcomes as they arrive."""
 
-        def put(found: Encoded) -> None:
-            work.store.put_block(found)
-            done(len(found.scores), len(found.failures))
+        def store_outcomes(outcomes: Encoded) -> None:
+            work.store.put_block(outcomes)
+            done(len(outcomes.scores), len(outcomes.failures))
 
         limits = means.work
         execute(
             work,
-            put,
+            store_outcomes,
             workers=limits.workers,
             concurrency=limits.concurrency or CONCURRENCY,
         )
@@ -259,16 +264,16 @@ class Session:
         """
         check_name(out)
         manifest.check_kind(out, kind)
-        asking = tuple(askers)
-        means.check(asking)
-        working = engine or OneMachine()
+        all_askers = tuple(askers)
+        means.check(all_askers)
+        run_engine = engine or OneMachine()
         with ExitStack() as stack:
-            store = stack.enter_context(working.store(out))
+            store = stack.enter_context(run_engine.store(out))
             for name in (manifest.FILE_NAME, SCORES, UNITS):
                 # Writing to a pipe without a reader would wait for ever.
                 check_regular(out / name, "it belongs to the run")
             answers, budget = None, None
-            if any(asker.asks_judge() for asker in asking):
+            if any(asker.asks_judge() for asker in all_askers):
                 answers, budget = stack.enter_context(
                     run_answers(
                         out,
@@ -280,8 +285,8 @@ class Session:
                 )
             tools = means.tools(vectors=store, answers=answers, budget=budget)
             session = cls(kind, store, tools, means, progress)
-            session._engine, session.answers = working, answers
-            for asker in asking:
+            session._engine, session.answers = run_engine, answers
+            for asker in all_askers:
                 asker.identities(
                     tools
                 )  # a tool that cannot be made stops here
@@ -297,7 +302,7 @@ class Session:
     def take(
         self, kind: SubjectKind[S], subjects: Iterable[S]
     ) -> tuple[int, str]:
-        """Take in subjects, or check that they are those of the run; their number and hash.
+        """Store subjects, or check that they are those of the run; return their number and hash.
 
         Raises:
             RunError: The run holds other data.
@@ -310,15 +315,15 @@ class Session:
         kind: SubjectKind[S],
         source: Input | None,
         subjects: Iterable[S],
-        bad: Sequence[object],
+        bad_rows: Sequence[object],
     ) -> tuple[int, str]:
-        """As ``take``, but what was taken in from this very input before is not read again.
+        """As ``take``, but an input that was stored before with the same bytes is not read again.
 
         Args:
             kind: The kind of subject.
             source: Where the subjects come from; None where that is no file.
             subjects: Gives them, read from there.
-            bad: Receives the wrong rows while they are read; every start reports them.
+            bad_rows: Receives the wrong rows while they are read; every start reports them.
 
         Raises:
             RunError: The run holds other data.
@@ -326,15 +331,15 @@ class Session:
         key = source.key() if source is not None else None
         if source is None or key is None:
             return self.take(kind, subjects)
-        if (known := self.store.tables.input(key)) is not None:
-            self._taken[kind.name] = known
-            return known
-        taken = self.take(
+        if (stored := self.store.tables.input(key)) is not None:
+            self._taken[kind.name] = stored
+            return stored
+        synced = self.take(
             kind, subjects
         )  # hash again: the file may have changed while it was read
-        if not bad and key == source.key():
-            self.store.tables.add_input(key, *taken)
-        return taken
+        if not bad_rows and key == source.key():
+            self.store.tables.add_input(key, *synced)
+        return synced
 
     def store_notes(self, data: str, notes: RowNotes) -> tuple[str, ...]:
         """Store what was noted about rows while they were read, or return what was stored.
@@ -364,7 +369,7 @@ class Session:
         jobs: int | None = None,
         renew: bool = False,
     ) -> ScheduledAsker:
-        """Note what will be asked of the first ``n`` subjects of a kind.
+        """Schedule an asker for the first ``n`` subjects of a kind.
 
         Args:
             asker: What will be asked.
@@ -377,7 +382,7 @@ class Session:
             ConfigError: A tool cannot be made, or does not support the operation.
             RunError: The run holds outcomes of that name that were made in another way.
         """
-        prepared = self._prepared(asker, kind, n)
+        prepared = self._prepare_asker(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
         self.store.add_asker(
             prepared.name, kind, prepared.config(), signature, renew=renew
@@ -394,22 +399,25 @@ class Session:
         )
         return self.asked[-1]
 
-    def _prepared(
+    def _prepare_asker(
         self, asker: Asker[S], kind: SubjectKind[S], n: int
     ) -> Asker[S]:
-        """The asker, knowing what it must of the data: as it was found before, or found now."""
-        own = asker.signature(asker.identities(self.tools))
+        """Return the asker with its state over the data: loaded if it is stored, else computed."""
+        base_signature = asker.signature(asker.identities(self.tools))
         n_taken, data = self._taken.get(kind.name, (None, ""))
+        # State belongs to all subjects of the data; over the first few it is computed each time.
         if n == n_taken:
-            known = self.store.state(own, data, asker.with_state)
-            if known is not None:
-                return known
+            restored_asker = self.store.state(
+                base_signature, data, asker.with_state
+            )
+            if restored_asker is not None:
+                return restored_asker
         prepared = asker.prepare(
             subject for _, subject in islice(self.store.subjects(kind), n)
         )
         state = prepared.state()
         if n == n_taken and state is not None:
-            self.store.add_state(own, data, state)
+            self.store.add_state(base_signature, data, state)
         return prepared
 
     def begin(
@@ -431,28 +439,29 @@ class Session:
         )
         self._log = manifest.build(self._kind, log, self.asked)
         reused = sum(
-            min(one.jobs, self.store.n_finished(one.name, one.n))
-            for one in self.asked
+            min(entry.jobs, self.store.n_finished(entry.name, entry.n))
+            for entry in self.asked
         )
-        total = sum(one.jobs for one in self.asked)
+        total = sum(entry.jobs for entry in self.asked)
         self._progress.start(total, reused)
+        # A run that is closed with the same log and has its tables is left as it is.
         closed = structs.replace(self._log, status="complete")
         if (
             reused == total
             and manifest.is_closed(self.store.folder, closed)
-            and tables_stand(self.store.folder)
+            and are_tables_readable(self.store.folder)
         ):
             return False
         self._write("running")
         return True
 
     def map(
-        self, *asked: ScheduledAsker, positions: Sequence[int] | None = None
+        self, *schedule: ScheduledAsker, positions: Sequence[int] | None = None
     ) -> None:
-        """Ask the open questions about subjects of one kind, and keep every outcome.
+        """Run the open jobs over subjects of one kind, and store every outcome.
 
         Args:
-            asked: What to ask; all of the same kind of subject.
+            schedule: What to ask; all of the same kind of subject.
             positions: Of which subjects alone (outcomes of others are forgotten, answers of judges
                 stay); None for the first ``n`` of each.
 
@@ -461,40 +470,48 @@ class Session:
             RunError: The run cannot continue, for instance because its budget is spent.
         """
         if positions is not None:
-            for one in asked:
-                self.store.keep_only(one.name, positions)
-        open_ = np.zeros(
-            (len(asked), max(one.n for one in asked)), dtype=np.bool_
+            for entry in schedule:
+                self.store.keep_only(entry.name, positions)
+        # (askers, subjects); an asker that is asked of fewer subjects is closed for the others.
+        is_open = np.zeros(
+            (len(schedule), max(entry.n for entry in schedule)), dtype=np.bool_
         )
-        for place, one in enumerate(asked):
-            open_[place, : one.n] = self.store.pending(one.name, one.n)
+        for place, entry in enumerate(schedule):
+            is_open[place, : entry.n] = self.store.pending(entry.name, entry.n)
         if positions is not None:
-            open_[:, ~np.isin(np.arange(open_.shape[1]), positions)] = False
+            is_open[:, ~np.isin(np.arange(is_open.shape[1]), positions)] = (
+                False
+            )
 
         scorer = Scorer(
-            [one.asker for one in asked], asked[0].kind, self._means.tools
+            [entry.asker for entry in schedule],
+            schedule[0].kind,
+            self._means.tools,
         )
-        work = Work(scorer, open_, self.store, self.tools)
+        work = Work(scorer, is_open, self.store, self.tools)
         self._engine.execute(work, self._means, self._progress.advance)
 
-    def outcomes(self, asked: ScheduledAsker) -> dict[int, Outcome]:
-        """What is known of each subject, by position, in order."""
-        found = (
-            (place, self.store.score(asked.name, place))
-            for place in range(asked.n)
+    def outcomes(self, entry: ScheduledAsker) -> dict[int, Outcome]:
+        """Return the outcomes of an asker by position, in order."""
+        outcome_pairs = (
+            (place, self.store.score(entry.name, place))
+            for place in range(entry.n)
         )
         return {
-            place: outcome for place, outcome in found if outcome is not None
+            place: outcome
+            for place, outcome in outcome_pairs
+            if outcome is not None
         }
 
     def close(self) -> dict[str, MetricResult]:
-        """Take means with intervals, write the tables and close the log; gives the summary."""
+        """Compute means with intervals, write the tables and close the log; return the summary."""
         export(self.store, self.asked)
         judging = (
             None if self.answers is None else run_judging(self.store.folder)
         )
         summary = {
-            one.name: summarise(self.store, one, judging) for one in self.asked
+            entry.name: summarise(self.store, entry, judging)
+            for entry in self.asked
         }
         self._write("complete", summary, judging)
         return summary

@@ -25,7 +25,7 @@ from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
 from beholder.run.codec import (
-    MOST,
+    MAX_SUBJECTS,
     SCORE_COLUMNS,
     Encoded,
     StoredAsker,
@@ -58,7 +58,7 @@ _DAMAGE = (
 
 
 class Store:
-    """What one run keeps. Use ``Store.open`` to write, ``Store.read`` to read.
+    """Subjects, askers and outcomes of a run. Use ``Store.open`` to write, ``Store.read`` to read.
 
     Attributes:
         folder: The run directory.
@@ -101,8 +101,8 @@ class Store:
             RunError: Another process writes there, the run is kept in one file or elsewhere, or the
                 place cannot be reached.
         """
-        new = not (folder / PARTS_NAME).is_file()
-        if new and (folder / FILE_NAME).is_file():
+        is_new = not (folder / PARTS_NAME).is_file()
+        if is_new and (folder / FILE_NAME).is_file():
             raise RunError(
                 f"{folder} holds a run in one file; resume it without --engine ray, or"
                 " choose another run directory with -o"
@@ -127,8 +127,8 @@ class Store:
                 yield cls(folder, SqliteTables(folder, connection))
 
     @staticmethod
-    def stands(folder: Path) -> bool:
-        """Whether a folder holds what can be read, if it is not damaged."""
+    def exists(folder: Path) -> bool:
+        """Return whether the folder contains a store."""
         return (folder / FILE_NAME).is_file()
 
     # Subjects
@@ -136,7 +136,7 @@ class Store:
     def sync(
         self, kind: SubjectKind[S], subjects: Iterable[S]
     ) -> tuple[int, str]:
-        """Take in the subjects of a data set, or check that they are the ones that are here.
+        """Store the subjects of a data set, or check that the stored ones are equal.
 
         A run may grow (``--limit`` raised) or be asked for its first subjects; none may change but
         in what no outcome depends on.
@@ -150,7 +150,7 @@ class Store:
         total = hashlib.sha256()
         n = 0
 
-        def new() -> Iterator[SubjectRow]:
+        def new_rows() -> Iterator[SubjectRow]:
             nonlocal n
             stored = iter(self.tables.digests(kind.name))
             for position, subject in enumerate(subjects):
@@ -158,8 +158,8 @@ class Store:
                 digest = kind.digest(subject, row)
                 total.update(digest)
                 n = position + 1
-                known = next(stored, None)
-                if known is None:
+                stored_digest = next(stored, None)
+                if stored_digest is None:
                     yield (
                         position,
                         kind.id(subject),
@@ -167,7 +167,7 @@ class Store:
                         row,
                         kind.source_key(subject),
                     )
-                elif known != digest:
+                elif stored_digest != digest:
                     raise RunError(
                         f"{self.folder} holds a run over other data ({kind.name}"
                         f" {kind.id(subject)!r} differs); choose another run directory with -o"
@@ -175,22 +175,23 @@ class Store:
                 elif kind.loose:
                     self.tables.renew_subject(kind.name, position, row)
 
+        # One transaction: a run with other data must stay as it was.
         with self.tables.transaction():
-            self.tables.add_subjects(kind.name, new())
+            self.tables.add_subjects(kind.name, new_rows())
         return n, total.hexdigest()
 
     def n_subjects(self, kind: SubjectKind[Any] = ITEM) -> int:
-        """How many subjects of a kind the run holds."""
+        """Return the number of subjects of a kind."""
         return self.tables.n_subjects(kind.name)
 
     def subjects(
         self, kind: SubjectKind[S], positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, S]]:
-        """Subjects of a kind with their positions, in order; all, or those asked for."""
+        """Yield (position, subject) of a kind, in order; all, or those at ``positions``."""
         for position, row in self.tables.subjects(kind.name, positions):
             yield (
                 position,
-                self._read(
+                self._decode(
                     lambda row: kind.from_row(json.loads(row)),
                     row,
                     kind.name,
@@ -201,11 +202,11 @@ class Store:
     def items(
         self, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, Item]]:
-        """Items with their positions, in order; all of them, or those asked for."""
+        """Yield items with their positions, in order; all, or those at ``positions``."""
         return self.subjects(ITEM, positions)
 
     def sources(self, n: int, kind: SubjectKind[Any] = ITEM) -> list[bytes]:
-        """A key per subject of what it describes: equal for texts about the same picture."""
+        """Return a source key for each of ``n`` subjects, equal for texts about one picture."""
         return self.tables.sources(kind.name, n)
 
     # Askers
@@ -219,7 +220,7 @@ class Store:
         *,
         renew: bool = False,
     ) -> None:
-        """Note an asker of the run.
+        """Add an asker to the run.
 
         Args:
             name: Canonical name.
@@ -231,17 +232,22 @@ class Store:
         Raises:
             RunError: The run holds outcomes of that name that were made in another way.
         """
-        made = {asker.name: asker.signature for asker in self.tables.askers()}
-        if renew and made.get(name, signature) != signature:
+        signatures = {
+            asker.name: asker.signature for asker in self.tables.askers()
+        }
+        # Only outcomes that cost nothing are made again; paid ones are never deleted.
+        if renew and signatures.get(name, signature) != signature:
             self.tables.forget(name)
-            del made[name]
-        if name not in made:
+            del signatures[name]
+        if name not in signatures:
             self.tables.add_asker(
                 StoredAsker(name, kind.name, config, signature)
             )
-        elif made[name] != signature:
+        elif signatures[name] != signature:
             raise RunError(
-                _made_otherwise(self.folder, name, made[name], signature)
+                _describe_mismatch(
+                    self.folder, name, signatures[name], signature
+                )
             )
 
     def askers(self) -> list[StoredAsker]:
@@ -249,19 +255,22 @@ class Store:
         return self.tables.askers()
 
     def kind_of(self, asker: str) -> SubjectKind[Any]:
-        """The kind of subject an asker of the run is asked of.
+        """Return the kind of subject that an asker of the run evaluates.
 
         Raises:
             RunError: The run has no such asker, or one of an unknown kind.
         """
-        kinds = {known.name: known.kind for known in self.tables.askers()}
+        kinds = {
+            stored_asker.name: stored_asker.kind
+            for stored_asker in self.tables.askers()
+        }
         if kinds.get(asker) not in KINDS:
             raise RunError(
                 f"{self.folder} has asked nothing called {asker!r} that can be read"
             )
         return KINDS[kinds[asker]]
 
-    # What need not be found again
+    # State of askers
 
     def state(
         self,
@@ -269,27 +278,30 @@ class Store:
         data: str,
         with_state: Callable[[Mapping[str, Any]], T],
     ) -> T | None:
-        """What ``with_state`` makes of an asker's state over a data set; None if none is stored.
+        """Load an asker's state for a data set and return ``with_state`` of it; None without one.
 
         Args:
             asker: Its signature before it was prepared.
             data: Hash of the data set.
-            with_state: Takes what it found.
+            with_state: Builds the result from the stored state.
 
         Raises:
             RunError: The store is damaged.
         """
-        found = self.tables.state(asker, data)
-        if found is None:
+        packed = self.tables.state(asker, data)
+        if packed is None:
             return None
-        return self._read(
-            lambda data: with_state(codec.decode_detail(data)), found, asker, 0
+        return self._decode(
+            lambda data: with_state(codec.decode_detail(data)),
+            packed,
+            asker,
+            0,
         )
 
     def add_state(
         self, asker: str, data: str, state: Mapping[str, Any]
     ) -> None:
-        """Keep what an asker found of a whole data set, unless it is larger than what is read."""
+        """Store an asker's state for a data set, unless it exceeds the limit for reading."""
         packed = codec.encode_bounded(state)
         if packed is not None:
             self.tables.add_state(asker, data, packed)
@@ -297,40 +309,41 @@ class Store:
     # Outcomes
 
     def finished(self, asker: str) -> set[int]:
-        """Positions with a whole score, or with a failure that will stay."""
-        return set(self.tables.finished(asker, MOST))
+        """Return positions with a complete score or a permanent failure."""
+        return set(self.tables.finished(asker, MAX_SUBJECTS))
 
     def n_finished(self, asker: str, n: int) -> int:
-        """How many of the first ``n`` subjects are finished."""
+        """Return the number of finished subjects among the first ``n``."""
         return self.tables.n_finished(asker, n)
 
     def pending(self, asker: str, n: int) -> NDArray[np.bool_]:
-        """Which of the first ``n`` subjects are not finished, (n,)."""
-        found = np.ones(n, dtype=np.bool_)
+        """Return a mask of the first ``n`` subjects, shape (n,): True where one is not finished."""
+        is_pending = np.ones(n, dtype=np.bool_)
         for position in self.tables.finished(asker, n):
-            found[position] = False
-        return found
+            is_pending[position] = False
+        return is_pending
 
     def put(
         self, asker: str, position: int, outcome: ItemScore | ItemFailure
     ) -> None:
         """Write the outcome of one subject."""
-        found = Encoded()
-        found.add(asker, position, outcome)
-        self.put_block(found)
+        encoded = Encoded()
+        encoded.add(asker, position, outcome)
+        self.put_block(encoded)
 
-    def put_block(self, found: Encoded) -> None:
+    def put_block(self, outcomes: Encoded) -> None:
         """Write outcomes of subjects: all, or none if the process is killed."""
-        self.tables.put(found)
+        self.tables.write_outcomes(outcomes)
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """Forget the outcomes of an asker at all other positions."""
+        """Delete the outcomes of an asker at all other positions."""
         self.tables.keep_only(asker, positions)
 
     def values(
         self, asker: str, n: int | None = None
     ) -> Iterator[tuple[int, Mapping[str, float]]]:
-        """Scores by name per scored subject, in order, without units or detail."""
+        """Yield (position, scores by name) per scored subject, without units or detail."""
+        # Values that depend on labels which arrive later are computed at each reading.
         kind = self.kind_of(asker)
         if kind.measure is not None:
             subjects = dict(self.subjects(kind))
@@ -340,7 +353,7 @@ class Store:
         yield from self._scores(asker, "numbers", json.loads, n)
 
     def values_by_id(self, metric: str) -> dict[str, Mapping[str, float]]:
-        """The same of a metric, by the ids of the items."""
+        """Return the scores of a metric by the ids of the items."""
         ids = {position: item.id for position, item in self.items()}
         return {
             ids[position]: values for position, values in self.values(metric)
@@ -349,19 +362,19 @@ class Store:
     def units(
         self, asker: str, n: int | None = None
     ) -> Iterator[tuple[int, tuple[Unit, ...]]]:
-        """Units per scored subject, of all or of the first ``n`` subjects, in order."""
+        """Yield (position, units) per scored subject, of all or of the first ``n``, in order."""
         return self._scores(asker, "units", codec.decode_units, n)
 
     def unit_fields(
         self, asker: str, n: int
     ) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
-        """The same as plain fields, for tables."""
+        """Yield (position, fields of each unit) per scored subject, for tables."""
         return self._scores(asker, "units", codec.unit_fields, n)
 
     def details(
         self, asker: str, n: int | None = None
     ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
+        """Yield (position, detail) per scored subject, of all or of the first ``n``, in order."""
         return self._scores(asker, "detail", codec.decode_detail, n)
 
     def _scores(
@@ -372,14 +385,14 @@ class Store:
         n: int | None,
     ) -> Iterator[tuple[int, T]]:
         for position, value in self.tables.scores(
-            asker, (column,), MOST if n is None else n
+            asker, (column,), MAX_SUBJECTS if n is None else n
         ):
-            yield position, self._read(decode, value, asker, position)
+            yield position, self._decode(decode, value, asker, position)
 
     def score(
         self, asker: str, position: int
     ) -> ItemScore | ItemFailure | None:
-        """All that is known of one subject under an asker; None while it is not finished."""
+        """Return the outcome of one subject under an asker; None if there is none yet."""
         for (
             _,
             signature,
@@ -387,12 +400,12 @@ class Store:
             units,
             detail,
             unfinished,
-        ) in self.tables.scores(asker, SCORE_COLUMNS, MOST, position):
+        ) in self.tables.scores(asker, SCORE_COLUMNS, MAX_SUBJECTS, position):
             return ItemScore(
-                values=self._read(json.loads, numbers, asker, position),
-                units=self._read(codec.decode_units, units, asker, position),
+                values=self._decode(json.loads, numbers, asker, position),
+                units=self._decode(codec.decode_units, units, asker, position),
                 signature=signature,
-                detail=self._read(
+                detail=self._decode(
                     codec.decode_detail, detail, asker, position
                 ),
                 unfinished=bool(unfinished),
@@ -402,25 +415,28 @@ class Store:
     def failures(
         self, asker: str, at: int | None = None
     ) -> Iterator[tuple[int, ItemFailure]]:
-        """Failures of an asker, in order; of all subjects, or of one."""
+        """Yield (position, failure) of an asker, in order; of all subjects, or of one."""
         for (
             position,
             error,
             message,
             transient,
             detail,
-        ) in self.tables.failures(asker, MOST, at):
-            found = codec.decode_detail(detail)
-            yield position, ItemFailure(error, message, bool(transient), found)
+        ) in self.tables.failures(asker, MAX_SUBJECTS, at):
+            failure_detail = codec.decode_detail(detail)
+            yield (
+                position,
+                ItemFailure(error, message, bool(transient), failure_detail),
+            )
 
     def signatures(self, asker: str) -> list[str]:
         """The distinct signatures of an asker's scores; more than one means that a tool changed."""
         return self.tables.signatures(asker)
 
-    def _read(
+    def _decode(
         self, decode: Callable[[Any], T], data: Any, what: str, position: int
     ) -> T:
-        """What is kept of a subject.
+        """Decode a stored value of a subject.
 
         Raises:
             RunError: The store is damaged there, or another program wrote it.
@@ -439,7 +455,7 @@ class Store:
     def get_vectors(
         self, identity: str, texts: Sequence[str]
     ) -> dict[str, FloatArray]:
-        """The vectors that are here, by text."""
+        """Return the stored vectors by text; texts without one are left out."""
         by_digest = {_digest(text): text for text in texts}
         return {
             by_digest[digest]: np.frombuffer(vector, dtype="<f4")
@@ -468,35 +484,45 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
-def _made_otherwise(folder: Path, name: str, made: str, now: str) -> str:
-    """Why outcomes of an asker cannot be continued, and what can be done."""
-    was, will = _parts(made), _parts(now)
+def _describe_mismatch(
+    folder: Path, name: str, old_signature: str, new_signature: str
+) -> str:
+    """Return the error message for outcomes that were made in another way than now."""
+    old_parts, new_parts = (
+        _split_signature(old_signature),
+        _split_signature(new_signature),
+    )
     changes = [
-        f"{part} was {was.get(part, '(not stated)')}, now {will.get(part, '(not stated)')}"
-        for part in dict.fromkeys((*will, *was))
-        if was.get(part) != will.get(part)
+        f"{part} was {old_parts.get(part, '(not stated)')},"
+        f" now {new_parts.get(part, '(not stated)')}"
+        for part in dict.fromkeys((*new_parts, *old_parts))
+        if old_parts.get(part) != new_parts.get(part)
     ]
-    how, finish = f"in another way ({'; '.join(changes)})", ""
-    if was.get(VERSION) != will.get(VERSION):
-        how = (
-            f"by beholder {was.get(VERSION)}, and this is beholder {will.get(VERSION)}, whose"
-            f" numbers may differ ({'; '.join(changes)})"
+    description, finish = f"in another way ({'; '.join(changes)})", ""
+    # A new version changes the part ``code``, too; the version is what a user can act on.
+    if old_parts.get(VERSION) != new_parts.get(VERSION):
+        description = (
+            f"by beholder {old_parts.get(VERSION)}, and this is beholder"
+            f" {new_parts.get(VERSION)}, whose numbers may differ ({'; '.join(changes)})"
         )
-        finish = f" To finish this run, install beholder {was.get(VERSION)}."
-    elif was.get("code") != will.get("code"):
+        finish = (
+            f" To finish this run, install beholder {old_parts.get(VERSION)}."
+        )
+    elif old_parts.get("code") != new_parts.get("code"):
         finish = " Part code is a digest of the code and data that compute it; they changed since."
     return (
-        f"{folder} holds scores of {name} made {how}; scores made in two ways are not mixed. To"
-        " score again, choose another run directory with -o: answers that are in the cache are not"
-        f" paid for again.{finish} 'beholder report {folder}' and 'beholder view {folder}' still"
-        " read it"
+        f"{folder} holds scores of {name} made {description}; scores made in two ways are not"
+        " mixed. To score again, choose another run directory with -o: answers that are in the"
+        f" cache are not paid for again.{finish} 'beholder report {folder}' and 'beholder view"
+        f" {folder}' still read it"
     )
 
 
-def _parts(signature: str) -> dict[str, str]:
+def _split_signature(signature: str) -> dict[str, str]:
     """The parts of a signature by name; brackets hold signatures of their own."""
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    # The bar separates parts, but not within brackets, which contain signatures of tools.
     for part in re.split(r"\|(?![^\[]*\])", signature):
         name, mark, value = part.partition(":")
-        found[name if mark else "name"] = value if mark else name
-    return found
+        parts[name if mark else "name"] = value if mark else name
+    return parts

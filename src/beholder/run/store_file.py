@@ -34,32 +34,32 @@ _DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 class _Cursor(sqlite3.Cursor):
-    """Whose errors say of which connection they are, as several stores may be open at once."""
+    """A cursor that marks its errors with their connection, as several stores may be open."""
 
-    def execute(self, *given: Any) -> Self:
-        return self._owned(super().execute, *given)
+    def execute(self, *arguments: Any) -> Self:
+        return self._mark_errors(super().execute, *arguments)
 
-    def executemany(self, *given: Any) -> Self:
-        return self._owned(super().executemany, *given)
+    def executemany(self, *arguments: Any) -> Self:
+        return self._mark_errors(super().executemany, *arguments)
 
     def fetchone(self) -> Any:
-        return self._owned(super().fetchone)
+        return self._mark_errors(super().fetchone)
 
     def fetchall(self) -> list[Any]:
-        return self._owned(super().fetchall)
+        return self._mark_errors(super().fetchall)
 
     def __next__(self) -> Any:
-        return self._owned(super().__next__)
+        return self._mark_errors(super().__next__)
 
-    def _owned(self, work: Callable[..., T], *given: Any) -> T:
+    def _mark_errors(self, work: Callable[..., T], *arguments: Any) -> T:
         try:
-            return work(*given)
+            return work(*arguments)
         except _DAMAGE as error:
             error.connection = self.connection  # type: ignore[union-attr]
             raise
 
 
-def _is_of(error: Exception, connection: sqlite3.Connection) -> bool:
+def _belongs_to(error: Exception, connection: sqlite3.Connection) -> bool:
     """Return whether an error within a block is one of this store.
 
     Work that is done while the store is open reads other files, which may not be UTF-8 either.
@@ -74,7 +74,7 @@ class _StoreConnection(PatientConnection):
 
 @contextmanager
 def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The store of a run directory, made if need be; the directory is locked meanwhile.
+    """Open the store of a run directory to write, made if need be; the directory stays locked.
 
     Raises:
         RunError: Another process writes there, or the file is not a store of this version.
@@ -82,23 +82,24 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
     with locked(folder):
         connection = _connect(folder, "mode=rwc")
         try:
-            _version(connection, folder)
+            _check_version(connection, folder)
+            # In WAL mode others can read the run while it is written.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.executescript(_sql("store.sql"))
+            connection.executescript(_read_sql("store.sql"))
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             yield connection
         except _DAMAGE as error:
-            if not _is_of(error, connection):
+            if not _belongs_to(error, connection):
                 raise
-            raise _unusable(folder, error) from error
+            raise _unusable_error(folder, error) from error
         finally:
             _close_whole(connection)
 
 
 @contextmanager
 def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The store of a run directory, unchanged; works on a disk that cannot be written.
+    """Open the store of a run directory to read; works on a disk that cannot be written.
 
     Raises:
         RunError: There is no run in that folder, or one of another format.
@@ -107,7 +108,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
         raise RunError(NO_RUN.format(folder))
     connection = _connect_to_read(folder)
     try:
-        version = _version(connection, folder)
+        version = _check_version(connection, folder)
         if version == 0:
             raise RunError(
                 f"{folder} holds answers of judges but no outcomes; run the same command again"
@@ -116,9 +117,9 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA query_only = ON")
         yield connection
     except _DAMAGE as error:
-        if not _is_of(error, connection):
+        if not _belongs_to(error, connection):
             raise
-        raise _unusable(folder, error) from error
+        raise _unusable_error(folder, error) from error
     finally:
         connection.close()
 
@@ -132,7 +133,9 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         RunError: Another process writes there.
     """
-    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    new_folders = [
+        path for path in (folder, *folder.parents) if not path.exists()
+    ]
     lock = FileLock(folder / _LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -150,20 +153,21 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     except BaseException:
         lock.release()
-        if made and _is_blank(folder):
+        # A start that failed at once must not leave a folder that looks like a run.
+        if new_folders and _is_blank(folder):
             for name in (_LOCK, FILE_NAME):
                 (folder / name).unlink(missing_ok=True)
-            for one in made:
-                if not any(one.iterdir()):
-                    one.rmdir()
+            for path in new_folders:
+                if not any(path.iterdir()):
+                    path.rmdir()
         raise
     finally:
         lock.release()
 
 
 def _is_blank(folder: Path) -> bool:
-    """Whether a run directory holds no more than facts about servers, which are found out again."""
-    if not {one.name for one in folder.iterdir()} <= {_LOCK, FILE_NAME}:
+    """Return whether a run directory contains at most facts about servers, which can be lost."""
+    if not {path.name for path in folder.iterdir()} <= {_LOCK, FILE_NAME}:
         return False
     if not (folder / FILE_NAME).is_file():
         return True
@@ -172,32 +176,32 @@ def _is_blank(folder: Path) -> bool:
             tables = db.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table'"
             ).fetchall()
-            counted = {name for (name,) in tables} - {"notes", "claims"}
-            rows = (
-                db.execute(f'SELECT 1 FROM "{one}" LIMIT 1')  # noqa: S608
-                for one in counted
+            outcome_tables = {name for (name,) in tables} - {"notes", "claims"}
+            cursors = (
+                db.execute(f'SELECT 1 FROM "{table}" LIMIT 1')  # noqa: S608
+                for table in outcome_tables
             )
-            return not any(found.fetchone() for found in rows)
+            return not any(cursor.fetchone() for cursor in cursors)
     except _DAMAGE:  # the error that led here is the one to report
         return False
 
 
-def _connect(folder: Path, how: str) -> sqlite3.Connection:
+def _connect(folder: Path, mode: str) -> sqlite3.Connection:
     try:
         # One thread at a time uses it, but in a notebook not always the one that opened it.
         return connect(
-            f"{(folder / FILE_NAME).resolve().as_uri()}?{how}",
+            f"{(folder / FILE_NAME).resolve().as_uri()}?{mode}",
             uri=True,
             isolation_level=None,
             check_same_thread=False,
             factory=_StoreConnection,
         )
     except sqlite3.Error as error:
-        raise _unusable(folder, error) from error
+        raise _unusable_error(folder, error) from error
 
 
 def _connect_to_read(folder: Path) -> sqlite3.Connection:
-    """A connection that writes nothing, also where the folder cannot be written."""
+    """Open a connection that writes nothing, also where the folder cannot be written."""
     connection = _connect(folder, "mode=ro")
     try:
         connection.execute("PRAGMA user_version")
@@ -207,7 +211,7 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
         if not isinstance(
             error, sqlite3.OperationalError
         ):  # not a matter of rights
-            raise _unusable(folder, error) from error
+            raise _unusable_error(folder, error) from error
         if (folder / f"{FILE_NAME}-wal").exists():
             raise RunError(
                 f"{folder} holds a run that was killed, on a disk that cannot be written; copy the"
@@ -218,12 +222,12 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
     )  # no one writes: it could not make its log
 
 
-def _sql(name: str) -> str:
+def _read_sql(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _close_whole(connection: sqlite3.Connection) -> None:
-    """Leave one file that can be read anywhere."""
+    """Close the connection and leave one file that can be read anywhere."""
     with suppress(
         sqlite3.DatabaseError, UnicodeDecodeError
     ):  # someone reads it, or it is damaged
@@ -232,11 +236,11 @@ def _close_whole(connection: sqlite3.Connection) -> None:
     connection.close()
 
 
-def _version(connection: sqlite3.Connection, folder: Path) -> int:
+def _check_version(connection: sqlite3.Connection, folder: Path) -> int:
     try:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.DatabaseError as error:
-        raise _unusable(folder, error) from error
+        raise _unusable_error(folder, error) from error
     if version not in (0, FORMAT):  # 0: nothing was written yet
         raise RunError(
             f"{folder / FILE_NAME} has store format {version}, expected {FORMAT}; use the version"
@@ -245,5 +249,5 @@ def _version(connection: sqlite3.Connection, folder: Path) -> int:
     return version
 
 
-def _unusable(folder: Path, error: Exception) -> RunError:
+def _unusable_error(folder: Path, error: Exception) -> RunError:
     return RunError(f"{folder / FILE_NAME} cannot be used as a store: {error}")

@@ -1,4 +1,4 @@
-"""What a run asks of which things, and how each kind of thing lies in the store."""
+"""Kinds of subjects and their form in the store, and the askers that a run schedules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from beholder.records import Frame, Item, Reviews, Storyline
 
 @dataclass(frozen=True)
 class ScheduledAsker:
-    """What a run asks of its subjects.
+    """An asker that a run has scheduled for its subjects.
 
     Attributes:
         asker: What is asked, knowing what it must of the data.
@@ -42,13 +42,13 @@ class ScheduledAsker:
         """Canonical name of the asker."""
         return self.asker.name
 
-    def with_state(self, **found: Any) -> ScheduledAsker:
-        """The same, its asker knowing what came out of what was asked before.
+    def with_state(self, **state: Any) -> ScheduledAsker:
+        """Return a copy whose asker has state from outcomes of earlier askers.
 
         Args:
-            found: Fields of the asker that are no parameters of it.
+            state: Fields of the asker that are no parameters of it.
         """
-        return replace(self, asker=replace(self.asker, **found))
+        return replace(self, asker=replace(self.asker, **state))
 
 
 S = TypeVar("S")
@@ -114,11 +114,11 @@ class SubjectKind(Generic[S]):
 def _correlation(
     reviews: Reviews, detail: Mapping[str, Any]
 ) -> dict[str, float]:
-    """How well a ranking follows people's, where they ranked the texts."""
-    found: dict[str, float] = load("beholder.kinds.ranking.study:measured")(
-        reviews, detail
-    )
-    return found
+    """Return the correlation of a ranking with people's; empty if they ranked no text."""
+    correlation: dict[str, float] = load(
+        "beholder.kinds.ranking.study:measured"
+    )(reviews, detail)
+    return correlation
 
 
 ITEM: SubjectKind[Item] = SubjectKind(

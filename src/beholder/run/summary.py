@@ -49,17 +49,17 @@ class OutcomeColumns:
     statistics: FloatArray | None = None
     subsets: Sequence[str] = ()
 
-    def known(self, name: str) -> tuple[NDArray[np.int64], FloatArray]:
-        """Positions of the subjects that have a value, and their scores."""
+    def scored_values(self, name: str) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return positions of the subjects that have a value, and their scores."""
         column = self.values[name]
-        known = np.isfinite(column)
-        return self.positions[known], column[known]
+        is_defined = np.isfinite(column)
+        return self.positions[is_defined], column[is_defined]
 
 
 def read_columns(
     store: Store, asker: str, n: int, *, statistics: bool = False
 ) -> OutcomeColumns:
-    """The outcomes of an asker over the first ``n`` subjects.
+    """Read the outcomes of an asker over the first ``n`` subjects.
 
     Args:
         store: The run's store.
@@ -102,8 +102,8 @@ def _statistics(
     names = sorted(set(subsets))
     if not 1 < len(names) <= _MOST_SUBSETS:
         return rows, subsets
-    places = np.array([name == np.array(subsets) for name in names]).T
-    return (places[:, :, None] * rows[:, None, :]).reshape(
+    masks = np.array([name == np.array(subsets) for name in names]).T
+    return (masks[:, :, None] * rows[:, None, :]).reshape(
         len(rows), -1
     ), subsets
 
@@ -115,28 +115,28 @@ SEED = 12345
 
 
 def summarise(
-    store: Store, asked: ScheduledAsker, judging: Judging | None = None
+    store: Store, entry: ScheduledAsker, judging: Judging | None = None
 ) -> MetricResult:
-    """The result of one asker over the subjects it is asked of.
+    """Compute the result of one asker over its subjects.
 
     Means are over scored items. Intervals resample what is described, not texts: several texts
     about one picture are not independent.
 
     Args:
         store: The outcomes.
-        asked: What was asked of which.
+        entry: What was asked of which.
         judging: How sure the judges of the run were of their grades; None if none was asked.
     """
-    name, n = asked.name, asked.n
-    corpus = bool(asked.asker.corpus_values)
+    name, n = entry.name, entry.n
+    corpus = bool(entry.asker.corpus_values)
     columns = read_columns(store, name, n, statistics=corpus)
-    sources = cluster_codes(store.sources(n, asked.kind), n)
-    made = store.signatures(name) or [asked.signature]
+    sources = cluster_codes(store.sources(n, entry.kind), n)
+    signatures = store.signatures(name) or [entry.signature]
     estimates = {}
     for (
         key
     ) in columns.values:  # a value that an item does not have counts nowhere
-        positions, values = columns.known(key)
+        positions, values = columns.scored_values(key)
         estimates[key] = stats.mean_interval(
             values,
             clusters=sources[positions],
@@ -146,13 +146,13 @@ def summarise(
     if columns.statistics is not None:
         clusters = sources[columns.positions]
         estimates |= corpus_estimates(
-            asked.asker, columns.statistics, clusters
+            entry.asker, columns.statistics, clusters
         )
     failures = Counter(columns.failures.values())
-    asks = judging is not None and asked.asker.asks_judge()
-    unsure = (
+    is_asked = judging is not None and entry.asker.asks_judge()
+    judge_cautions = (
         [judging.caution]
-        if judging is not None and asks and judging.caution
+        if judging is not None and is_asked and judging.caution
         else []
     )
     return MetricResult(
@@ -160,13 +160,13 @@ def summarise(
         values=estimates,
         n_scored=len(columns.positions),
         n_failed=sum(failures.values()),
-        signature=f"{' ; '.join(made)}|bs:{N_RESAMPLES}|seed:{SEED}",
+        signature=f"{' ; '.join(signatures)}|bs:{N_RESAMPLES}|seed:{SEED}",
         failures=dict(failures.most_common()),
         cautions=(
-            *asked.asker.cautions(
-                {key: columns.known(key)[1] for key in columns.values}
+            *entry.asker.cautions(
+                {key: columns.scored_values(key)[1] for key in columns.values}
             ),
-            *unsure,
+            *judge_cautions,
         ),
     )
 
@@ -174,7 +174,7 @@ def summarise(
 def corpus_estimates(
     metric: Asker[Any], statistics: FloatArray, clusters: Sequence[Any] | Ints
 ) -> dict[str, Estimate]:
-    """The values of the whole set from summed statistics, with bootstrap intervals.
+    """Compute values of the whole set from summed statistics, with bootstrap intervals.
 
     Args:
         metric: Turns summed statistics into values.
@@ -188,10 +188,12 @@ def corpus_estimates(
     resampled = [metric.corpus(replicate) for replicate in replicates]
     estimates = {}
     for name, value in values.items():
-        drawn = np.array([found[name] for found in resampled if name in found])
-        interval, few = (
-            percentile_interval(drawn, 0.95),
+        resampled_values = np.array(
+            [resample[name] for resample in resampled if name in resample]
+        )
+        interval, reason = (
+            percentile_interval(resampled_values, 0.95),
             describe_few_sources(len(sums)),
         )
-        estimates[name] = Estimate(value, interval, len(statistics), few)
+        estimates[name] = Estimate(value, interval, len(statistics), reason)
     return estimates

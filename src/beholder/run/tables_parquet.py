@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from beholder.base import files
 from beholder.errors import RunError
-from beholder.run.codec import MOST, Encoded
+from beholder.run.codec import MAX_SUBJECTS, Encoded
 from beholder.run.place import PartsPlace, named_schema
 from beholder.run.store_file import PARTS_NAME
 from beholder.run.tables_sqlite import SqliteTables
@@ -35,10 +35,10 @@ from beholder.run.tables_sqlite import SqliteTables
 FORMAT = 2
 PARTS = "outcomes"
 
-_PARTS_HELD = 8
+_CACHED_PARTS = 8
 """Parts of which columns are held while rows are read in order."""
 
-_BEGUN = ".begun.parquet"
+_START_MARKER = ".begun.parquet"
 """An empty part, by which a machine sees that it reaches the place of the run."""
 
 _OUTCOME = named_schema(PARTS)
@@ -52,8 +52,8 @@ _NONE, _WHOLE, _HALF, _LOST, _LATER = range(5)
 
 
 @dataclass
-class _Known:
-    """Where the outcomes of one asker are, by position.
+class _OutcomeIndex:
+    """Index of the outcomes of one asker, by position.
 
     Attributes:
         state: One of ``_NONE`` to ``_LATER``, (n,).
@@ -70,25 +70,26 @@ class _Known:
     def note(
         self, positions: NDArray[np.int64], states: NDArray[np.int8], part: int
     ) -> None:
-        lacking = int(positions.max(initial=-1)) + 1 - len(self.state)
-        if lacking > 0:
-            room = max(lacking, len(self.state))
+        n_missing = int(positions.max(initial=-1)) + 1 - len(self.state)
+        if n_missing > 0:
+            # Doubling keeps the cost of growth linear in the number of outcomes.
+            n_added = max(n_missing, len(self.state))
             self.state = np.concatenate(
-                [self.state, np.zeros(room, dtype=np.int8)]
+                [self.state, np.zeros(n_added, dtype=np.int8)]
             )
             self.part = np.concatenate(
-                [self.part, np.zeros(room, dtype=np.int32)]
+                [self.part, np.zeros(n_added, dtype=np.int32)]
             )
         self.state[positions] = states
         self.part[positions] = part
 
-    def chosen(
+    def select_positions(
         self, states: Sequence[int], n: int, at: int | None
     ) -> NDArray[np.intp]:
         """Positions with one of some states, below ``n`` or one alone."""
         window = slice(0, n) if at is None else slice(at, at + 1)
-        found = np.flatnonzero(np.isin(self.state[window], states))
-        return found if at is None else found + at
+        positions = np.flatnonzero(np.isin(self.state[window], states))
+        return positions if at is None else positions + at
 
 
 @dataclass(frozen=True)
@@ -109,33 +110,33 @@ class PartWriter:
         Raises:
             RunError: Says what to do.
         """
-        if not self.place.holds(_BEGUN):
+        if not self.place.holds(_START_MARKER):
             raise RunError(
                 f"a machine of the cluster finds no run at {self.place.url}; name a place that"
                 " every machine reaches with --parts, such as s3://BUCKET/PATH"
             )
 
     def begin(self) -> None:
-        """Leave what ``check_reached`` looks for."""
-        self.place.write(_BEGUN, _OUTCOME.empty_table())
+        """Write the file that ``check_reached`` expects."""
+        self.place.write(_START_MARKER, _OUTCOME.empty_table())
 
     def part_name(self, jobs: Iterable[tuple[int, str]]) -> str:
-        """The name of the part of some jobs, (position, asker), of this start of the run."""
+        """Return the name of the part of some jobs, (position, asker), of this start of the run."""
         ordered = sorted(jobs)
         digest = hashlib.sha256(
             json.dumps(ordered).encode("utf-8")
         ).hexdigest()[:8]
         return f"{PARTS}/part-{ordered[0][0]:012d}-{self.start:04d}-{digest}.parquet"
 
-    def write(self, found: Encoded) -> None:
+    def write(self, outcomes: Encoded) -> None:
         """Write outcomes of subjects as one part."""
         scored: list[tuple[Any, ...]] = [
-            (position, asker, _SCORED, *rest, None, None, None)
-            for asker, position, *rest in found.scores
+            (position, asker, _SCORED, *fields, None, None, None)
+            for asker, position, *fields in outcomes.scores
         ]
         failed: list[tuple[Any, ...]] = [
             (position, asker, _FAILED, *[None] * 3, detail, None, *reason)
-            for asker, position, *reason, detail in found.failures
+            for asker, position, *reason, detail in outcomes.failures
         ]
         rows = sorted(scored + failed, key=lambda row: row[:2])
         columns = [list(column) for column in zip(*rows, strict=True)]
@@ -143,8 +144,8 @@ class PartWriter:
         self.place.write(name, pa.table(columns, schema=_OUTCOME))
 
     def counts(self, part: str) -> tuple[int, int]:
-        """How many of the outcomes in a part are scores, and how many failures."""
-        states = self.place.read(part, ("status",))["status"]
+        """Return the numbers of scores and of failures in a part."""
+        states = self.place.read_columns(part, ("status",))["status"]
         n_scored = pc.sum(pc.equal(states, _SCORED)).as_py()
         return n_scored, len(states) - n_scored
 
@@ -164,28 +165,28 @@ class ParquetTables(SqliteTables):
         super().__init__(folder, connection)
         self.writer = writer
         self._parts = writer.place
-        self._known: dict[str, _Known] = {}
+        self._indexes: dict[str, _OutcomeIndex] = {}
         self._names: list[str] = []
-        self._looked = False
-        self._held = lru_cache(_PARTS_HELD)(self._parts.read)
+        self._has_listed_parts = False
+        self._read_cached = lru_cache(_CACHED_PARTS)(self._parts.read_columns)
 
     @classmethod
     def to_read(
         cls, folder: Path, connection: sqlite3.Connection
     ) -> ParquetTables:
-        """The tables of a run directory.
+        """Open the tables of a run directory to read.
 
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
         """
-        place = PartsPlace.named(_read_place(folder) or folder)
+        place = PartsPlace.from_url(_read_place(folder) or folder)
         return cls(folder, connection, PartWriter(place))
 
     @classmethod
     def to_write(
         cls, folder: Path, connection: sqlite3.Connection, place: str | None
     ) -> ParquetTables:
-        """The tables of a run directory at the beginning of a start; made if need be.
+        """Open the tables of a run directory at the beginning of a start; made if need be.
 
         Args:
             folder: The run directory, which this process holds.
@@ -195,66 +196,79 @@ class ParquetTables(SqliteTables):
         Raises:
             RunError: The run keeps its parts elsewhere, or they cannot be reached.
         """
-        new = not (folder / PARTS_NAME).is_file()
-        asked = None if place is None else PartsPlace.named(place).url
-        known = asked if new else _read_place(folder)
-        if asked not in (None, known):
+        is_new = not (folder / PARTS_NAME).is_file()
+        requested_url = (
+            None if place is None else PartsPlace.from_url(place).url
+        )
+        stored_url = requested_url if is_new else _read_place(folder)
+        if requested_url not in (None, stored_url):
             raise RunError(
-                f"{folder} keeps its parts at {known or folder}, not at {asked}; leave --parts out,"
-                " or choose another run directory with -o"
+                f"{folder} keeps its parts at {stored_url or folder}, not at {requested_url};"
+                " leave --parts out, or choose another run directory with -o"
             )
-        parts = PartsPlace.named(known or folder)
+        parts = PartsPlace.from_url(stored_url or folder)
         start = 1 + max(map(_start_of, parts.names(PARTS)), default=0)
         writer = PartWriter(parts, start)
-        if new:  # a place that cannot be reached is not noted
+        # The file that names the place is written last.
+        if is_new:  # a place that cannot be reached is not noted
             writer.begin()
-            content = json.dumps({"format": FORMAT, "place": known}, indent=2)
+            content = json.dumps(
+                {"format": FORMAT, "place": stored_url}, indent=2
+            )
             files.write_text(folder / PARTS_NAME, f"{content}\n")
         return cls(folder, connection, writer)
 
     @property
     def place(self) -> str:
-        """Where outcomes are, for messages."""
+        """Location of the outcomes, for messages."""
         return self._parts.url
 
     def forget(self, asker: str) -> None:
-        """See ``SqliteTables``."""
-        raise _stays()
+        """Refuse: parts are never deleted."""
+        raise _make_stays_error()
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """See ``SqliteTables``."""
-        raise _stays()
+        """Refuse: parts are never deleted."""
+        raise _make_stays_error()
 
-    def put(self, found: Encoded) -> None:
-        """See ``SqliteTables``."""
-        self.writer.write(found)
+    def write_outcomes(self, outcomes: Encoded) -> None:
+        """Write outcomes as one part."""
+        self.writer.write(outcomes)
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
-        """See ``SqliteTables``."""
-        yield from self._of(asker).chosen((_WHOLE, _LOST), n, None).tolist()
+        """Yield positions below ``n`` with a complete score or a permanent failure."""
+        yield from (
+            self._load_index(asker)
+            .select_positions((_WHOLE, _LOST), n, None)
+            .tolist()
+        )
 
     def n_finished(self, asker: str, n: int) -> int:
-        """See ``SqliteTables``."""
-        return len(self._of(asker).chosen((_WHOLE, _LOST), n, None))
+        """Return the number of finished positions below ``n``."""
+        return len(
+            self._load_index(asker).select_positions((_WHOLE, _LOST), n, None)
+        )
 
     def scores(
         self, asker: str, columns: Sequence[str], n: int, at: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """See ``SqliteTables``."""
+        """Yield position and columns of scores, below ``n`` or at one position."""
         return self._outcomes(asker, columns, (_WHOLE, _HALF), n, at)
 
     def failures(
         self, asker: str, n: int, at: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """See ``SqliteTables``."""
+        """Yield position and columns of failures, below ``n`` or at one position."""
         return self._outcomes(asker, _FAILURE, (_LOST, _LATER), n, at)
 
     def signatures(self, asker: str) -> list[str]:
-        """See ``SqliteTables``."""
+        """Return the distinct signatures of an asker's scores, in order."""
         return sorted(
             {
                 signature
-                for _, signature in self.scores(asker, ("signature",), MOST)
+                for _, signature in self.scores(
+                    asker, ("signature",), MAX_SUBJECTS
+                )
             }
         )
 
@@ -266,57 +280,61 @@ class ParquetTables(SqliteTables):
         n: int,
         at: int | None,
     ) -> Iterator[tuple[Any, ...]]:
-        known = self._of(asker)
-        positions = known.chosen(states, n, at)
-        parts = known.part[positions]
+        index = self._load_index(asker)
+        positions = index.select_positions(states, n, at)
+        parts = index.part[positions]
         # Rows that follow each other in one part are read together; parts of retries lie between.
         ends = [*(np.flatnonzero(np.diff(parts)) + 1).tolist(), len(parts)]
         for start, end in zip([0, *ends], ends, strict=False):
             if start == end:
                 continue
             name = f"{PARTS}/{self._names[parts[start]]}"
-            table = self._held(name, ("position", "asker", *columns))
-            own = table.filter(pc.equal(table["asker"], asker))
+            table = self._read_cached(name, ("position", "asker", *columns))
+            asker_rows = table.filter(pc.equal(table["asker"], asker))
             places = np.searchsorted(
-                own["position"].to_numpy(), positions[start:end]
+                asker_rows["position"].to_numpy(), positions[start:end]
             )
-            found = own.take(places)
-            values = [found[column].to_pylist() for column in columns]
+            rows = asker_rows.take(places)
+            values = [rows[column].to_pylist() for column in columns]
             yield from zip(positions[start:end].tolist(), *values, strict=True)
 
-    def _of(self, asker: str) -> _Known:
-        """Where the outcomes of an asker are; while a run is made, parts may have come since."""
-        if self.writer.start or not self._looked:
-            old = set(self._names)
-            new = (
-                name for name in self._parts.names(PARTS) if name not in old
+    def _load_index(self, asker: str) -> _OutcomeIndex:
+        """Return the index of an asker's outcomes; during a run, new parts are added first."""
+        if self.writer.start or not self._has_listed_parts:
+            known_names = set(self._names)
+            new_names = (
+                name
+                for name in self._parts.names(PARTS)
+                if name not in known_names
             )
-            for name in sorted(new, key=_start_of):
-                self._note(name)
-            self._looked = True
-        return self._known.get(asker, _Known())
+            for name in sorted(new_names, key=_start_of):
+                self._index_part(name)
+            self._has_listed_parts = True
+        return self._indexes.get(asker, _OutcomeIndex())
 
-    def _note(self, name: str) -> None:
-        """Learn what is in a part; what it holds is newer than what is known."""
-        table = self._parts.read(f"{PARTS}/{name}", _STATES)
+    def _index_part(self, name: str) -> None:
+        """Add a part to the indexes; its outcomes replace those of earlier parts."""
+        table = self._parts.read_columns(f"{PARTS}/{name}", _STATES)
         self._names.append(name)
         scored = pc.equal(table["status"], _SCORED).to_numpy()
-        again = pc.coalesce(table["unfinished"], table["transient"]).to_numpy()
+        is_retried = pc.coalesce(
+            table["unfinished"], table["transient"]
+        ).to_numpy()
         states = np.where(
             scored,
-            np.where(again, _HALF, _WHOLE),
-            np.where(again, _LATER, _LOST),
+            np.where(is_retried, _HALF, _WHOLE),
+            np.where(is_retried, _LATER, _LOST),
         )
         positions, askers = (
             table["position"].to_numpy(),
             table["asker"].to_numpy(),
         )
         for asker in np.unique(askers):
-            own = askers == asker
-            known = self._known.setdefault(str(asker), _Known())
-            known.note(
-                positions[own],
-                states[own].astype(np.int8),
+            is_asker_row = askers == asker
+            index = self._indexes.setdefault(str(asker), _OutcomeIndex())
+            index.note(
+                positions[is_asker_row],
+                states[is_asker_row].astype(np.int8),
                 len(self._names) - 1,
             )
 
@@ -340,7 +358,7 @@ def _read_place(folder: Path) -> str | None:
     )
 
 
-def _stays() -> RunError:
+def _make_stays_error() -> RunError:
     return RunError(
         "outcomes of a run in parts stay as they were written; score into another run directory"
         " with -o"

@@ -34,7 +34,7 @@ class SqliteTables:
 
     @property
     def place(self) -> str:
-        """Where they are, for messages."""
+        """Location of the file, for messages."""
         return str(self._folder / FILE_NAME)
 
     @contextmanager
@@ -59,7 +59,7 @@ class SqliteTables:
         return (digest for (digest,) in rows)
 
     def add_subjects(self, kind: str, subjects: Iterable[SubjectRow]) -> None:
-        """Write subjects behind those that are there.
+        """Append subjects.
 
         Raises:
             RunError: Two have one id.
@@ -83,27 +83,27 @@ class SqliteTables:
         )
 
     def n_subjects(self, kind: str) -> int:
-        """How many subjects of a kind there are."""
-        counted = self._db.execute(
+        """Return the number of subjects of a kind."""
+        cursor = self._db.execute(
             "SELECT count(*) FROM subjects WHERE kind = ?", (kind,)
         )
-        return int(counted.fetchone()[0])
+        return int(cursor.fetchone()[0])
 
     def subjects(
         self, kind: str, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, str]]:
-        """Positions and rows of all subjects of a kind, or of some."""
-        wanted = "SELECT position, row FROM subjects WHERE kind = ?"
+        """Yield positions and rows of all subjects of a kind, or of some."""
+        query = "SELECT position, row FROM subjects WHERE kind = ?"
         if positions is None:
-            return self._db.execute(f"{wanted} ORDER BY position", (kind,))
-        one = f"{wanted} AND position = ?"
+            return self._db.execute(f"{query} ORDER BY position", (kind,))
+        position_query = f"{query} AND position = ?"
         return chain.from_iterable(
-            self._db.execute(one, (kind, position)).fetchall()
+            self._db.execute(position_query, (kind, position)).fetchall()
             for position in positions
         )
 
     def sources(self, kind: str, n: int) -> list[bytes]:
-        """Keys of what the first ``n`` subjects of a kind describe."""
+        """Return the source keys of the first ``n`` subjects of a kind."""
         rows = self._db.execute(
             "SELECT source FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
             (kind, n),
@@ -123,7 +123,7 @@ class SqliteTables:
         ]
 
     def add_asker(self, asker: StoredAsker) -> None:
-        """Note an asker."""
+        """Add an asker."""
         config = json.dumps(asker.config, ensure_ascii=False, default=str)
         row = (asker.name, asker.kind, config, asker.signature)
         self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
@@ -141,31 +141,31 @@ class SqliteTables:
                     (asker,),
                 )  # the names are ours
 
-    # What need not be found again
+    # Inputs and states
 
     def input(self, key: str) -> tuple[int, str] | None:
-        """Number and hash of the subjects that an input gave; None where it is not known."""
-        found = self._db.execute(
+        """Return number and hash of an input's subjects; None for a new input."""
+        row = self._db.execute(
             "SELECT n, data FROM inputs WHERE input = ?", (key,)
         ).fetchone()
-        return None if found is None else (int(found[0]), str(found[1]))
+        return None if row is None else (int(row[0]), str(row[1]))
 
     def add_input(self, key: str, n: int, data: str) -> None:
-        """Note what an input gave."""
+        """Store the number and hash of an input's subjects."""
         self._db.execute(
             "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data)
         )
 
     def state(self, asker: str, data: str) -> bytes | None:
-        """What an asker of some signature found of the data of some hash, encoded."""
-        found = self._db.execute(
+        """Return the encoded state of an asker (signature) for data (hash); None without one."""
+        row = self._db.execute(
             "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?",
             (asker, data),
         ).fetchone()
-        return None if found is None else found[0]
+        return None if row is None else row[0]
 
     def add_state(self, asker: str, data: str, state: bytes) -> None:
-        """Keep what an asker found."""
+        """Store the encoded state of an asker."""
         self._db.execute(
             "INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)",
             (asker, data, state),
@@ -173,33 +173,33 @@ class SqliteTables:
 
     # Outcomes
 
-    def put(self, found: Encoded) -> None:
+    def write_outcomes(self, outcomes: Encoded) -> None:
         """Write outcomes of subjects, all or none; they replace earlier outcomes."""
         with self.transaction():
             # An asker has one outcome per subject; a new one replaces the old.
-            for table, others in (
-                ("failures", found.scores),
-                ("scores", found.failures),
+            for table, new_rows in (
+                ("failures", outcomes.scores),
+                ("scores", outcomes.failures),
             ):
                 self._db.executemany(
                     f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours
-                    [row[:2] for row in others],
+                    [row[:2] for row in new_rows],
                 )
             self._db.executemany(
                 "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
-                found.scores,
+                outcomes.scores,
             )
             self._db.executemany(
                 "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)",
-                found.failures,
+                outcomes.failures,
             )
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
         """Remove the outcomes of an asker at all other positions."""
-        kept = set(positions)
+        kept_positions = set(positions)
         with self.transaction():
             for table in ("scores", "failures"):
-                found = self._db.execute(
+                rows = self._db.execute(
                     f"SELECT position FROM {table} WHERE asker = ?",  # noqa: S608  # the names are ours
                     (asker,),
                 ).fetchall()
@@ -207,33 +207,40 @@ class SqliteTables:
                     f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # likewise
                     [
                         (asker, position)
-                        for (position,) in found
-                        if position not in kept
+                        for (position,) in rows
+                        if position not in kept_positions
                     ],
                 )
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
-        """Positions below ``n`` with a whole score, or with a failure that will stay."""
+        """Yield positions below ``n`` with a complete score or a permanent failure."""
         return (
-            position for (position,) in self._finished(asker, "position", n)
+            position
+            for (position,) in self._query_finished(asker, "position", n)
         )
 
     def n_finished(self, asker: str, n: int) -> int:
-        """How many positions below ``n`` are finished."""
-        return sum(count for (count,) in self._finished(asker, "count(*)", n))
+        """Return the number of finished positions below ``n``."""
+        return sum(
+            count for (count,) in self._query_finished(asker, "count(*)", n)
+        )
 
-    def _finished(self, asker: str, what: str, n: int) -> Iterator[tuple[int]]:
-        """Of positions below ``n`` that are finished; read from indices, no outcome is touched."""
-        for table, not_yet in (
+    def _query_finished(
+        self, asker: str, selection: str, n: int
+    ) -> Iterator[tuple[int]]:
+        """Query finished positions below ``n``; reads indices, no outcome is touched."""
+        # A partial index has the few open rows, so "all but the open" reads no outcome.
+        for table, open_column in (
             ("scores", "unfinished"),
             ("failures", "transient"),
         ):
-            chosen = f"FROM {table} WHERE asker = :asker AND position < :n"  # the names are ours
-            without = (
-                f"position NOT IN (SELECT position {chosen} AND {not_yet})"
+            # The names of tables and columns are ours.
+            source_clause = (
+                f"FROM {table} WHERE asker = :asker AND position < :n"
             )
+            finished_clause = f"position NOT IN (SELECT position {source_clause} AND {open_column})"
             yield from self._db.execute(
-                f"SELECT {what} {chosen} AND {without}",
+                f"SELECT {selection} {source_clause} AND {finished_clause}",
                 {"asker": asker, "n": n},
             )
 
@@ -257,10 +264,10 @@ class SqliteTables:
         n: int,
         at: int | None,
     ) -> Iterator[tuple[Any, ...]]:
-        which, limit = ("<", n) if at is None else ("=", at)
+        operator, limit = ("<", n) if at is None else ("=", at)
         return self._db.execute(
             f"SELECT position, {', '.join(columns)} FROM {table}"  # noqa: S608  # the names are ours
-            f" WHERE asker = ? AND position {which} ? ORDER BY position",
+            f" WHERE asker = ? AND position {operator} ? ORDER BY position",
             (asker, limit),
         )
 
@@ -278,9 +285,9 @@ class SqliteTables:
         self, identity: str, digests: Sequence[bytes]
     ) -> Iterator[tuple[bytes, bytes]]:
         """Vectors that are kept, by digest of their text."""
-        one = "SELECT digest, vector FROM vectors WHERE identity = ? AND digest = ?"
+        query = "SELECT digest, vector FROM vectors WHERE identity = ? AND digest = ?"
         return chain.from_iterable(
-            self._db.execute(one, (identity, digest)).fetchall()
+            self._db.execute(query, (identity, digest)).fetchall()
             for digest in digests
         )
 

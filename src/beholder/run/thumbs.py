@@ -13,7 +13,7 @@ FOLDER = "thumbs"
 
 
 def thumb(run: Path, number: int) -> Path:
-    """The file of a picture's thumbnail; there is none where the picture could not be read."""
+    """Return the path of a picture's thumbnail; missing if the picture could not be read."""
     return run / FOLDER / f"{number:06d}.jpg"
 
 
@@ -23,7 +23,7 @@ def write_thumbs(
     pictures: Iterable[tuple[str, str | None]],
     side: int,
 ) -> list[str]:
-    """Write what is not there yet.
+    """Write the thumbnails that are missing.
 
     Args:
         run: The run directory.

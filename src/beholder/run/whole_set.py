@@ -68,12 +68,14 @@ def whole_difference(
     rng = np.random.default_rng(
         [SEED, 1]
     )  # independent of the bootstrap's draws
-    as_extreme = 1
+    n_as_extreme = 1
     for _ in range(_N_SWAPS):
-        moved = (rng.random(len(gap)) < 0.5) @ gap
-        swapped = value(total_a - moved) - value(total_b + moved)
-        as_extreme += abs(swapped) >= abs(observed) - 1e-12
+        moved_counts = (rng.random(len(gap)) < 0.5) @ gap
+        swapped_difference = value(total_a - moved_counts) - value(
+            total_b + moved_counts
+        )
+        n_as_extreme += abs(swapped_difference) >= abs(observed) - 1e-12
     method = f"percentile bootstrap ({N_RESAMPLES} resamples), swap test ({_N_SWAPS} swaps)"
     return PairedDifference(
-        observed, interval, as_extreme / (_N_SWAPS + 1), n, len(a), method
+        observed, interval, n_as_extreme / (_N_SWAPS + 1), n, len(a), method
     )
