@@ -37,12 +37,12 @@ def test_without_a_manifest_digests_are_the_same(
 ) -> None:
     with_manifest = fingerprint.digest_of_modules("beholder.judges.llm")
     monkeypatch.setattr(fingerprint, "MANIFEST", PACKAGE / "no such file")
-    fingerprint.forget()
+    fingerprint.clear_caches()
     assert (
         fingerprint.digest_of_modules("beholder.judges.llm") == with_manifest
     )
     monkeypatch.undo()
-    fingerprint.forget()
+    fingerprint.clear_caches()
 
 
 def test_a_manifest_that_another_version_of_the_rules_wrote_is_not_used(
@@ -59,10 +59,10 @@ def test_a_manifest_that_another_version_of_the_rules_wrote_is_not_used(
         fingerprint.MANIFEST.write_text(
             json.dumps({"rules": rules, "code": rows}), "utf-8"
         )
-        fingerprint.forget()
+        fingerprint.clear_caches()
         assert fingerprint.read_module(path).code == code
     monkeypatch.undo()
-    fingerprint.forget()
+    fingerprint.clear_caches()
 
 
 def test_the_built_in_judge_covers_weights_tables_and_word_lists() -> None:
@@ -164,7 +164,7 @@ def test_words_about_the_code_are_no_other_code(
     after = BEFORE.replace(old, new)
     assert after != BEFORE
     written = [
-        fingerprint.digest_of_code(ast.parse(text)) for text in (BEFORE, after)
+        fingerprint.digest_code(ast.parse(text)) for text in (BEFORE, after)
     ]
     assert (written[0] == written[1]) is same
 
@@ -176,7 +176,7 @@ def test_a_tree_is_written_as_text_in_the_same_way_by_all_versions_of_python() -
     # type parameters to functions, 3.13 shows empty fields, and the versions of Unicode differ in
     # which characters are printable.
     source = """def f(x, *, y=None):\n    return f"{x:{y}} é" + [u"\u1c89"]"""
-    assert fingerprint._written(ast.parse(source)) == (
+    assert fingerprint._dump_tree(ast.parse(source)) == (
         "Module(body=[FunctionDef(name='f',args=arguments(args=[arg(arg='x')],"
         "kwonlyargs=[arg(arg='y')],kw_defaults=[Constant()]),"
         "body=[Return(value=BinOp(left=JoinedStr(values=[FormattedValue(value=Name(id='x'),"
@@ -196,12 +196,12 @@ def test_the_empty_text_that_some_versions_add_to_a_format_is_no_other_code() ->
         shown = ast.FormattedValue(ast.Name("x"), -1, spec)
         return ast.Module([ast.Expr(ast.JoinedStr([shown]))], [])
 
-    assert fingerprint.digest_of_code(
+    assert fingerprint.digest_code(
         tree(ast.Constant(""))
-    ) == fingerprint.digest_of_code(tree())
-    assert fingerprint.digest_of_code(
+    ) == fingerprint.digest_code(tree())
+    assert fingerprint.digest_code(
         tree(ast.Constant("8"))
-    ) != fingerprint.digest_of_code(tree())
+    ) != fingerprint.digest_code(tree())
 
 
 OTHER_PYTHONS: list[Path] = sorted(
@@ -488,7 +488,7 @@ def load_metric(
             if loaded.partition(".")[0] in names
         ]:
             del sys.modules[name]
-        fingerprint.forget()
+        fingerprint.clear_caches()
 
     def write(root: str, files: dict[str, str], module: str) -> type:
         names.update(
@@ -695,4 +695,4 @@ def test_a_run_is_not_continued_when_a_word_list_changed(
     ):
         score(rows, ["spice"], out=tmp_path / "run")
     monkeypatch.undo()
-    fingerprint.forget()
+    fingerprint.clear_caches()

@@ -136,7 +136,7 @@ def _forget(module: str) -> None:
         for name in [one for one in known._classes if "/" in one]:
             del known._classes[name]
     registry.origin.cache_clear()
-    registry.distributions.cache_clear()
+    registry.distributions_by_module.cache_clear()
 
 
 ITEMS = [Item("a", "a red car"), Item("b", "a dog")]

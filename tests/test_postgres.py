@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.base.postgres import PAUSES, Address, Database
+from beholder.base.postgres import RETRY_PAUSES, Address, Database
 from beholder.errors import ConfigError, RunError
 from servers.postgres import Server
 
@@ -140,7 +140,7 @@ def test_work_whose_connection_is_lost_is_done_again(
     add(table, 1)
     postgres_server.control("stop", "-m", "immediate")
     add(table, 2)
-    assert pauses == list(PAUSES[:2])
+    assert pauses == list(RETRY_PAUSES[:2])
     assert count(table) == 2
 
 
@@ -223,5 +223,5 @@ def test_a_server_that_stays_away_is_told_in_words(tmp_path: Path) -> None:
         RunError, match=r"cannot be reached: .*start the same command again"
     ) as told:
         away.do(lambda c: None)
-    assert pauses == list(PAUSES)
+    assert pauses == list(RETRY_PAUSES)
     assert "hidden" not in str(told.value)

@@ -20,8 +20,8 @@ from beholder.run.store_file import FILE_NAME
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_file, "SILENT", 0.05)
-    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.2)
+    monkeypatch.setattr(sqlite_file, "SILENT_WAIT", 0.05)
+    monkeypatch.setattr(sqlite_file, "LONGEST_WAIT", 0.2)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_work_goes_on_when_the_lock_is_gone(
     locked: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "SILENT", 0.05)
+    monkeypatch.setattr(sqlite_file, "SILENT_WAIT", 0.05)
     with closing(
         sqlite3.connect(locked.parent / "other", isolation_level=None)
     ) as stranger:

@@ -18,36 +18,36 @@ from weakref import WeakKeyDictionary
 T = TypeVar("T")
 R = TypeVar("R")
 
-MOMENT = 10.0
+ARRIVAL_TIMEOUT = 10.0
 """Seconds for which work that is paid for is waited for when all else has ended."""
 
-_arriving: WeakKeyDictionary[
+_arriving_tasks: WeakKeyDictionary[
     asyncio.AbstractEventLoop, set[asyncio.Task[Any]]
 ] = WeakKeyDictionary()
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine; a running loop in this thread (a notebook's) is left alone."""
-    found: list[T] = []
+    results: list[T] = []
 
-    async def keep() -> (
+    async def keep_result() -> (
         None
     ):  # asyncio writes out the result of its task when it ends: none here
-        found.append(await to_its_end(coroutine))
+        results.append(await to_its_end(coroutine))
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(keep())
+        asyncio.run(keep_result())
     else:
         with ThreadPoolExecutor(max_workers=1) as pool:
-            pool.submit(asyncio.run, keep()).result()
-    return found[0]
+            pool.submit(asyncio.run, keep_result()).result()
+    return results[0]
 
 
 def let_arrive(task: asyncio.Task[Any]) -> None:
     """Have ``to_its_end`` wait a moment for a task whose work is paid for already."""
-    tasks = _arriving.setdefault(asyncio.get_running_loop(), set())
+    tasks = _arriving_tasks.setdefault(asyncio.get_running_loop(), set())
     tasks.add(task)
     task.add_done_callback(tasks.discard)
 
@@ -57,9 +57,9 @@ async def to_its_end(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         return await coroutine
     finally:
-        tasks = _arriving.get(asyncio.get_running_loop())
+        tasks = _arriving_tasks.get(asyncio.get_running_loop())
         if tasks:
-            await asyncio.wait(tasks, timeout=MOMENT)
+            await asyncio.wait(tasks, timeout=ARRIVAL_TIMEOUT)
 
 
 async def bounded(
@@ -74,8 +74,10 @@ async def bounded(
     source = iter(inputs)
     try:
         while True:
-            for value in source:
-                running[asyncio.ensure_future(_call(function, value))] = value
+            for argument in source:
+                running[asyncio.ensure_future(_call(function, argument))] = (
+                    argument
+                )
                 if len(running) >= limit:
                     break
             if not running:
@@ -83,7 +85,7 @@ async def bounded(
             done, _ = await asyncio.wait(
                 running, return_when=asyncio.FIRST_COMPLETED
             )
-            for task in sorted(done, key=_failed):
+            for task in sorted(done, key=_has_failed):
                 yield running.pop(task), task.result()
     finally:
         for task in running:
@@ -91,12 +93,12 @@ async def bounded(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-def _failed(task: asyncio.Task[Any]) -> bool:
+def _has_failed(task: asyncio.Task[Any]) -> bool:
     return task.cancelled() or task.exception() is not None
 
 
-async def _call(function: Callable[[T], Awaitable[R]], value: T) -> R:
-    return await function(value)
+async def _call(function: Callable[[T], Awaitable[R]], argument: T) -> R:
+    return await function(argument)
 
 
 class PerLoop(Generic[T]):

@@ -136,17 +136,19 @@ class Run:
             RunError: The run asked nothing of that name; says what it asked.
         """
         with Store.read(self.path) as store:
-            known = [asker.name for asker in store.askers()]
-            if name not in known:
+            names = [asker.name for asker in store.askers()]
+            if name not in names:
                 raise RunError(
-                    f"{self.path} has nothing called {name!r}; it has: {known}"
+                    f"{self.path} has nothing called {name!r}; it has: {names}"
                 )
             for position, subject in store.subjects(store.kind_of(name)):
-                found = store.score(name, position)
-                if isinstance(found, ItemScore) and isinstance(subject, Item):
-                    found = replace(found, item=subject)
-                if found is not None:
-                    yield subject, found
+                outcome = store.score(name, position)
+                if isinstance(outcome, ItemScore) and isinstance(
+                    subject, Item
+                ):
+                    outcome = replace(outcome, item=subject)
+                if outcome is not None:
+                    yield subject, outcome
 
     def corrected(
         self, *labels: str | Path, label: Sequence[str] = ()
@@ -167,8 +169,8 @@ class Run:
 
         check_list("label", label)
         scored = {
-            name: one.values
-            for name, one in manifest.read(self.path).askers.items()
+            name: asker.values
+            for name, asker in manifest.read(self.path).askers.items()
         }
         return Corrected(
             *labelled_tables(
@@ -246,28 +248,31 @@ def judge(
         RunError: The cache cannot be used.
     """
     spec = tool(given)
-    told = {
-        name: str(v) if isinstance(v, Path) else v
-        for name, v in options.items()
+    keywords = {
+        name: str(option) if isinstance(option, Path) else option
+        for name, option in options.items()
     }
-    told = {name: value for name, value in told.items() if value is not None}
-    check_taken({"judge": told}, [("judge", str(spec))])
-    whole = _with(spec, told)
+    keywords = {
+        name: value for name, value in keywords.items() if value is not None
+    }
+    check_taken({"judge": keywords}, [("judge", str(spec))])
+    full_spec = _with_options(spec, keywords)
     place = cache_place(cache) if isinstance(cache, str) else cache
-    shared = None if place is None else open_cache(place)
-    made = judges.judge(
-        whole, answers=Answers(None, shared), budget=Budget(max_cost)
+    shared_cache = None if place is None else open_cache(place)
+    new_judge = judges.judge(
+        full_spec, answers=Answers(None, shared_cache), budget=Budget(max_cost)
     )
-    if shared is not None:
-        weakref.finalize(made, shared.close)
-    return made
+    if shared_cache is not None:
+        weakref.finalize(new_judge, shared_cache.close)
+    return new_judge
 
 
-def _with(spec: Spec, options: dict[str, object]) -> Spec:
+def _with_options(spec: Spec, options: dict[str, object]) -> Spec:
     """A spec with the options that were given beside it."""
     if spec.name == judges.PANEL:
         members = [
-            _with(member, options) for member in spec.options["members"]
+            _with_options(member, options)
+            for member in spec.options["members"]
         ]
         return replace(spec, options={"members": members})
     fitting = {

@@ -62,8 +62,8 @@ class DataError(BeholderError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling of exceptions.
-        made = partial(DataError, line=self.line, field=self.field)
-        return made, (self.path, self.reason)
+        rebuild = partial(DataError, line=self.line, field=self.field)
+        return rebuild, (self.path, self.reason)
 
 
 class MissingExtraError(BeholderError, ImportError):

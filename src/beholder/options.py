@@ -68,28 +68,30 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
             f"no option is called {unknown[0]!r}; {hint}There are:"
             f" {', '.join(Options.__annotations__)}"
         )
-    given: dict[str, Any] = dict(options)
-    extra = given.pop("judge_options", {})
+    values: dict[str, Any] = dict(options)
+    extra = values.pop("judge_options", {})
     for name in ("media_root", "references_from", "prompts"):
-        if given.get(name) is not None:
-            given[name] = Path(given[name])
-    if isinstance(given.get("cache"), str):
-        given["cache"] = cache_place(given["cache"])
+        if values.get(name) is not None:
+            values[name] = Path(values[name])
+    if isinstance(values.get("cache"), str):
+        values["cache"] = cache_place(values["cache"])
 
-    def of(group: type[T]) -> T:
-        names = [one.name for one in fields(group)]  # type: ignore[arg-type]
-        return group(**{name: given[name] for name in names if name in given})
+    def build_group(group: type[T]) -> T:
+        names = [group_field.name for group_field in fields(group)]  # type: ignore[arg-type]
+        return group(
+            **{name: values[name] for name in names if name in values}
+        )
 
-    judging = replace(of(JudgeOptions), extra=extra)
-    return of(DataOptions), judging, of(WorkOptions)
+    judging = replace(build_group(JudgeOptions), extra=extra)
+    return build_group(DataOptions), judging, build_group(WorkOptions)
 
 
 def asked_tools(embedder: str | None, judge: object) -> dict[str, object]:
     """The tools that a call names, for metrics that name none."""
     return {
-        kind: one
-        for kind, one in (("embedder", embedder), ("judge", judge))
-        if one
+        kind: spec
+        for kind, spec in (("embedder", embedder), ("judge", judge))
+        if spec
     }
 
 
@@ -140,7 +142,14 @@ class DataOptions:
                 )
 
 
-_OWN = ("base_url", "key_env", "temperature", "prompts", "batch", "replicates")
+_NAMED_OPTIONS = (
+    "base_url",
+    "key_env",
+    "temperature",
+    "prompts",
+    "batch",
+    "replicates",
+)
 
 
 @dataclass(frozen=True)
@@ -179,7 +188,7 @@ class JudgeOptions:
         check_count(
             "replicates", self.replicates, "leave it out for one answer"
         )
-        for name in _OWN:
+        for name in _NAMED_OPTIONS:
             if name in self.extra:
                 raise ConfigError(
                     f"extra holds {name!r}, which has a field of its own: set that"
@@ -187,19 +196,23 @@ class JudgeOptions:
 
     def keywords(self) -> dict[str, object]:
         """Those that were given, as keyword options of ``judges.judge``."""
-        named = {name: getattr(self, name) for name in _OWN}
-        given = {
-            k: v for k, v in named.items() if v is not None and v is not False
+        options = {name: getattr(self, name) for name in _NAMED_OPTIONS}
+        set_options = {
+            name: value
+            for name, value in options.items()
+            if value is not None and value is not False
         }
-        return {**self.extra, **given}
+        return {**self.extra, **set_options}
 
     def for_tools(self) -> dict[str, dict[str, object]]:
         """Options per kind of tool, for ``metrics.Tools``."""
-        given = self.keywords()
+        keywords = self.keywords()
         address: dict[str, object] = {
-            n: given[n] for n in ("base_url", "key_env") if n in given
+            name: keywords[name]
+            for name in ("base_url", "key_env")
+            if name in keywords
         }
-        return {"judge": given, "embedder": address}
+        return {"judge": keywords, "embedder": address}
 
 
 @dataclass(frozen=True)
@@ -275,7 +288,7 @@ class SampleDesign:
         )
 
 
-def check_distinct(what: str, names: Sequence[str]) -> None:
+def check_distinct(noun: str, names: Sequence[str]) -> None:
     """Refuse repeated names.
 
     Raises:
@@ -283,7 +296,7 @@ def check_distinct(what: str, names: Sequence[str]) -> None:
     """
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"the {what} {name} was asked for twice")
+            raise ConfigError(f"the {noun} {name} was asked for twice")
 
 
 def check_list(name: str, value: object) -> None:
@@ -316,9 +329,11 @@ def check_text_lists(record: object) -> None:
 @cache
 def _text_lists(kind: type[Any]) -> tuple[str, ...]:
     """Fields of a dataclass that hold several texts, by their annotations, which are texts here."""
-    several = ("tuple[str", "Sequence[str", "tuple[Frame", "tuple[Unit")
+    prefixes = ("tuple[str", "Sequence[str", "tuple[Frame", "tuple[Unit")
     return tuple(
-        one.name for one in fields(kind) if str(one.type).startswith(several)
+        record_field.name
+        for record_field in fields(kind)
+        if str(record_field.type).startswith(prefixes)
     )
 
 
@@ -345,8 +360,8 @@ def check_amount(name: str, value: float | None, otherwise: str) -> None:
     Raises:
         ConfigError: Names option and value.
     """
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is not None and not (number and 0 <= float(value) < math.inf):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 <= float(value) < math.inf):
         raise ConfigError(
             f"{name}={value!r}: expected a number from 0; {otherwise}"
         )

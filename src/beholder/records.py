@@ -289,10 +289,10 @@ class MetricResult:
 
     def numbers(self, mark: str) -> dict[str, float]:
         """Each mean under the name of its value, its interval behind a mark and low or high."""
-        found: dict[str, float] = {}
+        number_by_name: dict[str, float] = {}
         for name, estimate in self.values.items():
-            found[name] = estimate.mean
+            number_by_name[name] = estimate.mean
             if estimate.interval is not None:
-                found[f"{name}{mark}low"] = estimate.interval.low
-                found[f"{name}{mark}high"] = estimate.interval.high
-        return found
+                number_by_name[f"{name}{mark}low"] = estimate.interval.low
+                number_by_name[f"{name}{mark}high"] = estimate.interval.high
+        return number_by_name

@@ -142,12 +142,13 @@ class Table:
 
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row; of failures, that there are some."""
-        none = {"failed": ("", None, 0)}
+        empty_values = {"failed": ("", None, 0)}
         return tuple(
-            c
-            for c in self.columns
+            column
+            for column in self.columns
             if any(
-                row.get(c.key) not in none.get(c.kind, ("", None))
+                row.get(column.key)
+                not in empty_values.get(column.kind, ("", None))
                 for row in self.rows
             )
         )
@@ -207,7 +208,7 @@ def record_cells(record: Any) -> Cells:
     names = (
         record.__struct_fields__
         if is_struct
-        else [each.name for each in fields(record)]
+        else [record_field.name for record_field in fields(record)]
     )
     cells: Cells = {}
     for name in names:
@@ -244,13 +245,13 @@ def estimate(
     )
 
 
-def estimate_cells(key: str, found: Estimate | None) -> EstimateCells:
+def estimate_cells(key: str, estimate: Estimate | None) -> EstimateCells:
     """The cells of a mean with its interval."""
-    if found is None:
+    if estimate is None:
         return {key: None, **interval_cells(key, None)}
     return {
-        key: found.mean,
-        **interval_cells(key, found.interval, found.reason),
+        key: estimate.mean,
+        **interval_cells(key, estimate.interval, estimate.reason),
     }
 
 
@@ -275,14 +276,14 @@ def interval_cells(
 
 def keys(table: Table) -> list[str]:
     """Keys of all cells of a row, ends of intervals behind their values."""
-    found: list[str] = []
+    names: list[str] = []
     for column in table.columns:
-        found.append(column.key)
+        names.append(column.key)
         if column.interval:
-            found += [f"{column.key}_low", f"{column.key}_high"]
+            names += [f"{column.key}_low", f"{column.key}_high"]
         if column.best:
-            found.append(f"{column.key}_best")
-    return found
+            names.append(f"{column.key}_best")
+    return names
 
 
 def write_csv(table: Table, path: Path) -> None:

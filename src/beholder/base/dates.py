@@ -13,12 +13,14 @@ from io import StringIO
 from time import struct_time
 from typing import Any, Literal
 
-_NAMES = (
+_MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 )  # fmt: skip
 _MONTHS = {
-    w: n for n, name in enumerate(_NAMES, 1) for w in (name, name[:3])
+    word: n
+    for n, name in enumerate(_MONTH_NAMES, 1)
+    for word in (name, name[:3])
 } | {"sept": 9}
 _ORDINAL = ("st", "nd", "rd", "th", "of")
 _TIME = (
@@ -31,7 +33,7 @@ _EXIF = re.compile(rf"(\d{{4}}):(\d{{2}}):(\d{{2}}){_TIME}")
 _WORD = re.compile(r"[a-z]+|\d+")
 _ABOUT = re.compile(r"(?:c|ca|circa|about|approx|approximately)\b[.]? *(.+)")
 _SEASON = re.compile(r"\d{4}-2[1-4][~?%]?")
-_LONGEST = 60
+_MAX_LENGTH = 60
 """Characters of a date that archives write."""
 _DECADE = re.compile(r"(?:the )?(\d{3})0s")
 _SPAN = re.compile(r"(?:between )?(\d{4}) *(?:to|and|until|-|\u2013) *(\d{4})")
@@ -72,9 +74,9 @@ class PartialDate:
     def __str__(self) -> str:
         if self.edtf is not None:
             return self.edtf
-        rest = (part for part in (self.month, self.day) if part is not None)
+        parts = (part for part in (self.month, self.day) if part is not None)
         return "-".join(
-            [f"{self.year:04d}", *(f"{part:02d}" for part in rest)]
+            [f"{self.year:04d}", *(f"{part:02d}" for part in parts)]
         )
 
     @property
@@ -136,22 +138,24 @@ class PartialDate:
             ValueError: It cannot be read, or there is no such day.
         """
         cleaned = text.strip().lower()
-        if _SEASON.fullmatch(cleaned) and (found := _archived(cleaned)):
-            return found
+        if _SEASON.fullmatch(cleaned) and (
+            partial_date := _parse_archival(cleaned)
+        ):
+            return partial_date
         for pattern in (_ISO, _EXIF):
             if match := pattern.fullmatch(cleaned.upper()):
-                written, month, day = match.groups()
+                year_text, month, day = match.groups()
                 return cls(
-                    int(written),
+                    int(year_text),
                     int(month) if month else None,
                     int(day) if day else None,
                 )
         try:
             return cls._from_words(_WORD.findall(cleaned), text, year)
         except ValueError:
-            if (found := _archived(cleaned)) is None:
+            if (partial_date := _parse_archival(cleaned)) is None:
                 raise
-            return found
+            return partial_date
 
     @classmethod
     def _from_words(
@@ -161,60 +165,67 @@ class PartialDate:
         numbers = [word for word in words if word.isdigit()]
         years = [int(word) for word in numbers if len(word) > 2]
         days = [int(word) for word in numbers if len(word) <= 2]
-        short = any(day > 31 for day in days)  # a year of two digits
-        others = [
-            w
-            for w in words
-            if not w.isdigit() and w not in _MONTHS and w not in _ORDINAL
+        has_short_year = any(day > 31 for day in days)  # a year of two digits
+        other_words = [
+            word
+            for word in words
+            if not word.isdigit()
+            and word not in _MONTHS
+            and word not in _ORDINAL
         ]
-        known = years[0] if years else year
-        wrong = short or len(years) > 1 or len(days) > 1
-        if others or len(months) != 1 or wrong or known is None:
+        full_year = years[0] if years else year
+        is_ambiguous = has_short_year or len(years) > 1 or len(days) > 1
+        if (
+            other_words
+            or len(months) != 1
+            or is_ambiguous
+            or full_year is None
+        ):
             hint = (
                 ""
-                if known
+                if full_year
                 else "; a date without a year needs one given for all"
             )
-            more = "1928~, 192X " if find_spec("edtf") else ""
-            how = (
+            edtf_examples = "1928~, 192X " if find_spec("edtf") else ""
+            extra_hint = (
                 ""
-                if more
+                if edtf_examples
                 else "; beholder[narratives] reads EDTF such as 1928~, too"
             )
             raise ValueError(
-                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07, {more}or"
-                f" 'march 1928'{'; write all digits of the year' if short else hint}{how}"
+                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07, {edtf_examples}or"
+                f" 'march 1928'{'; write all digits of the year' if has_short_year else hint}{extra_hint}"
             )
-        return cls(known, months[0], days[0] if days else None)
+        return cls(full_year, months[0], days[0] if days else None)
 
 
-def _archived(text: str) -> PartialDate | None:
+def _parse_archival(text: str) -> PartialDate | None:
     """A date as archives write it; None if it is none, or the package for it is missing."""
-    if len(text) > _LONGEST or not find_spec("edtf"):
+    if len(text) > _MAX_LENGTH or not find_spec("edtf"):
         return None
     if match := _ABOUT.fullmatch(text):
-        inner = _archived(match[1])
-        written = (str(inner) if inner else match[1]) + "~"
+        inner = _parse_archival(match[1])
+        edtf = (str(inner) if inner else match[1]) + "~"
     elif match := _DECADE.fullmatch(text):
-        written = f"{match[1]}X"
+        edtf = f"{match[1]}X"
     elif match := _SPAN.fullmatch(text):
-        written = f"{match[1]}/{match[2]}"
+        edtf = f"{match[1]}/{match[2]}"
     else:
-        written = text.upper()
+        edtf = text.upper()
     try:
-        first, _ = _bounds(written)
+        first, _ = _bounds(edtf)
     except ValueError:
         return None
-    return PartialDate(first.year, edtf=written)
+    return PartialDate(first.year, edtf=edtf)
 
 
 @lru_cache(maxsize=1 << 12)
-def _bounds(written: str) -> tuple[dt.date, dt.date]:
+def _bounds(edtf: str) -> tuple[dt.date, dt.date]:
     """First and last day of a date in EDTF; ValueError if it is none, or has no such days."""
     from edtf import parse_edtf
     from edtf.parser.edtf_exceptions import EDTFParseException
 
-    odd = (
+    other_errors = (
         ValueError,
         TypeError,
         AttributeError,
@@ -223,15 +234,15 @@ def _bounds(written: str) -> tuple[dt.date, dt.date]:
     try:
         # The package prints what it cannot make a date of: that would spoil a command's output.
         with redirect_stdout(StringIO()):
-            read: Any = parse_edtf(written)
-            bounds = read.lower_fuzzy(), read.upper_fuzzy()
-        if not all(isinstance(one, struct_time) for one in bounds):
+            edtf_date: Any = parse_edtf(edtf)
+            bounds = edtf_date.lower_fuzzy(), edtf_date.upper_fuzzy()
+        if not all(isinstance(bound, struct_time) for bound in bounds):
             raise ValueError("no first or no last day")
-        first, last = (dt.date(*one[:3]) for one in bounds)
-    except (EDTFParseException, *odd) as error:
+        first, last = (dt.date(*bound[:3]) for bound in bounds)
+    except (EDTFParseException, *other_errors) as error:
         raise ValueError(
-            f"{written!r} is no date in EDTF with a first and a last day"
+            f"{edtf!r} is no date in EDTF with a first and a last day"
         ) from error
     if last < first:
-        raise ValueError(f"{written!r} ends before it begins")
+        raise ValueError(f"{edtf!r} ends before it begins")
     return first, last

@@ -25,15 +25,15 @@ from beholder.errors import ConfigError, RunError
 
 T = TypeVar("T")
 
-MOST_JSON = 500_000_000
+MAX_JSON_BYTES = 500_000_000
 """Bytes of the largest JSON file of a run that is read."""
 
-_AGAIN = "delete it and run the same command again, which uses all that was kept beside it"
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+_RERUN_ADVICE = "delete it and run the same command again, which uses all that was kept beside it"
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
-_MOST_LINKS = 40
-_LONGEST_NAME = 48
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_MAX_LINKS = 40
+_MAX_NAME_LENGTH = 48
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -51,7 +51,7 @@ def replacing(path: Path) -> Iterator[Path]:
         RunError: The file cannot be written: no permission, no room, a folder of that name.
     """
     make_folder(path.parent)
-    with told(path):
+    with explain_write_errors(path):
         if _is_stream(path):
             from shutil import copyfileobj  # rare, and slow to load
             from tempfile import TemporaryDirectory
@@ -80,25 +80,25 @@ def replacing(path: Path) -> Iterator[Path]:
             raise
 
 
-def check_regular(path: Path, why: str) -> None:
+def check_regular(path: Path, reason: str) -> None:
     """Refuse a device, FIFO or open descriptor where a regular file is needed.
 
     Args:
         path: The file, which may be missing.
-        why: Reason, for the message.
+        reason: Reason, for the message.
 
     Raises:
         RunError: Names the path and the reason.
     """
-    with told(path):
+    with explain_write_errors(path):
         if _is_stream(path):
             raise RunError(
-                f"{path} is no regular file: {why}; choose another place with -o"
+                f"{path} is no regular file: {reason}; choose another place with -o"
             )
 
 
 def _is_stream(path: Path) -> bool:
-    if _descriptor(path) is not None:
+    if _find_descriptor(path) is not None:
         return True
     try:
         mode = path.stat().st_mode
@@ -112,11 +112,11 @@ def _is_stream(path: Path) -> bool:
 
 
 def _open_stream(path: Path) -> IO[bytes]:
-    number = _descriptor(path)
+    number = _find_descriptor(path)
     if number is None:
         return os.fdopen(_open_for_reader(path), "wb")
-    for printed in (sys.stdout, sys.stderr):
-        printed.flush()
+    for standard_stream in (sys.stdout, sys.stderr):
+        standard_stream.flush()
     # Opened a second time, a file behind /dev/stdout would be cut and written from its first byte.
     return os.fdopen(os.dup(number), "wb")
 
@@ -129,7 +129,7 @@ def _open_for_reader(path: Path) -> int:
     """
     for _ in range(20):
         try:
-            descriptor = os.open(path, os.O_WRONLY | _NO_WAITING)
+            descriptor = os.open(path, os.O_WRONLY | _NONBLOCK)
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise
@@ -140,10 +140,10 @@ def _open_for_reader(path: Path) -> int:
     raise OSError(errno.ENXIO, "it is a pipe that no program reads")
 
 
-def _descriptor(path: Path) -> int | None:
+def _find_descriptor(path: Path) -> int | None:
     """Return the number of this process's open file that a path names; None for other paths."""
     name = path.absolute()
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         if number := _DESCRIPTOR.fullmatch(os.path.normpath(name)):
             return int(number[1])
         if not name.is_symlink():
@@ -161,19 +161,19 @@ def check_name(name: object) -> None:
     try:
         str(name).encode("utf-8")
     except UnicodeEncodeError:
-        reading = sys.getfilesystemencoding()
-        other = (
+        encoding = sys.getfilesystemencoding()
+        hint = (
             ""
-            if reading == "utf-8"
-            else f" (names are read as {reading}: try PYTHONUTF8=1)"
+            if encoding == "utf-8"
+            else f" (names are read as {encoding}: try PYTHONUTF8=1)"
         )
         raise ConfigError(
-            f"{str(name)!r} is not UTF-8{other}; give it another name"
+            f"{str(name)!r} is not UTF-8{hint}; give it another name"
         ) from None
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def explain_write_errors(path: Path) -> Iterator[None]:
     """What hinders writing within, in words.
 
     Raises:
@@ -197,7 +197,7 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
     Raises:
         RunError: It cannot be made.
     """
-    with told(path):
+    with explain_write_errors(path):
         path.mkdir(mode, parents=True, exist_ok=True)
 
 
@@ -207,17 +207,17 @@ def check_folder(path: Path) -> None:
     Raises:
         RunError: There is a file at this place or above, or there is no permission.
     """
-    there = next(
+    nearest_path = next(
         folder for folder in (path, *path.parents) if os.path.lexists(folder)
     )
-    if not there.is_dir():
+    if not nearest_path.is_dir():
         raise RunError(
-            f"{there} is a file and no folder; choose another place with -o"
+            f"{nearest_path} is a file and no folder; choose another place with -o"
         )
     effective = os.access in os.supports_effective_ids
-    if not os.access(there, os.W_OK | os.X_OK, effective_ids=effective):
+    if not os.access(nearest_path, os.W_OK | os.X_OK, effective_ids=effective):
         raise RunError(
-            f"{there} may not be written by you; choose another place with -o"
+            f"{nearest_path} may not be written by you; choose another place with -o"
         )
 
 
@@ -255,7 +255,7 @@ def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> None:
         unfinished.open("w", encoding="utf-8", newline="") as file,
     ):
         csv.writer(file, lineterminator="\n").writerows(
-            [_cell(cell) for cell in r] for r in rows
+            [_cell(cell) for cell in row] for row in rows
         )
 
 
@@ -274,16 +274,20 @@ def read_json(
         RunError: There is none, it cannot be read, is damaged, or has another format.
     """
     try:
-        found = json.loads(_regular(path, MOST_JSON).decode("utf-8"))
+        content = json.loads(
+            _read_regular(path, MAX_JSON_BYTES).decode("utf-8")
+        )
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(missing) from None
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read: {error}; {_AGAIN}") from error
-    if not isinstance(found, dict) or found.get("format") != form:
+        raise RunError(
+            f"{path} cannot be read: {error}; {_RERUN_ADVICE}"
+        ) from error
+    if not isinstance(content, dict) or content.get("format") != form:
         raise RunError(f"{path} is no {kind} of format {form}")
-    return found
+    return content
 
 
 def decode_json(data: bytes | str, kind: type[T]) -> T:
@@ -331,12 +335,12 @@ def _has_half_pair(text: str) -> bool:
 
 
 def as_record(
-    found: object, kind: type[T], path: Path, advice: str = _AGAIN
+    content: object, kind: type[T], path: Path, advice: str = _RERUN_ADVICE
 ) -> T:
     """What ``read_json`` found, as a record.
 
     Args:
-        found: What it found.
+        content: What it found.
         kind: The type of the record.
         path: The file.
         advice: What to do about a damaged file.
@@ -347,7 +351,7 @@ def as_record(
     import msgspec
 
     try:
-        return msgspec.convert(found, kind)
+        return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
         raise RunError(f"{path} is damaged: {error}; {advice}") from error
 
@@ -358,12 +362,12 @@ def safe_name(text: str) -> str:
     What is cut ends in a digest, so that long texts which begin alike have files of their own.
     """
     name = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
-    if len(name) <= _LONGEST_NAME:
+    if len(name) <= _MAX_NAME_LENGTH:
         return name or "item"
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[
         :8
     ]
-    return f"{name[: _LONGEST_NAME - 9]}-{digest}"
+    return f"{name[: _MAX_NAME_LENGTH - 9]}-{digest}"
 
 
 def open_regular(path: Path) -> io.FileIO:
@@ -373,7 +377,7 @@ def open_regular(path: Path) -> io.FileIO:
         OSError: It is missing, no regular file, or cannot be read.
     """
     file = io.FileIO(
-        path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)
+        path, opener=lambda name, flags: os.open(name, flags | _NONBLOCK)
     )
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -381,11 +385,11 @@ def open_regular(path: Path) -> io.FileIO:
     return file
 
 
-def _regular(path: Path, most: int) -> bytes:
+def _read_regular(path: Path, limit: int) -> bytes:
     with open_regular(path) as file:
-        if (size := os.fstat(file.fileno()).st_size) > most:
+        if (size := os.fstat(file.fileno()).st_size) > limit:
             raise OSError(
-                f"{size} bytes are more than the {most} that are read"
+                f"{size} bytes are more than the {limit} that are read"
             )
         return file.readall()
 
@@ -395,8 +399,10 @@ def _cell(value: Any) -> Any:
         return int(value) if isinstance(value, bool) else value
     # Only \n is quoted by the writer: any other end of a line would begin a new row.
     text = _LINE_ENDS.sub("\n", value)
-    runs = text.startswith(("\t", "\n")) or text.lstrip().startswith(_FORMULA)
-    return f"'{text}" if runs else text
+    is_formula = text.startswith(("\t", "\n")) or text.lstrip().startswith(
+        _FORMULA_STARTS
+    )
+    return f"'{text}" if is_formula else text
 
 
 if TYPE_CHECKING:

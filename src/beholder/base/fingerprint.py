@@ -60,7 +60,7 @@ FACADES = frozenset(
 )
 """Packages that re-export: an import from one leads to the module that defines the name."""
 
-FRAME = frozenset(
+FRAME_MODULES = frozenset(
     f"beholder.asking.{name}" for name in ("asker", "params", "tools")
 )
 """Modules that name and make the tools of all metrics. Except for pictures, their imports are not
@@ -69,7 +69,7 @@ followed: a metric computes with the tools that its parameters name, and these h
 LIBRARIES = ("py3langid", "tokenizers")
 """Modules of other packages whose version can change a number and that no field states."""
 
-_WORDS_ONLY = {
+_INERT_FIELDS = {
     "annotation",
     "returns",
     "type_comment",
@@ -77,10 +77,10 @@ _WORDS_ONLY = {
     "ctx",
     "type_ignores",
 }
-_FOR_TYPES = ("__future__", "collections.abc", "typing")
+_TYPING_MODULES = ("__future__", "collections.abc", "typing")
 """Modules whose names are for annotations; used otherwise, a name is in the digest where it is."""
 _FILE_NAME = re.compile(r"[\w .+-]+(/[\w .+-]+)*\.\w+(\.\w+)?")
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_CONSTANT_TYPES = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Module(NamedTuple):
@@ -136,24 +136,27 @@ def digest_of(*classes: type[Any]) -> str:
     Args:
         classes: Classes of this or another package, of a script or of a notebook.
     """
-    bases = [base for each in classes for base in each.__mro__]
+    bases = [base for cls in classes for base in cls.__mro__]
     digests = {
-        _name(path): digest
-        for path, digest in files_of(*_modules(bases)).items()
+        _portable_name(path): digest
+        for path, digest in files_of(*_module_names(bases)).items()
     }
     for base in bases:
         if not _is_library(base.__module__) and not _has_file(base.__module__):
             digests[f"{base.__module__}.{base.__qualname__}"] = (
-                _digest_of_members(base)
+                _digest_members(base)
             )
-    return _short(digests)
+    return _combine_digests(digests)
 
 
 @cache
 def digest_of_modules(*modules: str) -> str:
     """Twelve hexadecimal digits for all code and data that modules of ours compute with."""
-    return _short(
-        {_name(path): digest for path, digest in files_of(*modules).items()}
+    return _combine_digests(
+        {
+            _portable_name(path): digest
+            for path, digest in files_of(*modules).items()
+        }
     )
 
 
@@ -163,8 +166,10 @@ def files_of(*modules: str) -> Mapping[Path, str]:
     Args:
         modules: Dotted names; those of libraries are left out.
     """
-    sources = _closure(
-        source for name in modules if (source := _source(name)) is not None
+    sources = _import_closure(
+        source
+        for name in modules
+        if (source := _find_source(name)) is not None
     )
     digests = {}
     folders: set[Path] = set()
@@ -175,11 +180,11 @@ def files_of(*modules: str) -> Mapping[Path, str]:
             folders.add(source.path.parent)
             names.update(module.data)
         elif not source.is_installed:
-            beside = (source.path.parent / name for name in module.data)
+            data_paths = (source.path.parent / name for name in module.data)
             digests.update(
                 {
                     path: digest_of_data(path)
-                    for path in beside
+                    for path in data_paths
                     if path.is_file()
                 }
             )
@@ -195,9 +200,11 @@ def files_of(*modules: str) -> Mapping[Path, str]:
 @cache
 def library_versions_of(*classes: type[Any]) -> str:
     """Name and version of each of ``LIBRARIES`` that classes compute with: "+NAME@VERSION"."""
-    modules = _modules(base for each in classes for base in each.__mro__)
-    sources = _closure(
-        source for name in modules if (source := _source(name)) is not None
+    modules = _module_names(base for cls in classes for base in cls.__mro__)
+    sources = _import_closure(
+        source
+        for name in modules
+        if (source := _find_source(name)) is not None
     )
     imported = {
         dotted.partition(".")[0]
@@ -241,9 +248,9 @@ def _digest_once(path: Path) -> str:
 def _read_module(path: Path) -> Module:
     content = path.read_bytes()
     raw = _digest(content)
-    recorded = _manifest().get(_name(path))
-    if recorded is not None and recorded.raw == raw:
-        return recorded
+    entry = _load_manifest().get(_portable_name(path))
+    if entry is not None and entry.raw == raw:
+        return entry
     tree = ast.parse(content)
     constants = (
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
@@ -252,26 +259,26 @@ def _read_module(path: Path) -> Module:
     names = sorted(
         {Path(text).name for text in texts if _FILE_NAME.fullmatch(text)}
     )
-    imports = tuple(sorted(set(_imported(tree))))
+    imports = tuple(sorted(set(_imported_names(tree))))
     if path.is_relative_to(PACKAGE):
         imports = tuple(
-            n
-            for n in imports
-            if n.partition(".")[0] in ("beholder", *LIBRARIES)
+            name
+            for name in imports
+            if name.partition(".")[0] in ("beholder", *LIBRARIES)
         )
-    return Module(raw, digest_of_code(tree), imports, tuple(names))
+    return Module(raw, digest_code(tree), imports, tuple(names))
 
 
-def digest_of_code(tree: ast.Module) -> str:
+def digest_code(tree: ast.Module) -> str:
     """SHA-256 of what a module does, as hex: docstrings, comments and annotations do nothing.
 
     Args:
         tree: The module; changed by the call.
     """
-    return _digest(_written(_WithoutWords().visit(tree)).encode("utf-8"))
+    return _digest(_dump_tree(_RemoveInert().visit(tree)).encode("utf-8"))
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Read all files again at the next call; for tests that change them."""
     for function in (
         *(
@@ -281,13 +288,13 @@ def forget() -> None:
             _read_module_once,
             _digest_once,
         ),
-        *(_manifest, _data_files, _targets_of_ours, _find_ours),
+        *(_load_manifest, _data_files, _cached_import_targets, _find_ours),
     ):
         function.cache_clear()
 
 
 @cache
-def _manifest() -> Mapping[str, Module]:
+def _load_manifest() -> Mapping[str, Module]:
     if not MANIFEST.is_file():
         return {}  # being written for the first time
     manifest = json.loads(MANIFEST.read_text(encoding="utf-8"))
@@ -314,47 +321,50 @@ def _data_files() -> tuple[Path, ...]:
     )
     return tuple(
         sorted(
-            p
-            for p in paths
-            if p.suffix not in (".py", ".pyc") and p != MANIFEST
+            path
+            for path in paths
+            if path.suffix not in (".py", ".pyc") and path != MANIFEST
         )
     )
 
 
-def _closure(starts: Iterable[ModuleSource]) -> list[ModuleSource]:
+def _import_closure(starts: Iterable[ModuleSource]) -> list[ModuleSource]:
     """Modules that are reached from some by imports, in the order of their files."""
     sources: dict[Path, ModuleSource] = {}
-    waiting = list(starts)
-    while waiting:
-        source = waiting.pop()
+    pending = list(starts)
+    while pending:
+        source = pending.pop()
         if source.path in sources:
             continue
         sources[source.path] = source
-        waiting += (
-            _targets_of_ours(source) if source.is_ours else _targets(source)
+        pending += (
+            _cached_import_targets(source)
+            if source.is_ours
+            else _import_targets(source)
         )
     return [sources[path] for path in sorted(sources)]
 
 
 @cache
-def _targets_of_ours(source: ModuleSource) -> tuple[ModuleSource, ...]:
-    return _targets(source)
+def _cached_import_targets(source: ModuleSource) -> tuple[ModuleSource, ...]:
+    return _import_targets(source)
 
 
-def _targets(source: ModuleSource) -> tuple[ModuleSource, ...]:
+def _import_targets(source: ModuleSource) -> tuple[ModuleSource, ...]:
     """The modules that the imports of a module lead to."""
     targets = (
-        _target(source, dotted) for dotted in read_module(source.path).imports
+        _resolve_import(source, dotted)
+        for dotted in read_module(source.path).imports
     )
     return tuple(
         dict.fromkeys(target for target in targets if target is not None)
     )
 
 
-def _target(source: ModuleSource, dotted: str) -> ModuleSource | None:
+def _resolve_import(source: ModuleSource, dotted: str) -> ModuleSource | None:
     """The module that an import leads to; None if nothing is computed there."""
     if dotted.startswith("."):
-        dotted = _absolute(source, dotted)
+        dotted = _absolute_name(source, dotted)
     if not dotted.startswith("beholder."):
         # A module beside a script can change its numbers; a library has a version of its own.
         same_package = (
@@ -362,21 +372,23 @@ def _target(source: ModuleSource, dotted: str) -> ModuleSource | None:
         )
         if source.is_ours or (source.is_installed and not same_package):
             return None
-        return _below(source.root, dotted)
-    target = _below(PACKAGE.parent, dotted)
+        return _find_module(source.root, dotted)
+    target = _find_module(PACKAGE.parent, dotted)
     if target is None or not target.name.startswith(COMPUTING):
         return None
-    if source.name in FRAME and not target.name.startswith("beholder.media"):
+    if source.name in FRAME_MODULES and not target.name.startswith(
+        "beholder.media"
+    ):
         return None
     if target.name in FACADES and dotted != target.name:
-        wanted = f".{dotted.rpartition('.')[2]}"
+        suffix = f".{dotted.rpartition('.')[2]}"
         for inner in read_module(target.path).imports:
-            if inner.endswith(wanted):
-                return _target(target, inner)
+            if inner.endswith(suffix):
+                return _resolve_import(target, inner)
     return target
 
 
-def _absolute(source: ModuleSource, dotted: str) -> str:
+def _absolute_name(source: ModuleSource, dotted: str) -> str:
     """A relative import as an absolute one."""
     n_dots = len(dotted) - len(dotted.lstrip("."))
     pieces = source.name.split(".")
@@ -385,7 +397,7 @@ def _absolute(source: ModuleSource, dotted: str) -> str:
     return ".".join([*package, dotted.lstrip(".")]).rstrip(".")
 
 
-def _below(root: Path, dotted: str) -> ModuleSource | None:
+def _find_module(root: Path, dotted: str) -> ModuleSource | None:
     """The module of a dotted name, which may end with a name in it."""
     # Modules of others may be written and edited in the same process, as in a notebook.
     return (
@@ -408,10 +420,10 @@ def _find(root: Path, dotted: str) -> ModuleSource | None:
     return None
 
 
-def _source(module: str) -> ModuleSource | None:
+def _find_source(module: str) -> ModuleSource | None:
     """The file of a module that is loaded or ours; None of libraries and of what has no file."""
     if module == "beholder" or module.startswith("beholder."):
-        return _below(PACKAGE.parent, module)
+        return _find_module(PACKAGE.parent, module)
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None or _is_library(module) or not file.endswith(".py"):
         return None
@@ -427,7 +439,7 @@ def _source(module: str) -> ModuleSource | None:
 
 
 def _has_file(module: str) -> bool:
-    return _source(module) is not None
+    return _find_source(module) is not None
 
 
 def _is_library(module: str) -> bool:
@@ -437,12 +449,12 @@ def _is_library(module: str) -> bool:
     )
 
 
-def _modules(classes: Iterable[type[Any]]) -> list[str]:
+def _module_names(classes: Iterable[type[Any]]) -> list[str]:
     return list(dict.fromkeys(cls.__module__ for cls in classes))
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in _run(tree):
+def _imported_names(tree: ast.Module) -> Iterator[str]:
+    for node in _walk_runtime(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -453,15 +465,15 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             )
 
 
-def _run(tree: ast.AST) -> Iterator[ast.AST]:
+def _walk_runtime(tree: ast.AST) -> Iterator[ast.AST]:
     """All nodes but those that only a type checker sees."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
+    pending = [tree]
+    while pending:
+        node = pending.pop()
         yield node
         for child in ast.iter_child_nodes(node):
             if not (_is_for_types(node) and child in node.body):
-                waiting.append(child)
+                pending.append(child)
 
 
 def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
@@ -469,7 +481,7 @@ def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
     return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
 
 
-class _WithoutWords(ast.NodeTransformer):
+class _RemoveInert(ast.NodeTransformer):
     """Removes what does nothing: docstrings, annotations, and imports that only these need."""
 
     def __init__(self) -> None:
@@ -509,64 +521,69 @@ class _WithoutWords(ast.NodeTransformer):
         return node.orelse if _is_for_types(node) else node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
-        return None if node.module in _FOR_TYPES and not node.level else node
+        return (
+            None if node.module in _TYPING_MODULES and not node.level else node
+        )
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         # Python 3.12 ends some formats with an empty text, which others leave out.
         self.generic_visit(node)
         node.values = [
-            v
-            for v in node.values
-            if not (isinstance(v, ast.Constant) and not v.value)
+            part
+            for part in node.values
+            if not (isinstance(part, ast.Constant) and not part.value)
         ]
         return node
 
 
-def _written(node: Any) -> str:
+def _dump_tree(node: Any) -> str:
     """A syntax tree as text, the same in every version of Python (``ast.dump`` is not)."""
     if isinstance(node, list):
-        return f"[{','.join(map(_written, node))}]"
+        return f"[{','.join(map(_dump_tree, node))}]"
     if not isinstance(node, ast.AST):
         return ascii(
             node
         )  # ``repr`` escapes other characters with another version of Unicode
     fields = (
-        f"{name}={_written(value)}"
+        f"{name}={_dump_tree(value)}"
         for name, value in ast.iter_fields(node)
-        if name not in _WORDS_ONLY and value is not None and value != []
+        if name not in _INERT_FIELDS and value is not None and value != []
     )
     return f"{type(node).__name__}({','.join(fields)})"
 
 
-def _digest_of_members(cls: type[Any]) -> str:
+def _digest_members(cls: type[Any]) -> str:
     """Digest of a class without a file, as in a notebook: of its members and what they name."""
-    return _digest("\n".join(_lines(cls, set())).encode("utf-8"))
+    return _digest("\n".join(_describe_code(cls, set())).encode("utf-8"))
 
 
-def _lines(value: object, seen: set[int]) -> Iterator[str]:
+def _describe_code(value: object, visited: set[int]) -> Iterator[str]:
     """The text of a constant, or the code of a function or class and of what it names."""
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
     elif isinstance(value, property):
         value = value.fget
-    if isinstance(value, _PLAIN):
+    if isinstance(value, _CONSTANT_TYPES):
         yield repr(value)
     elif isinstance(value, tuple | list):
-        yield from (line for each in value for line in _lines(each, seen))
+        yield from (
+            line for each in value for line in _describe_code(each, visited)
+        )
     elif isinstance(value, set | frozenset):
         yield from sorted(
-            line for each in value for line in _lines(each, seen)
+            line for each in value for line in _describe_code(each, visited)
         )
     elif isinstance(value, types.CodeType):
         yield f"{value.co_code.hex()} {value.co_names}"
-        yield from _lines(value.co_consts, seen)
+        yield from _describe_code(value.co_consts, visited)
     elif (
-        isinstance(value, types.FunctionType | type) and id(value) not in seen
+        isinstance(value, types.FunctionType | type)
+        and id(value) not in visited
     ):
-        seen.add(id(value))
+        visited.add(id(value))
         for name, member in _members(value):
             yield name
-            yield from _lines(member, seen)
+            yield from _describe_code(member, visited)
 
 
 def _members(value: types.FunctionType | type) -> Iterator[tuple[str, object]]:
@@ -574,19 +591,22 @@ def _members(value: types.FunctionType | type) -> Iterator[tuple[str, object]]:
     if isinstance(value, type):
         skipped = ("__doc__", "__firstlineno__")
         yield from (
-            (n, member)
-            for n, member in sorted(vars(value).items())
-            if n not in skipped
+            (name, member)
+            for name, member in sorted(vars(value).items())
+            if name not in skipped
         )
         return
     yield "", value.__code__
     for name in value.__code__.co_names:
-        named = value.__globals__.get(name)
-        if getattr(named, "__module__", value.__module__) == value.__module__:
-            yield name, named
+        global_value = value.__globals__.get(name)
+        if (
+            getattr(global_value, "__module__", value.__module__)
+            == value.__module__
+        ):
+            yield name, global_value
 
 
-def _short(digests: Mapping[str, str]) -> str:
+def _combine_digests(digests: Mapping[str, str]) -> str:
     return _digest(json.dumps(sorted(digests.items())).encode("utf-8"))[:12]
 
 
@@ -594,7 +614,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _name(path: Path) -> str:
+def _portable_name(path: Path) -> str:
     """A file as digests and the manifest name it: the same on every machine."""
     inside = path.is_relative_to(PACKAGE)
     return (

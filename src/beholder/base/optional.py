@@ -44,9 +44,9 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
 
 def check_extra(module: str, extra: str, purpose: str) -> None:
     """The check of ``require``, without the import."""
-    lacking = missing(module, extra=extra, purpose=purpose)
-    if lacking is not None:
-        raise MissingExtraError(lacking)
+    message = missing(module, extra=extra, purpose=purpose)
+    if message is not None:
+        raise MissingExtraError(message)
 
 
 def missing(module: str, *, extra: str, purpose: str) -> str | None:
@@ -61,11 +61,13 @@ def missing(module: str, *, extra: str, purpose: str) -> str | None:
         The words of the error that ``require`` would raise; None where the package is installed.
     """
     package = module.partition(".")[0]
-    known = importlib.util.find_spec(package) is not None
-    if known and package == "google":  # which several distributions share
+    is_installed = importlib.util.find_spec(package) is not None
+    if (
+        is_installed and package == "google"
+    ):  # which several distributions share
         package = module
-        known = importlib.util.find_spec(package) is not None
-    if known:
+        is_installed = importlib.util.find_spec(package) is not None
+    if is_installed:
         return None
     return (
         f"{purpose} needs the package {package!r}, which is not installed: "
@@ -84,12 +86,12 @@ def install_command(extra: str) -> str:
     return f"{python} -m ensurepip && {python} -m {command}"
 
 
-def load(part: str) -> Any:
+def load(reference: str) -> Any:
     """The object that ``module:name`` names; the module is imported on use.
 
     Raises:
         ImportError: There is no such module.
         AttributeError: The module has no such name.
     """
-    module, _, name = part.partition(":")
+    module, _, name = reference.partition(":")
     return getattr(importlib.import_module(module), name)

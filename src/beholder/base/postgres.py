@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
+RETRY_PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
 """Seconds before each retry after a lost connection."""
 
 TABLES_LOCK = "SELECT pg_advisory_xact_lock(7240917)"
@@ -89,7 +89,7 @@ class Address:
             query.pop("sslmode", "disable"),
         )
         database = unquote(parts.path[1:])
-        wrong = {
+        problems = {
             "an address of another kind": not is_address(text),
             "an address that names no database": not database,
             "an address that cannot be read": bool(parts.fragment)
@@ -98,12 +98,12 @@ class Address:
             "another sslmode than disable, require and verify-full": sslmode
             not in _MODES,
         }
-        for what, is_so in wrong.items():
-            if is_so:
-                raise ConfigError(f"{what}: {_FORM}")
+        for problem, is_present in problems.items():
+            if is_present:
+                raise ConfigError(f"{problem}: {_FORM}")
         user, password = (
-            None if t is None else unquote(t)
-            for t in (parts.username, parts.password)
+            None if part is None else unquote(part)
+            for part in (parts.username, parts.password)
         )
         return cls(
             user, parts.hostname, port, database, socket, sslmode, password
@@ -123,8 +123,8 @@ class Address:
             {"sslmode": self.sslmode} if self.sslmode != "disable" else {}
         )
         options |= {"host": self.socket} if self.socket else {}
-        behind = f"?{urlencode(options, safe='/')}" if options else ""
-        return f"postgresql://{user}{host}{port}/{quote(self.database, safe='')}{behind}"
+        query = f"?{urlencode(options, safe='/')}" if options else ""
+        return f"postgresql://{user}{host}{port}/{quote(self.database, safe='')}{query}"
 
 
 def engine(address: Address, **options: Any) -> Engine:
@@ -141,12 +141,12 @@ def engine(address: Address, **options: Any) -> Engine:
         "sqlalchemy", extra="postgres", purpose="a PostgreSQL database"
     )
     require("pg8000", extra="postgres", purpose="a PostgreSQL database")
-    connect: dict[str, Any] = {
+    connect_args: dict[str, Any] = {
         "timeout": 30,
-        "ssl_context": _encryption(address.sslmode),
+        "ssl_context": _ssl_context(address.sslmode),
     }
     if address.socket is not None:
-        connect["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
+        connect_args["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
     # Without the password: errors and logs of the packages below show what they are given.
     url = sa.URL.create(
         "postgresql+pg8000",
@@ -155,14 +155,14 @@ def engine(address: Address, **options: Any) -> Engine:
         port=address.port,
         database=address.database,
     )
-    own = address.password
-    connect["password"] = (
-        os.environ.get("PGPASSWORD", "") if own is None else own
+    password = address.password
+    connect_args["password"] = (
+        os.environ.get("PGPASSWORD", "") if password is None else password
     )
-    made: Engine = sa.create_engine(
-        url, connect_args=connect, hide_parameters=True, **options
+    database_engine: Engine = sa.create_engine(
+        url, connect_args=connect_args, hide_parameters=True, **options
     )
-    return made
+    return database_engine
 
 
 class Database:
@@ -209,7 +209,7 @@ class Database:
         Raises:
             RunError: The database cannot be reached, or refuses the work.
         """
-        for pause in (*PAUSES, None):
+        for pause in (*RETRY_PAUSES, None):
             try:
                 with self._engine.begin() as connection:
                     return work(connection)
@@ -217,7 +217,7 @@ class Database:
             except (self._sa.exc.DBAPIError, OSError) as error:
                 if not _is_lost(error) or pause is None:
                     raise RunError(
-                        f"the database {self.name} {_said(error)}; what was kept before is kept,"
+                        f"the database {self.name} {_describe_error(error)}; what was kept before is kept,"
                         " so start the same command again when that is fixed"
                     ) from None
             self._engine.dispose()  # the other connections of the pool are lost, too
@@ -229,7 +229,7 @@ class Database:
         self._engine.dispose()
 
 
-def _encryption(sslmode: str) -> ssl.SSLContext | None:
+def _ssl_context(sslmode: str) -> ssl.SSLContext | None:
     if sslmode == "disable":
         return None
     import ssl  # every command imports this module, and few reach a database
@@ -242,27 +242,31 @@ def _encryption(sslmode: str) -> ssl.SSLContext | None:
     return context
 
 
-def _told(error: Any) -> dict[str, str]:
+def _server_fields(error: Any) -> dict[str, str]:
     """What the server said; empty where it said nothing.
 
     Where it ends the connection after its words, the driver may put an error of its own above them.
     """
-    each = getattr(error, "orig", error)
-    while each is not None:
-        if each.args and isinstance(each.args[0], dict):
-            return each.args[0]
-        each = each.__context__
+    cause = getattr(error, "orig", error)
+    while cause is not None:
+        if cause.args and isinstance(cause.args[0], dict):
+            return cause.args[0]
+        cause = cause.__context__
     return {}
 
 
 def _is_lost(error: Any) -> bool:
     """Whether there was no connection, or it broke: the server is restarted, or the net is down."""
-    code = _told(error).get("C", "")  # five characters that name an error
+    code = _server_fields(error).get(
+        "C", ""
+    )  # five characters that name an error
     return not code or code.startswith(("08", "57P"))
 
 
-def _said(error: Any) -> str:
-    said = _told(error).get("M") or getattr(error, "orig", error)
+def _describe_error(error: Any) -> str:
+    reason = _server_fields(error).get("M") or getattr(error, "orig", error)
     return (
-        f"cannot be reached: {said}" if _is_lost(error) else f"refuses: {said}"
+        f"cannot be reached: {reason}"
+        if _is_lost(error)
+        else f"refuses: {reason}"
     )

@@ -25,7 +25,7 @@ from beholder.base.optional import load
 from beholder.base.spec import Spec, parse
 from beholder.errors import ConfigError, UnknownNameError
 
-_TYPES: tuple[tuple[tuple[Any, ...], Any, str], ...] = (
+_CHECKED_TYPES: tuple[tuple[tuple[Any, ...], Any, str], ...] = (
     ((bool,), bool, "true or false"),
     ((int,), int, "a whole number"),
     ((float,), int | float, "a number"),
@@ -39,7 +39,7 @@ _TYPES: tuple[tuple[tuple[Any, ...], Any, str], ...] = (
 
 
 def check_types(
-    taker: Callable[..., Any], options: Mapping[str, object], place: str
+    target: Callable[..., Any], options: Mapping[str, object], place: str
 ) -> None:
     """Refuse values that are not of the type that a function or a class says it takes.
 
@@ -47,55 +47,61 @@ def check_types(
     annotated in another way is left to the taker.
 
     Args:
-        taker: What will be called.
+        target: What will be called.
         options: Its keyword arguments.
         place: Where they were given, for the message.
 
     Raises:
         ConfigError: Names the option, the value and what is expected.
     """
-    body = taker.__init__ if isinstance(taker, type) else taker  # type: ignore[misc]
-    where = getattr(body, "__globals__", {})
-    for name, taken in inspect.signature(taker).parameters.items():
+    function = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]
+    namespace = getattr(function, "__globals__", {})
+    for name, parameter in inspect.signature(target).parameters.items():
         if name not in options:
             continue
         try:
-            own = type(
-                "Hints", (), {"__annotations__": {name: taken.annotation}}
+            holder = type(
+                "Hints", (), {"__annotations__": {name: parameter.annotation}}
             )
-            hint = typing.get_type_hints(own, where)[name]
+            hint = typing.get_type_hints(holder, namespace)[name]
         except NameError:  # imported for type checkers alone
             continue
         if not _fits(options[name], hint):
             raise ConfigError(
-                f"{place}: {name}={options[name]!r}: expected {' or '.join(_words(hint))}"
+                f"{place}: {name}={options[name]!r}: expected {' or '.join(_describe_type(hint))}"
             )
 
 
 def _fits(value: object, hint: Any) -> bool:
     origin = typing.get_origin(hint)
     if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in typing.get_args(hint))
+        return any(_fits(value, member) for member in typing.get_args(hint))
     if origin is Literal:
         return value in typing.get_args(hint)
-    allowed = [kind for hints, kind, _ in _TYPES if (origin or hint) in hints]
+    allowed = [
+        kind for hints, kind, _ in _CHECKED_TYPES if (origin or hint) in hints
+    ]
     fits = all(isinstance(value, kind) for kind in allowed)
     return fits and not (hint in (int, float) and isinstance(value, bool))
 
 
-def _words(hint: Any) -> list[str]:
+def _describe_type(hint: Any) -> list[str]:
     origin = typing.get_origin(hint)
-    given = typing.get_args(hint)
+    arguments = typing.get_args(hint)
     if origin in (Union, UnionType):
         return [
             word
-            for one in given
-            if one is not NoneType
-            for word in _words(one)
+            for argument in arguments
+            if argument is not NoneType
+            for word in _describe_type(argument)
         ]
     if origin is Literal:
-        return [f"one of {', '.join(map(repr, given))}"]
-    words = [said for hints, _, said in _TYPES if (origin or hint) in hints]
+        return [f"one of {', '.join(map(repr, arguments))}"]
+    words = [
+        phrase
+        for hints, _, phrase in _CHECKED_TYPES
+        if (origin or hint) in hints
+    ]
     return words or [str(getattr(hint, "__name__", hint))]
 
 
@@ -119,17 +125,19 @@ class Origin:
 
 def installed(group: str) -> EntryPoints:
     """The entry points of a group; searched again, in 40 ms, only if ``sys.path`` has changed."""
-    return _searched(
-        group, tuple((folder, _changed(folder)) for folder in sys.path)
+    return _search_entry_points(
+        group, tuple((folder, _modified_at(folder)) for folder in sys.path)
     )
 
 
 @lru_cache(maxsize=16)
-def _searched(group: str, path: tuple[tuple[str, int], ...]) -> EntryPoints:
+def _search_entry_points(
+    group: str, path: tuple[tuple[str, int], ...]
+) -> EntryPoints:
     return metadata.entry_points(group=group)
 
 
-def _changed(folder: str) -> int:
+def _modified_at(folder: str) -> int:
     """When something was last installed in a folder; 0 if there is no such folder."""
     try:
         return Path(folder or ".").stat().st_mtime_ns
@@ -153,7 +161,7 @@ def origin(cls: type[Any]) -> Origin | None:
                 return Origin(
                     f"{dist.name}/{point.name}", dist.name, dist.version
                 )
-    for name in distributions().get(package, ()):
+    for name in distributions_by_module().get(package, ()):
         return Origin("", name, metadata.version(name))
     return None
 
@@ -173,30 +181,30 @@ def _loads(point: EntryPoint, cls: type[Any], package: str) -> bool:
 
 
 @cache
-def distributions() -> Mapping[str, list[str]]:
+def distributions_by_module() -> Mapping[str, list[str]]:
     """Names of the installed distributions by module."""
     return metadata.packages_distributions()
 
 
-def versioned(made: object, identity: str, *through: type[Any]) -> str:
+def versioned(tool: object, identity: str, *classes: type[Any]) -> str:
     """The identity of a tool with a digest of its code, and the versions of packages behind it.
 
     Args:
-        made: The tool.
+        tool: The tool.
         identity: What it says of itself, such as the revision of its weights.
-        through: Further classes that its answers pass.
+        classes: Further classes that its answers pass.
     """
-    digest = digest_of(type(made), *through)  # type: ignore[arg-type]  # classes are hashable
+    digest = digest_of(type(tool), *classes)  # type: ignore[arg-type]  # classes are hashable
     if digest not in identity:
         identity += f"{'+' if '@' in identity else '@'}{digest}"
-    libraries = library_versions_of(type(made), *through)  # type: ignore[arg-type]
+    libraries = library_versions_of(type(tool), *classes)  # type: ignore[arg-type]
     if libraries not in identity:
         identity += libraries
-    found = origin(type(made))  # type: ignore[arg-type]  # classes are hashable
+    outside_origin = origin(type(tool))  # type: ignore[arg-type]  # classes are hashable
     return (
         identity
-        if found is None
-        else f"{identity}[{found.distribution}:{found.version}]"
+        if outside_origin is None
+        else f"{identity}[{outside_origin.distribution}:{outside_origin.version}]"
     )
 
 
@@ -243,7 +251,7 @@ class Registry(Generic[T]):
         """
 
         def decorate(cls: type[T]) -> type[T]:
-            self._check(name, cls)
+            self._check_class(name, cls)
             if name in self.names() or name in self._aliases:
                 raise ConfigError(
                     f"the {self.kind} name {name!r} is taken; choose another"
@@ -268,13 +276,13 @@ class Registry(Generic[T]):
         cls = (
             load(self._builtin[name])
             if name in self._builtin
-            else self._outside_class(name)
+            else self._load_outside_class(name)
         )
-        self._check(name, cls)
+        self._check_class(name, cls)
         self._classes[name] = cls
         return cls
 
-    def build(self, given: str | Spec, /, **options: object) -> T:
+    def build(self, spec: str | Spec, /, **options: object) -> T:
         """Make an object from its spec.
 
         The spec's free argument, as in ``st:NAME``, is the first argument of the class; its named
@@ -284,7 +292,7 @@ class Registry(Generic[T]):
             UnknownNameError: Nothing has that name.
             ConfigError: The spec cannot be read, or its arguments do not fit the class.
         """
-        parsed = parse(given) if isinstance(given, str) else given
+        parsed = parse(spec) if isinstance(spec, str) else spec
         cls = self.get(parsed.name)
         arguments = () if parsed.argument is None else (parsed.argument,)
         keywords = {**options, **parsed.literals()}
@@ -312,18 +320,20 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         """All names, built-in ones first, nothing imported."""
         return list(
-            dict.fromkeys([*self._builtin, *self._classes, *self._outside()])
+            dict.fromkeys(
+                [*self._builtin, *self._classes, *self._outside_points()]
+            )
         )
 
-    def _outside(self) -> dict[str, EntryPoint]:
+    def _outside_points(self) -> dict[str, EntryPoint]:
         return {
-            f"{p.dist.name}/{p.name}": p
-            for p in installed(self.group)
-            if p.dist
+            f"{point.dist.name}/{point.name}": point
+            for point in installed(self.group)
+            if point.dist
         }
 
-    def _outside_class(self, name: str) -> type[T]:
-        if point := self._outside().get(name):
+    def _load_outside_class(self, name: str) -> type[T]:
+        if point := self._outside_points().get(name):
             try:
                 return point.load()  # type: ignore[no-any-return]
             except (
@@ -336,19 +346,21 @@ class Registry(Generic[T]):
                     " its pyproject.toml changed, install it again"
                 ) from error
         names = self.names()
-        close = [one for one in names if one.lower() == name.lower()]
-        close = close or [
-            one for one in names if one.partition("/")[2] == name
+        matches = [
+            choice for choice in names if choice.lower() == name.lower()
         ]
-        close = close or get_close_matches(
+        matches = matches or [
+            choice for choice in names if choice.partition("/")[2] == name
+        ]
+        matches = matches or get_close_matches(
             name.lower(), names, n=1, cutoff=0.5
         )
-        hint = f"; did you mean {close[0]!r}?" if close else "."
+        hint = f"; did you mean {matches[0]!r}?" if matches else "."
         raise UnknownNameError(
             f"no {self.kind} is called {name!r}{hint} There are: {', '.join(names)}"
         )
 
-    def _check(self, name: str, cls: object) -> None:
+    def _check_class(self, name: str, cls: object) -> None:
         if not (isinstance(cls, type) and issubclass(cls, self.base)):
             raise ConfigError(
                 f"{self.kind} {name!r}: {cls!r} is not a subclass of {self.base.__name__}"

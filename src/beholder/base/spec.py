@@ -49,7 +49,7 @@ _BARE_ARGUMENT = re.compile(r"[^\s,()\[\]{}'\"]+")
 _OPTIONS_AT_END = re.compile(
     r"([^\s()]+)(\(\s*[A-Za-z_]\w*\s*=.*\))", re.DOTALL
 )
-_NAMED = re.compile(r"\s*([\w.-]+)=(.+)", re.DOTALL)
+_LABELLED = re.compile(r"\s*([\w.-]+)=(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,14 @@ class Spec:
             and not _OPTIONS_AT_END.fullmatch(bare)
         ):
             return f"{self.name}:{bare}"
-        return self.called()
+        return self.call_text()
 
-    def called(self) -> str:
+    def call_text(self) -> str:
         """The text with brackets instead of a colon, as it stands inside another spec."""
         parts = [] if self.argument is None else [repr(self.argument)]
         parts += [
-            f"{key}={_written(value)}" for key, value in self.options.items()
+            f"{key}={_format_value(value)}"
+            for key, value in self.options.items()
         ]
         return f"{self.name}({', '.join(parts)})" if parts else self.name
 
@@ -102,7 +103,7 @@ class Spec:
                         f" {self.name}:{inner} or {self.name}('{inner}')"
                     )
                 raise ConfigError(
-                    f"{self}: {key}={_written(value)} is not a literal; quote text as"
+                    f"{self}: {key}={_format_value(value)} is not a literal; quote text as"
                     f" {str(inner)!r}"
                 )
         return dict(self.options)
@@ -122,40 +123,40 @@ def parse(text: str) -> Spec:
             f"{text[:40]!r}... is not a spec: it has {len(text)} characters, at most {MAX_LENGTH}"
             " are read"
         )
-    _check_text(text)
+    _check_characters(text)
     bare = text.strip()
     name = _NAME.match(bare)
     if name is None:
         raise ConfigError(
             f"{text!r} is not a spec: expected a name such as vcs or vcs(lct=1)"
         )
-    rest = bare[name.end() :].lstrip()
-    if rest and rest[0] not in "(:":
+    remainder = bare[name.end() :].lstrip()
+    if remainder and remainder[0] not in "(:":
         raise ConfigError(
             f"{text!r} is not a spec: expected '(' or ':' after {name[0]!r}"
         )
-    if not rest.startswith(":"):
-        return _Reader(bare).whole()
-    argument = rest[1:].strip()
+    if not remainder.startswith(":"):
+        return _Parser(bare).parse_all()
+    argument = remainder[1:].strip()
     if not argument:
         raise ConfigError(
             f"{text!r} is not a spec: nothing stands after the colon"
         )
     # Other brackets belong to the argument, as in the name of a file.
-    found = _OPTIONS_AT_END.fullmatch(argument)
+    match = _OPTIONS_AT_END.fullmatch(argument)
     return (
-        _Reader(found[2]).whole(name[0], found[1])
-        if found
+        _Parser(match[2]).parse_all(name[0], match[1])
+        if match
         else Spec(name[0], argument)
     )
 
 
 def listed(texts: Iterable[str]) -> tuple[str, ...]:
     """Specs that were given one by one or with commas between them."""
-    found: list[str] = []
+    specs: list[str] = []
     for text in texts:
         try:
-            several = (
+            members = (
                 parse(f"list({text})").options.get("members", [])
                 if "," in text
                 else []
@@ -163,12 +164,14 @@ def listed(texts: Iterable[str]) -> tuple[str, ...]:
         except (
             ConfigError
         ):  # whoever reads the text says what is wrong with it
-            several = []
-        found += [str(one) for one in several] if len(several) > 1 else [text]
-    return tuple(found)
+            members = []
+        specs += (
+            [str(member) for member in members] if len(members) > 1 else [text]
+        )
+    return tuple(specs)
 
 
-def tool(given: str | Spec) -> Spec:
+def tool(spec: str | Spec) -> Spec:
     """The canonical spec of a tool, such as a judge: equal tools have equal specs.
 
     The free argument may be written ``model=``, members as texts, options in any order::
@@ -178,7 +181,7 @@ def tool(given: str | Spec) -> Spec:
     Raises:
         ConfigError: The text is not a spec, names its model twice, or holds a secret.
     """
-    parsed = parse(given) if isinstance(given, str) else given
+    parsed = parse(spec) if isinstance(spec, str) else spec
     _check_no_secrets(parsed.name, parsed.options)
     options = dict(sorted(parsed.options.items()))
     argument = parsed.argument
@@ -221,11 +224,11 @@ def _check_no_secrets(name: str, value: object, key: str = "") -> None:
                 " OPENAI_API_KEY; the key itself stands nowhere but in that variable"
             )
     elif isinstance(value, Mapping):
-        for inner, given in value.items():
-            _check_no_secrets(name, given, str(inner))
+        for inner, option in value.items():
+            _check_no_secrets(name, option, str(inner))
     elif isinstance(value, list | tuple):
-        for given in value:
-            _check_no_secrets(name, given, key)
+        for option in value:
+            _check_no_secrets(name, option, key)
     elif isinstance(value, str) and value and _SECRET.fullmatch(key):
         raise ConfigError(
             f"{name}: {key} looks like a secret, and a spec is written into every result; set the"
@@ -239,9 +242,11 @@ def _check_no_secrets(name: str, value: object, key: str = "") -> None:
         )
 
 
-def _check_text(text: str) -> None:
+def _check_characters(text: str) -> None:
     """Refuse what can be neither the name of a file nor written into a result."""
-    if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+    if "\0" in text or any(
+        "\ud800" <= character <= "\udfff" for character in text
+    ):
         raise ConfigError(
             f"{text[:80]!r} is not a spec: it holds a NUL or half a surrogate pair"
         )
@@ -265,8 +270,8 @@ def with_label(text: str) -> tuple[str | None, Spec]:
     Raises:
         ConfigError: What stands behind the label is not a spec.
     """
-    named = _NAMED.fullmatch(text)
-    return (named[1], parse(named[2])) if named else (None, parse(text))
+    match = _LABELLED.fullmatch(text)
+    return (match[1], parse(match[2])) if match else (None, parse(text))
 
 
 def _specs_in(value: Any) -> Iterator[Spec]:
@@ -277,55 +282,59 @@ def _specs_in(value: Any) -> Iterator[Spec]:
             yield from _specs_in(inner)
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, Spec):
-        return value.called()
+        return value.call_text()
     if isinstance(value, list):
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(_format_value, value))}]"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(_format_value, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key!r}: {_written(v)}' for key, v in value.items())}}}"
+        return f"{{{', '.join(f'{key!r}: {_format_value(inner)}' for key, inner in value.items())}}}"
     return repr(value)
 
 
-class _Reader:
+class _Parser:
     """Reads one text from left to right."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._position = 0
         self._depth = 0
 
-    def whole(self, name: str = "", argument: str | None = None) -> Spec:
+    def parse_all(self, name: str = "", argument: str | None = None) -> Spec:
         """The text as one spec with brackets, or as the options in brackets of a named one."""
-        found = self._call(name, argument) if name else self._spec(colon=False)
-        self._space()
-        if self._at < len(self._text):
+        spec = (
+            self._parse_arguments(name, argument)
+            if name
+            else self._parse_spec(colon=False)
+        )
+        self._skip_space()
+        if self._position < len(self._text):
             raise self._error("expected the end")
-        return found
+        return spec
 
-    def _spec(self, *, colon: bool = True) -> Spec:
-        name = self._take(_NAME)
+    def _parse_spec(self, *, colon: bool = True) -> Spec:
+        name = self._match(_NAME)
         if name is None:
             raise self._error("expected a name")
         argument = None
-        if colon and self._next(":"):
-            argument = self._take(_BARE_ARGUMENT)
+        if colon and self._skip(":"):
+            argument = self._match(_BARE_ARGUMENT)
             if argument is None:
                 raise self._error("nothing stands after the colon")
         return (
-            self._call(name, argument)
+            self._parse_arguments(name, argument)
             if self._peek("(")
             else Spec(name, argument)
         )
 
-    def _call(self, name: str, argument: str | None) -> Spec:
+    def _parse_arguments(self, name: str, argument: str | None) -> Spec:
         options: dict[str, Any] = {}
         members: list[Spec] = []
-        for _ in self._items("(", ")"):
-            key = self._key()
-            value = self._value()
+        for _ in self._each_item("(", ")"):
+            key = self._parse_key()
+            value = self._parse_value()
             if key is not None:
                 if key in options:
                     raise self._error(f"{key} stands twice")
@@ -347,93 +356,93 @@ class _Reader:
             name, argument, options | ({"members": members} if members else {})
         )
 
-    def _key(self) -> str | None:
-        found = self._take(_KEY)
-        return found and found[:-1].rstrip()
+    def _parse_key(self) -> str | None:
+        key = self._match(_KEY)
+        return key and key[:-1].rstrip()
 
-    def _value(self) -> Any:
+    def _parse_value(self) -> Any:
         if self._peek("["):
-            return [self._value() for _ in self._items("[", "]")]
+            return [self._parse_value() for _ in self._each_item("[", "]")]
         if self._peek("("):
-            start = self._at
-            values = [self._value() for _ in self._items("(", ")")]
-            grouped = len(values) == 1 and not re.search(
-                r",\s*\)$", self._text[start : self._at]
+            start = self._position
+            values = [self._parse_value() for _ in self._each_item("(", ")")]
+            is_group = len(values) == 1 and not re.search(
+                r",\s*\)$", self._text[start : self._position]
             )
-            return values[0] if grouped else tuple(values)
+            return values[0] if is_group else tuple(values)
         if self._peek("{"):
-            return dict(self._pair() for _ in self._items("{", "}"))
-        found = self._take(_TEXT) or self._take(_NUMBER)
-        if found is not None:
-            return self._literal(found)
-        before = self._at
-        word = self._take(_NAME)
+            return dict(self._parse_pair() for _ in self._each_item("{", "}"))
+        token = self._match(_TEXT) or self._match(_NUMBER)
+        if token is not None:
+            return self._parse_literal(token)
+        start_of_word = self._position
+        word = self._match(_NAME)
         if word in _CONSTANTS:
             return _CONSTANTS[word]
         if word is None:
             raise self._error(
                 "expected a value; it is not a literal and not a spec"
             )
-        self._at = before
-        return self._spec()
+        self._position = start_of_word
+        return self._parse_spec()
 
-    def _pair(self) -> tuple[Any, Any]:
-        key = self._value()
+    def _parse_pair(self) -> tuple[Any, Any]:
+        key = self._parse_value()
         if isinstance(key, Spec | list | tuple | dict):
             raise self._error("keys must be texts or numbers")
-        if not self._next(":"):
+        if not self._skip(":"):
             raise self._error("expected ':'")
-        return key, self._value()
+        return key, self._parse_value()
 
-    def _items(self, opening: str, closing: str) -> Iterator[None]:
+    def _each_item(self, opening: str, closing: str) -> Iterator[None]:
         """Stops at each item between brackets; the caller reads it."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self._error(
                 f"more than {MAX_DEPTH} brackets inside each other"
             )
-        self._next(opening)
-        while not self._next(closing):
+        self._skip(opening)
+        while not self._skip(closing):
             yield
-            if not self._next(",") and not self._peek(closing):
+            if not self._skip(",") and not self._peek(closing):
                 raise self._error(f"expected ',' or {closing!r}")
         self._depth -= 1
 
-    def _literal(self, found: str) -> Any:
+    def _parse_literal(self, token: str) -> Any:
         try:
-            value = ast.literal_eval(found)
+            value = ast.literal_eval(token)
         except (SyntaxError, ValueError) as error:
-            raise self._error(f"{found[:80]} is not a literal") from error
+            raise self._error(f"{token[:80]} is not a literal") from error
         if isinstance(value, str):
-            _check_text(value)  # what an escape stands for
+            _check_characters(value)  # what an escape stands for
         return value
 
     def _peek(self, sign: str) -> bool:
-        self._space()
-        return self._text.startswith(sign, self._at)
+        self._skip_space()
+        return self._text.startswith(sign, self._position)
 
-    def _next(self, sign: str) -> bool:
+    def _skip(self, sign: str) -> bool:
         if not self._peek(sign):
             return False
-        self._at += len(sign)
+        self._position += len(sign)
         return True
 
-    def _take(self, pattern: re.Pattern[str]) -> str | None:
-        self._space()
-        found = pattern.match(self._text, self._at)
-        if found is None:
+    def _match(self, pattern: re.Pattern[str]) -> str | None:
+        self._skip_space()
+        match = pattern.match(self._text, self._position)
+        if match is None:
             return None
-        self._at = found.end()
-        return found[0]
+        self._position = match.end()
+        return match[0]
 
-    def _space(self) -> None:
-        found = _SPACE.match(self._text, self._at)
-        self._at = found.end() if found else self._at
+    def _skip_space(self) -> None:
+        match = _SPACE.match(self._text, self._position)
+        self._position = match.end() if match else self._position
 
     def _error(self, reason: str) -> ConfigError:
-        rest = self._text[self._at : self._at + 40]
-        place = f"at {rest!r}" if rest else "at its end"
-        shown = (
+        remainder = self._text[self._position : self._position + 40]
+        place = f"at {remainder!r}" if remainder else "at its end"
+        excerpt = (
             self._text if len(self._text) <= 200 else f"{self._text[:200]}..."
         )
-        return ConfigError(f"{shown!r} is not a spec: {reason}, {place}")
+        return ConfigError(f"{excerpt!r} is not a spec: {reason}, {place}")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-SILENT, PATIENCE = 0.5, 60.0
+SILENT_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds of waiting for another process, without a word and in all."""
 
 _LOGGER = logging.getLogger("beholder.waiting")
@@ -34,7 +34,7 @@ class PatientConnection(sqlite3.Connection):
         try:
             return self.cursor(self.cursors).execute(*arguments)
         except sqlite3.OperationalError as error:
-            return self._again(
+            return self._retry(
                 error, lambda: self.cursor(self.cursors).execute(*arguments)
             )
 
@@ -43,7 +43,7 @@ class PatientConnection(sqlite3.Connection):
         try:
             return self.cursor(self.cursors).executemany(*arguments)
         except sqlite3.OperationalError as error:
-            return self._again(
+            return self._retry(
                 error,
                 lambda: self.cursor(self.cursors).executemany(*arguments),
             )
@@ -53,12 +53,12 @@ class PatientConnection(sqlite3.Connection):
         try:
             return super().executescript(script)
         except sqlite3.OperationalError as error:
-            return self._again(
+            return self._retry(
                 error,
                 lambda: super(PatientConnection, self).executescript(script),
             )
 
-    def _again(
+    def _retry(
         self, error: sqlite3.OperationalError, work: Callable[[], T]
     ) -> T:
         if (
@@ -70,19 +70,19 @@ class PatientConnection(sqlite3.Connection):
         _LOGGER.warning(
             "%s is locked by another process; waiting for it, and giving up in %.0f s",
             name,
-            PATIENCE - SILENT,
+            LONGEST_WAIT - SILENT_WAIT,
         )
-        self._wait_for(PATIENCE - SILENT)
+        self._wait_for(LONGEST_WAIT - SILENT_WAIT)
         try:
-            found = work()
+            outcome = work()
         except sqlite3.OperationalError:
             self._gave_up = (
                 True  # who tidies up after this does not wait once more
             )
             self._wait_for(0)
             raise
-        self._wait_for(SILENT)
-        return found
+        self._wait_for(SILENT_WAIT)
+        return outcome
 
     def _wait_for(self, seconds: float) -> None:
         super().execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
@@ -101,7 +101,7 @@ def connect(
         options: Further options of ``sqlite3.connect``.
     """
     return sqlite3.connect(
-        database, timeout=SILENT, factory=factory, **options
+        database, timeout=SILENT_WAIT, factory=factory, **options
     )
 
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from threadpoolctl import ThreadpoolController
 
 
-class _Hold:
+class _ThreadLimit:
     """The limit of this process, held while anybody needs it.
 
     Most libraries have one number of threads for the whole process. If each of two overlapping
@@ -61,27 +61,27 @@ class _Hold:
         self._limits.enter_context(self.libraries.limit(limits=1))
 
 
-_hold = _Hold()
+_thread_limit = _ThreadLimit()
 
 
-def _renew() -> None:
+def _reset_in_child() -> None:
     """In a child that was forked: the parent's thread did not come along."""
-    global _hold
-    _hold = _Hold()
+    global _thread_limit
+    _thread_limit = _ThreadLimit()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+    os.register_at_fork(after_in_child=_reset_in_child)
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold the linear algebra of this process to one thread; calls may overlap and nest."""
-    _hold.enter()
+    _thread_limit.enter()
     try:
-        with _hold.libraries.limit(
+        with _thread_limit.libraries.limit(
             limits=1
         ):  # what libraries count by thread (OpenMP): here for this one
             yield
     finally:
-        _hold.leave()
+        _thread_limit.leave()

@@ -8,7 +8,7 @@ _PICTURES = {
     code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"
 }
 _PICTURES |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
-_TURNING = dict.fromkeys(
+_DIRECTION_MARKS = dict.fromkeys(
     (*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD
 )
 _JOINER = (
@@ -31,15 +31,17 @@ def visible(text: str) -> str:
 
 def for_terminal(text: str) -> str:
     """The text as a terminal may be given it: also without what turns the direction of a line."""
-    return visible(text).translate(_TURNING)
+    return visible(text).translate(_DIRECTION_MARKS)
 
 
 def for_xml(text: str) -> str:
     """As for a terminal, without the characters that XML does not allow."""
-    shown = for_terminal(text)
+    safe_text = for_terminal(text)
     return "".join(
-        one if one >= " " and one not in "\ufffe\uffff" else " "
-        for one in shown
+        character
+        if character >= " " and character not in "\ufffe\uffff"
+        else " "
+        for character in safe_text
     )
 
 
@@ -51,4 +53,4 @@ def for_markdown(text: str) -> str:
     """
     line = " ".join(for_terminal(text).split()).translate(_SPECIAL)
     line = _WWW.sub(r"\1&#46;", line)
-    return _BLOCK.sub(lambda found: f"{found[1]}&#{ord(found[2])};", line)
+    return _BLOCK.sub(lambda match: f"{match[1]}&#{ord(match[2])};", line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from cyclopts import App, Parameter
 
 from beholder.errors import ConfigError
-from beholder.terminal.groups import cache_at
+from beholder.terminal.groups import find_cache
 from beholder.terminal.printing import tell, tell_tables
 
 if TYPE_CHECKING:
@@ -48,16 +48,16 @@ def stats(*, place: Place = None) -> None:
         "answer tokens",
         "USD",
     )
-    with _opened(place) as file:
+    with _open_cache_file(place) as file:
         for row in file.stats():
             counts = (
                 row.n_answers,
                 row.prompt_tokens or 0,
                 row.completion_tokens or 0,
             )
-            shown = (f"{n:,}" for n in counts)
+            cells = (f"{n:,}" for n in counts)
             table.add_row(
-                cell(row.model), row.operation, *shown, f"{row.cost:.4f}"
+                cell(row.model), row.operation, *cells, f"{row.cost:.4f}"
             )
         tell_tables(table)
         tell(f"{file.name}: {file.size() / 1e6:.1f} MB")
@@ -82,7 +82,7 @@ def export(
     if run is not None and not (run / FILE_NAME).is_file():
         raise ConfigError(NO_RUN.format(run))
     with (
-        _opened(place)
+        _open_cache_file(place)
         if run is None
         else closing(AnswerFile(run / FILE_NAME)) as file
     ):
@@ -98,7 +98,7 @@ def prune(*, days: float, place: Place = None) -> None:
     Args:
         days: Remove answers older than this many days.
     """
-    with _opened(place) as file:
+    with _open_cache_file(place) as file:
         tell(
             f"{file.prune(older_than=days * 86400)} answers removed from {file.name}"
         )
@@ -110,7 +110,7 @@ def verify(*, place: Place = None) -> None:
 
     Example: `beholder cache verify`
     """
-    with _opened(place) as file:
+    with _open_cache_file(place) as file:
         n_before = sum(row.n_answers for row in file.stats())
         n_read = sum(1 for _ in file.records())
         tell(
@@ -119,13 +119,13 @@ def verify(*, place: Place = None) -> None:
 
 
 @contextmanager
-def _opened(place: str | None) -> Iterator[AnswerCache]:
+def _open_cache_file(place: str | None) -> Iterator[AnswerCache]:
     from beholder.run.answers import open_cache
 
-    found = cache_at(place)
-    if found is None:
+    location = find_cache(place)
+    if location is None:
         raise ConfigError("the cache is off; name its folder with --cache")
-    if isinstance(found, Path) and not found.is_file():
-        raise ConfigError(f"there is no cache at {found}; runs make it")
-    with closing(open_cache(found)) as file:
+    if isinstance(location, Path) and not location.is_file():
+        raise ConfigError(f"there is no cache at {location}; runs make it")
+    with closing(open_cache(location)) as file:
         yield file

@@ -26,10 +26,10 @@ from beholder._version import __version__
 from beholder.base.files import check_name
 from beholder.errors import BeholderError
 from beholder.run.kind import Command, builtin_features, installed_features
-from beholder.terminal.printing import known_runs, say
+from beholder.terminal.printing import runs_hint, say
 
 
-def _default(value: object) -> str | None:
+def _format_default(value: object) -> str | None:
     """A default as help shows it; None if the default means "not given"."""
     if value is None or value is False or value in ((), ""):
         return None
@@ -42,7 +42,7 @@ app = App(
     help_flags=("--help", "-h"),
     help_format="plaintext",  # drawn faster; the pages of commands are markdown
     version=f"beholder {__version__}",
-    default_parameter=Parameter(negative=(), show_default=_default),
+    default_parameter=Parameter(negative=(), show_default=_format_default),
     result_action="return_value",
     exit_on_error=False,
     print_error=False,
@@ -50,7 +50,7 @@ app = App(
 )
 
 
-def _add(command: Command) -> None:
+def _add_command(command: Command) -> None:
     if command.is_group:
         app.command(command.function, name=command.name)
         return
@@ -64,13 +64,13 @@ def _add(command: Command) -> None:
 
 for _feature in builtin_features():
     for _command in _feature.commands:
-        _add(_command)
+        _add_command(_command)
 app.register_install_completion_command(
     help="Complete commands and options in this shell."
 )
 
 
-def _outside(arguments: list[str]) -> list[Command]:
+def _outside_commands(arguments: list[str]) -> list[Command]:
     """Commands of installed packages; looked up only if ours do not do."""
     if (
         arguments
@@ -85,7 +85,7 @@ def _outside(arguments: list[str]) -> list[Command]:
     ]
 
 
-def _hint(error: MissingArgumentError) -> str:
+def _missing_argument_hint(error: MissingArgumentError) -> str:
     """What to give for a missing argument; of a run, which there are."""
     chain, name = (
         error.command_chain or (),
@@ -96,17 +96,19 @@ def _hint(error: MissingArgumentError) -> str:
             " `beholder leaderboard RUN` ranks the systems of one run."
             * (name == "RUN_B")
         )
-        return f". {known_runs()}{second}"
-    given = app.parse_commands(chain)[1][-1].assemble_argument_collection(
+        return f". {runs_hint()}{second}"
+    arguments = app.parse_commands(chain)[1][-1].assemble_argument_collection(
         parse_docstring=True
     )
-    told = "".join(
-        f": {one.parameter.help}" for one in given if one.name == name
+    help_text = "".join(
+        f": {argument.parameter.help}"
+        for argument in arguments
+        if argument.name == name
     )
-    return f"{told or '.'} See beholder {' '.join(chain)} --help."
+    return f"{help_text or '.'} See beholder {' '.join(chain)} --help."
 
 
-def _message(error: BeholderError | CycloptsError | MemoryError) -> str:
+def _error_message(error: BeholderError | CycloptsError | MemoryError) -> str:
     """What an error says, with what to give instead."""
     if isinstance(error, MemoryError):
         return (
@@ -114,19 +116,19 @@ def _message(error: BeholderError | CycloptsError | MemoryError) -> str:
             " the same command again: what is finished is kept"
         )
     if isinstance(error, MissingArgumentError):
-        return str(error).removesuffix(".") + _hint(error)
+        return str(error).removesuffix(".") + _missing_argument_hint(error)
     if not isinstance(error, UnusedCliTokensError):
         return str(error)
-    chain, given = (
+    chain, tokens = (
         " ".join(error.command_chain or ()),
         " ".join(error.unused_tokens or ()),
     )
     hint = (
-        f" To name a cache, write --cache {given}."
+        f" To name a cache, write --cache {tokens}."
         if chain.startswith("cache ")
         else ""
     )
-    return f"{chain}: unexpected argument {given!r}.{hint} See beholder {chain} --help."
+    return f"{chain}: unexpected argument {tokens!r}.{hint} See beholder {chain} --help."
 
 
 def main() -> None:
@@ -145,13 +147,13 @@ def main() -> None:
             stream, io.TextIOWrapper
         ):  # no locale and no text is a reason to fail
             stream.reconfigure(errors="backslashreplace")
-    outside: list[Command] = []
+    outside_commands: list[Command] = []
     try:
         for argument in arguments:
             check_name(argument)
-        outside = _outside(arguments)
-        for command in outside:
-            _add(command)
+        outside_commands = _outside_commands(arguments)
+        for command in outside_commands:
+            _add_command(command)
         if not arguments or arguments[0] in app.help_flags:
             for name in (
                 app
@@ -159,7 +161,7 @@ def main() -> None:
                 app[name]
         sys.exit(app(arguments))
     except (BeholderError, CycloptsError, MemoryError) as error:
-        say(f"beholder: {_message(error)}")
+        say(f"beholder: {_error_message(error)}")
         sys.exit(2)
     except (
         BrokenPipeError
@@ -175,7 +177,7 @@ def main() -> None:
         say("beholder: interrupted; run the same command again to resume")
         sys.exit(130)
     finally:
-        for (
-            command
-        ) in outside:  # so that a second call in this process starts fresh
+        for command in (
+            outside_commands
+        ):  # so that a second call in this process starts fresh
             del app[command.name]

@@ -22,10 +22,10 @@ from beholder.terminal.groups import (
     WorkGroup,
 )
 from beholder.terminal.printing import (
-    known_runs,
+    runs_hint,
     say,
     say_each,
-    say_problems,
+    report_problems,
     tell,
     tell_summary,
 )
@@ -92,9 +92,7 @@ def view(
     from beholder.errors import ConfigError
 
     if not runs and not trying:
-        raise ConfigError(
-            f"name a run directory, or add --try. {known_runs()}"
-        )
+        raise ConfigError(f"name a run directory, or add --try. {runs_hint()}")
 
     require("starlette", extra="web", purpose="beholder view")
     from beholder.kinds.scores.trying import TryPage
@@ -184,60 +182,64 @@ def compare(
     from beholder.run.store import Store
 
     plain: dict[str, Any] = {}
-    found: list[Table] = []
-    fallen: list[Table] = []
+    result_tables: list[Table] = []
+    moved: list[Table] = []
     problems: list[str] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
         kind = kind_of(run_a)
-        beside = kind.beside if kind_of(run_b) == kind else ""
-        if not beside or shared_askers(
+        loader_path = kind.beside if kind_of(run_b) == kind else ""
+        if not loader_path or shared_askers(
             a, b
         ):  # runs of different judges may share nothing
             comparison = compare_runs(
                 a, b, allow_different=allow_different, values=value
             )
             plain = asdict(comparison)
-            found.append(differences(comparison, str(run_a), str(run_b)))
-            each = (
+            result_tables.append(
+                differences(comparison, str(run_a), str(run_b))
+            )
+            systems = (
                 [str(run)] * store.n_subjects()
                 for run, store in ((run_a, a), (run_b, b))
             )
-            corrected, problems = _corrected([a, b], list(each), people)
-            found += corrected
+            corrected, problems = _corrected_tables(
+                [a, b], list(systems), people
+            )
+            result_tables += corrected
             plain |= {table.name: table.rows for table in corrected}
             if markdown is not None:
-                fallen += moved_tables(a, b, comparison)
+                moved += moved_tables(a, b, comparison)
             if out is not None:
                 write_comparison(a, b, comparison, out, media_root)
         elif out is not None:
             raise ConfigError(
                 "--output: the runs share no question, so there is no page to draw"
             )
-    if beside:
-        more: Beside = load(beside)(run_a, run_b)
-        plain |= more.plain
-        found += more.tables
-        for note in more.notes:
+    if loader_path:
+        addition: Beside = load(loader_path)(run_a, run_b)
+        plain |= addition.plain
+        result_tables += addition.tables
+        for note in addition.notes:
             say(note)
-    if markdown is not None and not found:
+    if markdown is not None and not result_tables:
         raise ConfigError(
             "--markdown: the runs share no question, so there is nothing to sum up"
         )
     title = f"{run_a} and {run_b}"
     tell_summary(
         plain,
-        found,
+        result_tables,
         as_json,
         markdown,
-        lambda: summed_up(title, [*found, *fallen]),
+        lambda: summed_up(title, [*result_tables, *moved]),
     )
-    tables.write(found)
+    tables.write(result_tables)
     if out is not None:
         say(f"page: {out}")
-    return say_problems(problems)
+    return report_problems(problems)
 
 
-def _corrected(
+def _corrected_tables(
     runs: Sequence[Store], systems: Sequence[Sequence[str]], people: LabelGroup
 ) -> tuple[list[Table], list[str]]:
     """The means of systems and their differences, corrected by labels; and what is missing."""
@@ -252,11 +254,11 @@ def _corrected(
         if all(name in log.askers for log in logs)
     }
     notes: list[str] = []
-    wanted = targets(people.labels, people.label, scored, notes=notes)
+    label_targets = targets(people.labels, people.label, scored, notes=notes)
     say_each(notes)
-    if not wanted:
+    if not label_targets:
         return [], []
-    return corrected_tables(runs, systems, wanted)
+    return corrected_tables(runs, systems, label_targets)
 
 
 def leaderboard(
@@ -296,8 +298,10 @@ def leaderboard(
     with ExitStack() as stack:
         stores = [stack.enter_context(Store.read(run)) for run in runs]
         boards = rank(stores, value)
-        corrected, problems = _corrected(stores, systems_of(stores), people)
-    found = [*leaderboard_tables(boards), *corrected]
+        corrected, problems = _corrected_tables(
+            stores, systems_of(stores), people
+        )
+    result_tables = [*leaderboard_tables(boards), *corrected]
     plain: object = [asdict(board) for board in boards]
     if corrected:
         plain = {"boards": plain} | {
@@ -305,10 +309,10 @@ def leaderboard(
         }
     tell_summary(
         plain,
-        found,
+        result_tables,
         as_json,
         markdown,
-        lambda: summed_up("Systems by metric", found),
+        lambda: summed_up("Systems by metric", result_tables),
     )
     if latex is not None:
         texts.write_text(latex, as_latex(systems_by_metric(boards)))
@@ -316,5 +320,5 @@ def leaderboard(
     if figure is not None:
         write_standing_figure(boards, figure)
         say(f"figure: {figure}")
-    tables.write(found)
-    return say_problems(problems)
+    tables.write(result_tables)
+    return report_problems(problems)

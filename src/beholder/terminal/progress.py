@@ -12,7 +12,7 @@ from rich.console import Console
 
 from beholder.backends import Usage
 
-RECENT = 30.0
+RATE_WINDOW = 30.0
 """Seconds over which the bar takes tokens by the second: a model may load for minutes first."""
 
 
@@ -96,10 +96,10 @@ class TerminalProgress:
         """Tokens of this start, and how many a second; empty if no judge answered."""
         if self.tokens == Usage():
             return ""
-        read, wrote = self._rates(Usage(), self.seconds)
+        read_rate, write_rate = self._rates(Usage(), self.seconds)
         return (
-            f"judges read {self.tokens.prompt:,} tokens ({read}) and wrote"
-            f" {self.tokens.completion:,} ({wrote})"
+            f"judges read {self.tokens.prompt:,} tokens ({read_rate}) and wrote"
+            f" {self.tokens.completion:,} ({write_rate})"
         )
 
     @property
@@ -108,32 +108,32 @@ class TerminalProgress:
         if not self.n_recalled:
             return ""
         share = f"{self.n_recalled:,} of {self.n_answered + self.n_recalled:,} answers"
-        said = (
+        share_text = (
             share if self.n_answered else f"all answers ({self.n_recalled:,})"
         )
-        return f"{said} of judges came from the cache"
+        return f"{share_text} of judges came from the cache"
 
     def _counts(self) -> str:
         done = self.scored_now + self.failed_now
         rate = done / self.seconds if done and self.seconds > 0 else 0.0
-        said = f"{self.failed_now} failed, {self.reused} reused, {rate:.1f}/s"
+        text = f"{self.failed_now} failed, {self.reused} reused, {rate:.1f}/s"
         if self.tokens == Usage():
-            return said
+            return text
         while (
             len(self._earlier) > 1
-            and self._earlier[1][0] <= self._clock() - RECENT
+            and self._earlier[1][0] <= self._clock() - RATE_WINDOW
         ):
             self._earlier.popleft()
-        read, wrote = self._rates(
-            self._earlier[0][1], min(RECENT, self.seconds)
+        read_rate, write_rate = self._rates(
+            self._earlier[0][1], min(RATE_WINDOW, self.seconds)
         )
-        return f"{said}, tokens: {read} read, {wrote} written"
+        return f"{text}, tokens: {read_rate} read, {write_rate} written"
 
     def _rates(self, before: Usage, seconds: float) -> tuple[str, str]:
         """Tokens read and written in the last seconds, each by the second."""
-        read = self.tokens.prompt - before.prompt
-        wrote = self.tokens.completion - before.completion
-        return _by_second(read, seconds), _by_second(wrote, seconds)
+        n_read = self.tokens.prompt - before.prompt
+        n_written = self.tokens.completion - before.completion
+        return _by_second(n_read, seconds), _by_second(n_written, seconds)
 
 
 def _by_second(n: int, seconds: float) -> str:
