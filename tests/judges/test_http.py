@@ -1061,7 +1061,7 @@ def test_a_redirect_carries_no_text_to_another_host() -> None:
             backend = OpenAI("m", base_url=server.url, attempts=2, wait=0.01)
             with pytest.raises(
                 TransientError,
-                match=r"HTTP 307: a redirect to .*no text goes$",
+                match=r"HTTP 307: a redirect to .*no text is sent$",
             ):
                 asyncio.run(backend.chat(plain_request()))
             assert server.n_redirected == 1, "it is not tried again"

@@ -226,7 +226,7 @@ class _Direction:
 
     def as_subject(self, e: int, rivals: set[int]) -> list[str]:
         return [
-            f"{self.head[e]} {text} {self.call_text(o)}"
+            f"{self.head[e]} {text} {self.called(o)}"
             for s, text, o in self.by_sentence
             if s == e
             and self.tells(text, o)
@@ -235,7 +235,7 @@ class _Direction:
 
     def as_object(self, e: int, frame: str, rivals: set[int]) -> list[str]:
         return [
-            f'{frame} with relation "{self.call_text(s)} {text} {self.head[e]}"'
+            f'{frame} with relation "{self.called(s)} {text} {self.head[e]}"'
             for s, text, o in self.by_sentence
             if o == e
             and self.tells(text, s)

@@ -220,7 +220,7 @@ class HFModel:
     def _tell(
         self, prompts: list[str], requests: Sequence[Request]
     ) -> list[tuple[tuple[Sample, ...], Usage]]:
-        """Answers; of one likeliest token each, by a single pass over what prompts share."""
+        """Answers; of one likeliest token each, by a single run over what prompts share."""
         sampling = requests[0].sampling
         one_token = (
             sampling.max_tokens == sampling.n == 1 and not requests[0].images

@@ -241,7 +241,8 @@ class Connection:
             )
         if self._reached:
             return TransientError(  # not tried again at once: a redirect does not pass by itself
-                f"{self.name}: HTTP {response.status}: a redirect to {where}, where no text goes"
+                f"{self.name}: HTTP {response.status}: a redirect to {where}, "
+                "to which no text is sent"
             )
         return ConfigError(
             f"{self.name} sends everything on to {where} (HTTP {response.status}); no text"

@@ -181,11 +181,13 @@ class PartialDate:
             or is_ambiguous
             or full_year is None
         ):
-            hint = (
+            year_hint = (
                 ""
                 if full_year
                 else "; a date without a year needs one given for all"
             )
+            if has_short_year:
+                year_hint = "; write all digits of the year"
             edtf_examples = "1928~, 192X " if find_spec("edtf") else ""
             extra_hint = (
                 ""
@@ -193,8 +195,8 @@ class PartialDate:
                 else "; beholder[narratives] reads EDTF such as 1928~, too"
             )
             raise ValueError(
-                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07, {edtf_examples}or"
-                f" 'march 1928'{'; write all digits of the year' if has_short_year else hint}{extra_hint}"
+                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07, "
+                f"{edtf_examples}or 'march 1928'{year_hint}{extra_hint}"
             )
         return cls(full_year, months[0], days[0] if days else None)
 

@@ -217,8 +217,9 @@ class Database:
             except (self._sa.exc.DBAPIError, OSError) as error:
                 if not _is_lost(error) or pause is None:
                     raise RunError(
-                        f"the database {self.name} {_describe_error(error)}; what was kept before is kept,"
-                        " so start the same command again when that is fixed"
+                        f"the database {self.name} {_describe_error(error)}; "
+                        "what was kept before is kept, so start the same command again "
+                        "when that is fixed"
                     ) from None
             self._engine.dispose()  # the other connections of the pool are lost, too
             self._pause(pause)

@@ -290,7 +290,10 @@ def _format_value(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_format_value, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key!r}: {_format_value(inner)}' for key, inner in value.items())}}}"
+        pairs = (
+            f"{key!r}: {_format_value(inner)}" for key, inner in value.items()
+        )
+        return f"{{{', '.join(pairs)}}}"
     return repr(value)
 
 

@@ -22,10 +22,10 @@ from beholder.terminal.groups import (
     WorkGroup,
 )
 from beholder.terminal.printing import (
+    report_problems,
     runs_hint,
     say,
     say_each,
-    report_problems,
     tell,
     tell_summary,
 )

@@ -314,7 +314,8 @@ def doctor(
     damaged_files = _find_damaged_files(Path(beholder.__file__).parent)
     if damaged_files:
         tell(
-            f"built-in files that are not as released, reinstall beholder: {', '.join(damaged_files)}"
+            "built-in files that are not as released, reinstall beholder: "
+            f"{', '.join(damaged_files)}"
         )
     else:
         tell("built-in files: as released (SHA-256)")

@@ -422,7 +422,7 @@ def _clean(value: Any) -> Any:
         RowError: The value cannot be written as JSON in UTF-8.
     """
     # ``json`` calls ``plain`` only for what it does not know, so ``changed``
-    # tells whether the value must be read back.
+    # says whether the value must be read back.
     changed = []
 
     def plain(part: Any) -> Any:

@@ -333,7 +333,7 @@ class Questioner:
                     self._answers.get_answer(record.key) if n > 1 else None
                 )
                 if answer is None or not answer.samples:
-                    # Nobody waits for this answer any more: what was paid for
+                    # No one waits for this answer any more: what was paid for
                     # is stored, and no further call is bought.
                     if draws and not call.n_waiting:
                         raise asyncio.CancelledError

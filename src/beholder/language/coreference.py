@@ -122,7 +122,7 @@ def resolve(phrases: Phrases, coref: Coref = "builtin") -> Links:
 
 
 class _Resolver:
-    """One pass over the mentions of a document."""
+    """One run through the mentions of a document."""
 
     def __init__(self, phrases: Phrases) -> None:
         self.phrases = phrases

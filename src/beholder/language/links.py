@@ -179,7 +179,7 @@ def _restricting(word: Word) -> frozenset[str]:
         return frozenset()
     below = word.children("nmod")
     ends = [end for end in below if after in end.children("case")]
-    # "Wearing" governs its object itself; "with" and "in" hang on their noun.
+    # "Wearing" governs its object itself; "with" and "in" depend on their noun.
     if after.head == word.index:
         ends += after.children("obj")
     return frozenset(

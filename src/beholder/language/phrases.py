@@ -274,7 +274,7 @@ def _is_picture(word: Word) -> bool:
     determiner = word.child("det")
     if word.is_plural or word.child("nmod:poss", "nummod"):
         return False
-    # "A print hangs on the wall" is a thing; "the print shows a street" is the picture itself.
+    # "A print is on the wall" is a thing; "the print shows a street" is the picture itself.
     indefinite = determiner is None or determiner.lower in ("a", "an")
     shows = word.head_word.lemma in lex.SHOW_VERBS and word.dep == "nsubj"
     if word.lemma in ("portrait", "print") and indefinite and not shows:

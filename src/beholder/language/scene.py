@@ -234,7 +234,7 @@ class Builder:
         )
 
     def _keep(self, used_entities: Sequence[Entity]) -> None:
-        """Leave out all other entities, and number those that stay anew."""
+        """Leave out all other entities, and number those that stay again."""
         if len(used_entities) == len(self.entities):
             return
         place: dict[int | None, int] = {

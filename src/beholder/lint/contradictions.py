@@ -422,7 +422,7 @@ def _is_same_person(
         statement, a, opposite, b
     ):
         return False
-    # Each must be the first person of its text, and nobody else in it may be
+    # Each must be the first person of its text, and no one else in it may be
     # meant by the other text.
     for mention, text, counterpart in (
         (statement, a, opposite),

@@ -243,7 +243,7 @@ class _Page:
     def _names(
         self, element: Any, occurrence: Occurrence, role: str, above: list[Any]
     ) -> Iterator[Structural]:
-        """Yield findings about a missing name; set ``declared`` where no further rule applies."""
+        """Yield findings about a missing name; set ``declared`` if no further rule applies."""
         # Inputs and areas have rules of their own. Then come links whose only
         # content is the picture, then elements that need a role to be pictures
         # at all.

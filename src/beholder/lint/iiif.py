@@ -59,7 +59,7 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
             if any(map(_is_elsewhere, _notes(canvas))):
                 facts["structural"] = (("ALT001", _ELSEWHERE, ""),)
             yield Occurrence(picture=picture, language=language, **facts)
-        # A long description is checked as a text only where there is no short
+        # A long description is checked as a text only if there is no short
         # one.
         for tag, text, source, is_long in [
             entry for entry in entries if not entry[3]

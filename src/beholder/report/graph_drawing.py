@@ -125,7 +125,7 @@ def _arrows(graph: SceneGraph, boxes: Sequence[_Box]) -> Iterator[_Arrow]:
     )
     for (subject, target), texts in texts_by_pair.items():
         # An arrow leaves at 0.3 of the height and ends at 0.7, so that both
-        # can be told apart at one box.
+        # are distinct at one box.
         start, end = (
             (_MARGIN + box.width, box.top + box.height * share)
             for box, share in ((boxes[subject], 0.3), (boxes[target], 0.7))

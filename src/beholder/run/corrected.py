@@ -410,7 +410,7 @@ def _measure_own_texts(
         gaps.setdefault(picture, {}).setdefault(is_own, []).append(
             grade - (label or 0.0)
         )
-    # A picture tells own texts from others only if it has both.
+    # A picture separates own texts from others only if it has both.
     complete_gaps = [gap for gap in gaps.values() if len(gap) == 2]
     own_gaps, other_gaps = (
         [fmean(gap[is_own]) for gap in complete_gaps]

@@ -334,7 +334,7 @@ def alert_auc(
         resampling(n_resamples, level)
     pooled = np.concatenate(s)
     gold = np.concatenate(g)
-    # Scores are sorted once; a resample then only weights their levels anew.
+    # Scores are sorted once; a resample then only weights their levels again.
     levels = np.unique(pooled, return_inverse=True)[1]
     document = np.repeat(np.arange(len(s)), [len(x) for x in s])
     wrong = gold == 1

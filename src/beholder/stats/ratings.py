@@ -35,7 +35,7 @@ class EloRating:
         rating: Median over resamples plus 0.5, truncated to an integer, as the protocol has it.
         median: The median before that.
         interval: Percentile interval over resamples.
-        one_pass: Rating after one pass over the battles in their order.
+        one_pass: Rating after one round of the battles in their order.
         n_battles: Battles it took part in.
     """
 

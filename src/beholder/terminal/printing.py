@@ -218,9 +218,8 @@ def tell_plan(plan: RunPlan, out: Path) -> int:
         if asker.judge is not None and asker.judge_most is not None:
             lower, upper = asker.judge_least, asker.judge_most
             is_range = lower is not None and lower.n_calls < upper.n_calls
-            tell(
-                f"  {'about' if lower is None or is_range else 'exactly'} {_describe_tally(asker.judge)}"
-            )
+            word = "about" if lower is None or is_range else "exactly"
+            tell(f"  {word} {_describe_tally(asker.judge)}")
             if asker.judge.n_stored is not None:
                 tell(f"  {_describe_stored(asker.judge)}")
             if is_range and lower is not None:

@@ -41,7 +41,7 @@ def make_app(
 
 def address(settings: Settings, port: int) -> str:
     """Return the address that a person opens, with the token if one is required."""
-    # IPv6 addresses stand in brackets, so that their colons are not taken for that of the port.
+    # IPv6 addresses are in brackets, so that their colons are not taken for that of the port.
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     query = f"?token={settings.token}" if settings.token else ""
     return f"http://{host}:{port}/{query}"

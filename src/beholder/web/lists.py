@@ -289,7 +289,7 @@ def read_whole(text: str) -> int | None:
 
 
 def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
-    """Parse the query of an address; parameters that it lacks have defaults.
+    """Parse the query of an address; missing parameters have defaults.
 
     Raises:
         ConfigError: A parameter is not valid, or names what the run does not have.

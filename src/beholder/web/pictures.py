@@ -50,7 +50,7 @@ class SmallPictures:
             ItemError: It is outside the folder, is missing or not a picture, or it is a frame of
                 a video and the extra that reads videos is not installed.
         """
-        # The time of the last change is part of the key: a picture that was replaced is read anew.
+        # The time of the last change is part of the key: a picture that was replaced is read again.
         path = inside(self.root, name)
         file = self.file(name)
         try:

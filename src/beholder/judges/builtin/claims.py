@@ -162,7 +162,7 @@ def evidence(
 
 
 def _is_reworded(claim: AnalysedText, text: AnalysedText) -> bool:
-    """Return whether a claim is negated or relates things in words that a text lacks.
+    """Return whether a claim is negated or relates things in words that are not in a text.
 
     Of what is not there, and of how relations turn ("to the right of" is said by "left of"), the
     rules know more than the words and the model.

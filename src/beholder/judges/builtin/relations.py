@@ -49,7 +49,7 @@ def related(
     ):
         best, reverse, ends = _look(predicate, target, *rows)
         denied, contradiction, at = False, "", best.at
-        # The exchanged reading counts only where nothing says the relation as
+        # The exchanged reading counts only if nothing says the relation as
         # it is.
         if reverse.value >= _ENDS > best.value:
             at = reverse.at

@@ -142,7 +142,7 @@ def rewritten(
     there = {
         words: {target.words[i] for i in words} for words in target_sentences
     }
-    # Plan: for each sentence of the source that the target lacks, look for an
+    # Plan: for each sentence of the source that is not in the target, look for an
     # exchange of phrases by the words alone; otherwise pair it with its most
     # similar sentence and ask the model, all pairs in one batch.
     near = []

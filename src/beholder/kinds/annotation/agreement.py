@@ -226,7 +226,7 @@ def of_order(judgment_cells: Cells, levels: Sequence[int]) -> Reliability:
     alpha = krippendorff_alpha(table, "ordinal", clusters=clusters)
     coefficients = [Coefficient.of("Krippendorff alpha (ordinal)", alpha)]
     if len(judgment_cells.raters) == 2:
-        # All levels are named: the distance of two counts also if nobody chose those between.
+        # All levels are named: the distance of two counts also if no one chose those between.
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
         kappa = cohen_kappa(
             a, b, weights="linear", categories=list(levels), clusters=clusters

@@ -150,7 +150,7 @@ def _with_gold(
         if unit.gold is not None
     ]
     spread = [position for position, use in gold_uses if use != "training"]
-    # Each annotator meets gold units in an order of their own, so that nobody can pass on which
+    # Each annotator meets gold units in an order of their own, so that no one can pass on which
     # units are checks. Each insertion shifts the later places by one, hence the `+ n`.
     places = list(share)
     for n, place in enumerate(order_of(len(spread), seed, annotator, "gold")):

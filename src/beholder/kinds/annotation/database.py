@@ -224,7 +224,7 @@ class SharedCommits(Generic[T]):
 
     def _write(self, batch: list[_Job[T]]) -> None:
         """Run a batch in one transaction and settle its futures; each alone if one breaks it."""
-        # Futures are settled after the commit: nobody may learn of an act that is not on disk.
+        # Futures are settled after the commit: no one may learn of an act that is not on disk.
         settlers: list[Callable[[], None]] = []
         try:
             with self._begin() as db:

@@ -154,7 +154,7 @@ class AnnotationStudy:
                 f"settings of {folder}",
             )
         except Exception:
-            # Nobody else can close the connections of an object that was never made.
+            # No one else can close the connections of an object that was never made.
             self.close()
             raise
         self.digest: str = study_row.digest
@@ -192,7 +192,7 @@ class AnnotationStudy:
             ConfigError: The design is not possible, or two units have the same id.
             RunError: The folder contains another study, or the database cannot be used.
         """
-        # The digest tells whether the folder contains the same study. The file study.json is
+        # The digest says whether the folder contains the same study. The file study.json is
         # written last: a study without it was interrupted and is created again.
         digest = digest_of(task, units, design)
         if (folder / ABOUT).is_file():
@@ -436,7 +436,7 @@ class AnnotationStudy:
             raise ConfigError(
                 "a participant's id has 1 to 64 letters, digits, - and _"
             )
-        # Several participants may want the same free place at once. The database lets one have
+        # Several participants may need the same free place at once. The database lets one have
         # it (an annotator is unique in the table); the others look for the next.
         table = self._tables["beholder_participants"]
         is_allowed = False

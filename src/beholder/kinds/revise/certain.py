@@ -177,7 +177,7 @@ def _edit(
         return _edit_by_rule(text, mark.kind, start, end)
     if document is None:
         raise _No("only English texts are edited without a judge")
-    # Words in quotation marks are somebody else's, such as the writing on a
+    # Words in quotation marks are someone else's, such as the writing on a
     # sign.
     if _is_quoted(text, start, end):
         raise _No("the words are quoted")

@@ -102,7 +102,7 @@ class TryPage:
             # Waiting here occupies none of the threads that make the other pages.
             async with self._turn:
                 if await request.is_disconnected():
-                    # Nobody reads the result any more; this status is not sent.
+                    # No one reads the result any more; this status is not sent.
                     return Response(status_code=400)
                 template, parts = await run_in_threadpool(
                     self._score, fields, chosen

@@ -135,7 +135,7 @@ class Task(ABC):
             rows: The rows from ``read``.
 
         Raises:
-            ConfigError: A row lacks what is judged; names the first such row and what it needs.
+            ConfigError: What is judged is missing in a row; the message names it.
         """
 
     @abstractmethod
@@ -177,7 +177,7 @@ class Task(ABC):
         return 0
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """Return a message about the parts that a judgment lacks; None if it is complete."""
+        """Return a message about the parts that are missing in a judgment, or None."""
         unanswered_parts = [
             part.words
             for part in self.parts(unit)

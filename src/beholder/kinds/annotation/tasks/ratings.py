@@ -82,7 +82,7 @@ class TextRatingTask(RatingTask):
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Return a unit per candidate, and one per first reference of a picture."""
         # Rows of several systems share a picture and its reference, which is rated only once.
-        # The row of a unit is empty for references: `results` tells both apart by it.
+        # The row of a unit is empty for references: `results` says both apart by it.
         candidates = [
             unit_of(item, item.candidate, name=f"{item.id}/candidate")
             for item in rows
