@@ -70,13 +70,15 @@ class RayEngine:
         )
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
-        """See ``Engine``."""
+        """Open the run's store, with its outcomes in parts."""
         return Store.open_parts(folder, self.parts)
 
     def execute(self, work: Work, means: RunContext, done: Done) -> None:
-        """See ``Engine``."""
+        """Do the open jobs of a run on the cluster, and report each block to ``done``."""
         if not work.open.any():
             return
+        # The scorer and the writer are pickled once and sent to each actor. Judges share answers
+        # and budget through the desk, so it is opened only where a judge is asked.
         tables = work.store.tables
         assert isinstance(tables, ParquetTables)
 
@@ -99,7 +101,7 @@ class RayEngine:
                 desk = stack.enter_context(
                     at_desk(ray, work.store.folder, means.work)
                 )
-                make_tools = partial(_tools, means, desk)
+                make_tools = partial(_shared_tools, means, desk)
             scorer = Scorer(scorer.askers, scorer.kind, make_tools)
             make = ray.remote(Worker).options(
                 num_cpus=1, num_gpus=self.num_gpus or None
@@ -131,9 +133,13 @@ class RayEngine:
     ) -> None:
         """Give each block to a free actor; replace actors that are lost and repeat their blocks."""
         room = self._room(ray)
-        most = min(
+        n_actors = min(
             workers or room, len(blocks)
         )  # more than there is room for: a cluster may grow
+        # Each actor has one block at a time. A lost actor's block goes back to the front of
+        # the queue, and a new actor replaces it; many losses in a row mean that the work
+        # itself kills actors. After an error, no further block is handed out, but those under
+        # way may finish.
         losses = 0
         stopped: BeholderError | None = None
         busy: dict[Any, tuple[Any, Block | None]] = {}
@@ -142,7 +148,7 @@ class RayEngine:
             actor = make()
             busy[actor.__ray_ready__.remote()] = actor, None
 
-        for _ in range(most):
+        for _ in range(n_actors):
             start()
         try:
             while any(block for _, block in busy.values()) or (
@@ -151,10 +157,10 @@ class RayEngine:
                 (answer,), _ = ray.wait(list(busy), num_returns=1)
                 actor, block = busy.pop(answer)
                 try:
-                    found = ray.get(answer)
+                    outcome = ray.get(answer)
                 except ray.exceptions.RayActorError:
                     losses += 1
-                    if losses > most + _LOSSES:
+                    if losses > n_actors + _LOSSES:
                         raise
                     ray.kill(actor)  # it may only be out of reach
                     blocks.extendleft([block] if block else [])
@@ -163,11 +169,11 @@ class RayEngine:
                 if block:
                     losses = 0
                     if isinstance(
-                        found, BeholderError
+                        outcome, BeholderError
                     ):  # let the blocks under way finish
-                        stopped = stopped or found
+                        stopped = stopped or outcome
                     else:
-                        done(*found)
+                        done(*outcome)
                 if blocks and stopped is None:
                     block = blocks.popleft()
                     busy[actor.work.remote(block, rows(block))] = actor, block
@@ -180,15 +186,20 @@ class RayEngine:
             raise stopped
 
     def _room(self, ray: Any) -> int:
-        """Actors that the cluster has room for."""
-        there = ray.cluster_resources()
-        rooms = [there.get("CPU", 0.0)]
+        """Return the number of actors that the cluster has room for.
+
+        Raises:
+            RunError: There is no room for one.
+        """
+        resources = ray.cluster_resources()
+        rooms = [resources.get("CPU", 0.0)]
         if self.num_gpus:
-            rooms.append(there.get("GPU", 0.0) / self.num_gpus)
+            rooms.append(resources.get("GPU", 0.0) / self.num_gpus)
         if min(rooms) < 1:
             raise RunError(
-                f"the cluster has {there.get('CPU', 0.0):g} CPUs and {there.get('GPU', 0.0):g}"
-                " GPUs, which is no room for one actor; add machines, or ask for fewer GPUs"
+                f"the cluster has {resources.get('CPU', 0.0):g} CPUs and"
+                f" {resources.get('GPU', 0.0):g} GPUs, which is no room for one actor; add"
+                " machines, or ask for fewer GPUs"
             )
         return int(min(rooms))
 
@@ -242,13 +253,13 @@ class Worker:
 
 
 def _blocks(work: Work, size: int) -> Iterator[Block]:
-    for some in work.blocks(size):
-        places = (column.nonzero()[0].tolist() for column in some.open.T)
-        yield list(zip(map(int, some.positions), places, strict=True))
+    for batch in work.blocks(size):
+        places = (column.nonzero()[0].tolist() for column in batch.open.T)
+        yield list(zip(map(int, batch.positions), places, strict=True))
 
 
 def _everywhere(means: RunContext) -> RunContext:
-    """The same means where the working directory is another."""
+    """Return the means with absolute paths: actors have another working directory."""
     prompts = means.judging.prompts
     judging = replace(
         means.judging, prompts=None if prompts is None else prompts.resolve()
@@ -256,13 +267,13 @@ def _everywhere(means: RunContext) -> RunContext:
     return replace(means, judging=judging, folder=means.folder.resolve())
 
 
-def _tools(means: RunContext, desk: Desk) -> Tools:
+def _shared_tools(means: RunContext, desk: Desk) -> Tools:
     return means.tools(answers=desk.answers(), budget=desk.budget())
 
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[Any]:
-    """Ray, connected to a cluster.
+    """Yield Ray, connected to a cluster.
 
     Raises:
         ConfigError: This process is connected already, and an address is given.
@@ -278,19 +289,22 @@ def _connected(address: str | None) -> Iterator[Any]:
             )
         yield ray
         return
-    found = address or os.environ.get("RAY_ADDRESS") or "local"
-    alone = {"include_dashboard": False, "object_store_memory": _OBJECTS}
+    cluster = address or os.environ.get("RAY_ADDRESS") or "local"
+    local_options = {
+        "include_dashboard": False,
+        "object_store_memory": _OBJECTS,
+    }
     try:
         ray.init(
-            found,
+            cluster,
             log_to_driver=False,
             logging_level=logging.WARNING,
-            **(alone if found == "local" else {}),
+            **(local_options if cluster == "local" else {}),
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise RunError(
-            f"Ray cannot be reached at {found!r}: {error}; name a cluster with --address, or leave"
-            " it out to work on this machine"
+            f"Ray cannot be reached at {cluster!r}: {error}; name a cluster with --address, or"
+            " leave it out to work on this machine"
         ) from error
     try:
         yield ray
@@ -355,7 +369,8 @@ def score(
 
 
 def _rows(dataset: Any) -> Iterator[Mapping[str, Any]]:
-    """The rows of a data set of Ray, in its order, as Python's values."""
+    """Yield the rows of a data set of Ray, in its order, as Python's values."""
+    # Ray may return blocks in any order; a run that is resumed needs the same positions again.
     ordered = dataset.context.execution_options
     before = ordered.preserve_order
     ordered.preserve_order = True

@@ -65,10 +65,12 @@ class TryPage:
         self._spent = 0.0
         self._turn = asyncio.Lock()
         self._n_waiting = 0
-        self._unusable = _unusable({"judge": judges[0]} if judges else {})
+        self._unusable = _reasons_unusable(
+            {"judge": judges[0]} if judges else {}
+        )
 
     async def page(self, request: Request) -> Response:
-        """The form, with the result of what was sent."""
+        """Return the form, with the result of the texts that were sent."""
         context: dict[str, Any] = {
             "layout": "try.html.j2",
             "given": {},
@@ -85,9 +87,9 @@ class TryPage:
         if request.method != "POST":
             return page(request, "try.html.j2", context)
         form = await request.form()
-        given = {k: v for k, v in form.items() if isinstance(v, str)}
+        fields = {k: v for k, v in form.items() if isinstance(v, str)}
         chosen = [str(name) for name in form.getlist("metric")]
-        context |= {"given": given, "chosen": chosen}
+        context |= {"given": fields, "chosen": chosen}
         if self._n_waiting >= MOST_WAITING:
             context["problems"] = [
                 "too many texts wait to be scored; send it again in a moment"
@@ -100,7 +102,7 @@ class TryPage:
                 if await request.is_disconnected():
                     return Response(status_code=400)
                 template, parts = await run_in_threadpool(
-                    self._score, given, chosen
+                    self._score, fields, chosen
                 )
         except BeholderError as error:
             template, parts = "try.html.j2", {"problems": [str(error)]}
@@ -109,28 +111,37 @@ class TryPage:
         status = 200 if "scored" in parts else 400
         return page(request, template, {**context, **parts}, status=status)
 
-    def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
-        text = given.get("text", "").strip()
+    def _score(
+        self, fields: Mapping[str, str], chosen: Sequence[str]
+    ) -> Drawn:
+        # The form may come from anywhere: judges and metrics are checked against those offered, and
+        # the size of the texts is bounded before any work. The run lives in a temporary folder.
+        text = fields.get("text", "").strip()
         if not text:
             raise ConfigError("text: expected a text, got none")
-        judge = given.get("judge", "")
+        judge = fields.get("judge", "")
         unknown = [name for name in chosen if name not in METRICS.names()]
         if not chosen or unknown or (judge and judge not in self._judges):
             raise ConfigError(
                 "choose a metric, and a judge that the page offers"
             )
-        references = given.get("references", "").replace("\r", "")
-        others = map(str.strip, re.split(r"\n\s*\n", references))
-        item = Item("pasted", text, tuple(filter(None, others)))
+        references = fields.get("references", "").replace("\r", "")
+        paragraphs = map(str.strip, re.split(r"\n\s*\n", references))
+        item = Item("pasted", text, tuple(filter(None, paragraphs)))
         Bounds(MAX_TEXT).check(item, "this page")
         _check_cost(item)
-        built, problems = _built(chosen, {"judge": judge} if judge else {})
-        if not built:
+        metrics_by_name, problems = _build_metrics(
+            chosen, {"judge": judge} if judge else {}
+        )
+        if not metrics_by_name:
             return "try.html.j2", {"problems": problems}
         with TemporaryDirectory(prefix="beholder-try-") as folder:
             out = Path(folder) / "run"
             config = ScoreConfig(
-                "pasted", tuple(built.values()), out, work=self._rest()
+                "pasted",
+                tuple(metrics_by_name.values()),
+                out,
+                work=self._remaining_work(),
             )
             try:
                 run_scores(config, Quiet(), [item])
@@ -142,28 +153,28 @@ class TryPage:
                 template, parts = subject_page(
                     SeenSubject(view, store, "item", 0, item, ())
                 )
-                lacking = missing(
+                missing_note = missing(
                     "matplotlib",
                     extra="plots",
                     purpose="drawing the steps of VCS",
                 )
-                steps = {} if lacking else step_pictures(store, 0)
+                steps = {} if missing_note else step_pictures(store, 0)
             results = manifest.results(manifest.read(out))
         return template, {
             **parts,
             "steps": steps,
-            "lacking": "vcs" in built and lacking,
-            "scored": list(built),
-            "chosen_metric": next(iter(built)),
+            "lacking": "vcs" in metrics_by_name and missing_note,
+            "scored": list(metrics_by_name),
+            "chosen_metric": next(iter(metrics_by_name)),
             "problems": problems,
             "cautions": [
-                (name, said)
-                for name, one in results.items()
-                for said in one.cautions
+                (name, caution)
+                for name, result in results.items()
+                for caution in result.cautions
             ],
         }
 
-    def _rest(self) -> WorkOptions:
+    def _remaining_work(self) -> WorkOptions:
         """Return the options with what earlier posts left of the limit on cost."""
         limit = self._work.max_cost
         if limit is None:
@@ -190,28 +201,28 @@ def _check_cost(item: Item) -> None:
         )
 
 
-def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
-    """Why metrics cannot score a text and references alone, by name."""
+def _reasons_unusable(tools: Mapping[str, object]) -> dict[str, str]:
+    """Return the reasons why metrics cannot score a text and references alone, by name."""
     words = "A dog runs on a beach."
-    found = {}
+    reasons = {}
     for name in METRICS.names():
         try:
             metric(name, **tools).check_item(Item("pasted", words, (words,)))
         except (BeholderError, ImportError) as error:
-            found[name] = str(error)
-    return found
+            reasons[name] = str(error)
+    return reasons
 
 
-def _built(
+def _build_metrics(
     names: Sequence[str], tools: Mapping[str, object]
 ) -> tuple[dict[str, Metric[Any]], list[str]]:
-    """The metrics by name, and why others cannot be used."""
+    """Return the metrics by name, and messages about those that cannot be used."""
     built, problems = {}, []
     for name in names:
         try:
-            made = metric(name, **tools)
-            made.identities(Tools())
-            built[name] = made
+            new_metric = metric(name, **tools)
+            new_metric.identities(Tools())
+            built[name] = new_metric
         except BeholderError as error:
             problems.append(f"{name}: {error}")
     return built, problems
