@@ -177,7 +177,7 @@ def read_message(data: object) -> Completion:
     """Return the checked answer of a response body.
 
     Raises:
-        CallFailed: The body is no message, or its answer is broken.
+        CallFailed: The body is not a message, or its answer is broken.
     """
     if not isinstance(data, dict) or not isinstance(data.get("content"), list):
         is_openai_form = isinstance(data, dict) and "choices" in data
@@ -186,7 +186,7 @@ def read_message(data: object) -> Completion:
             if is_openai_form
             else ""
         )
-        raise CallFailed(f"the server's answer is no message{hint}")
+        raise CallFailed(f"the server's answer is not a message{hint}")
     # A refusal, a forced tool call and a text are three forms of an answer; any other end is an
     # error, because grades must not come from half an answer.
     stop = data.get("stop_reason")
@@ -239,7 +239,7 @@ def read_message(data: object) -> Completion:
         RecursionError,
     ) as error:
         raise CallFailed(
-            f"the server's answer is no message: {error}"
+            f"the server's answer is not a message: {error}"
         ) from error
     usage = read_usage(data)
     return Completion(

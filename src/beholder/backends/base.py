@@ -25,10 +25,11 @@ from beholder.errors import ConfigError
 MOST_OF_PICTURE = 4000
 """Tokens of one picture at most, if no price table says otherwise; for what must be paid."""
 
+# Tokens of a frame with its time, and of a second of sound.
 _FRAME, _SOUND = (
     258 + 7,
     32,
-)  # tokens of a frame with its time, and of a second of sound
+)
 
 REFUSAL = "refusal"
 """How an answer finishes whose words are those in which the model refuses to give one."""
@@ -215,7 +216,7 @@ class Sample:
             reported.
 
     Raises:
-        ValueError: A text is none or cannot be written as UTF-8, or a log-probability is none.
+        ValueError: A text or a log-probability is not valid.
     """
 
     text: str
@@ -232,7 +233,7 @@ class Sample:
             plain = type(logprob) is float and -1e300 < logprob <= 0.1
             if not plain and (not _is_number(logprob) or logprob > 0.1):
                 raise ValueError(
-                    f"the log-probability {_short(logprob)} is none"
+                    f"expected a log-probability, got {_short(logprob)}"
                 )
 
 
@@ -262,7 +263,8 @@ class Answer:
             _check_text("fingerprint", self.fingerprint)
         if not _is_number(self.seconds) or not _is_number(self.price_factor):
             raise ValueError(
-                f"{_short((self.seconds, self.price_factor))} are no two numbers"
+                "expected numbers for seconds and price_factor, got"
+                f" {_short((self.seconds, self.price_factor))}"
             )
 
     @property
@@ -297,7 +299,7 @@ def _check_text(what: str, value: object) -> None:
         value.encode("utf-8")
     except UnicodeEncodeError as error:  # half of a pair of surrogates
         raise ValueError(
-            f"the {what} is no Unicode text ({error.reason})"
+            f"the {what} is not Unicode text ({error.reason})"
         ) from error
 
 
@@ -319,7 +321,8 @@ def _short(value: object) -> str:
     except (
         RecursionError,
         ValueError,
-    ):  # nested too deep; a number of too many digits
+    ):
+        # Nested too deep; a number of too many digits.
         return f"of the type {type(value).__name__}"
 
 

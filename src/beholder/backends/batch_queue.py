@@ -54,7 +54,7 @@ class BatchService(ABC):
 
     most_bytes: ClassVar[int] = MOST_BYTES
     dropped: ClassVar[tuple[type[Exception], ...]] = (NotThere,)
-    """Errors of a result file that was kept for some time and is no more."""
+    """Errors of a result file that the server has deleted."""
 
     http: Connection
     call: Call
@@ -271,9 +271,8 @@ class BatchQueue(Generic[T]):
         self._note(digest, _BatchRecord(None, ids))
         try:
             batch = await self.service.start(lines, digest)
-        except (
-            Exception
-        ) as error:  # whatever it is, those who wait must hear of it
+        except Exception as error:
+            # Whatever it is, waiting callers must get an answer.
             self._fail(
                 ids,
                 error,
@@ -313,9 +312,8 @@ class BatchQueue(Generic[T]):
                         rows.setdefault(name, row)
                     else:
                         n_broken += 1
-        except (
-            Exception
-        ) as error:  # the batch stays noted: the next start looks at it again
+        except Exception as error:
+            # The batch stays recorded, so that the next start looks at it again.
             self._fail(
                 record.ids,
                 error,
@@ -350,7 +348,7 @@ class BatchQueue(Generic[T]):
                 return status, files
             if status not in _UNDER_WAY:
                 raise TransientError(
-                    f"batch {batch} has the status {status[:60]!r}, which is none that we know;"
+                    f"batch {batch} has the status {status[:60]!r}, which is not known here;"
                     " start the same command again to look at it once more"
                 )
             await asyncio.sleep(self.poll)

@@ -82,9 +82,8 @@ class Batcher(Generic[Q, A]):
         while True:
             if not waiting:
                 waiting.append(await queue.get())
-                await asyncio.sleep(
-                    0.002
-                )  # let those who ask at the same time join the batch
+                # Let callers that ask at the same time join the batch.
+                await asyncio.sleep(0.002)
             while not queue.empty():
                 waiting.append(queue.get_nowait())
             # Callers that were cancelled need no answer.
@@ -100,9 +99,8 @@ class Batcher(Generic[Q, A]):
                 await loop.run_in_executor(
                     self._thread, self._compute, batch, stop
                 )
-            except (
-                Exception
-            ) as error:  # every asker without an answer learns why
+            except Exception as error:
+                # Every caller without an answer gets the error.
                 for _, future in batch:
                     _settle(future, error)
 

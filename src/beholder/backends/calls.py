@@ -34,7 +34,7 @@ LOOK = 0.25
 
 
 _TICK = 1e-6
-"""Seconds that are no pause: timers are no more exact."""
+"""Seconds below which a pause is over: timers are not more exact."""
 
 
 async def once(

@@ -131,7 +131,7 @@ def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
             "responseMimeType": "application/json",
             "responseJsonSchema": schema,
         }
-    # System messages are no turns in this API: they have a field of their own.
+    # System messages have a field of their own in this API.
     turns = [_turn(m) for m in request.messages if m.role != "system"]
     system = [_part(m.text) for m in request.messages if m.role == "system"]
     instructions = {"systemInstruction": {"parts": system}} if system else {}
@@ -170,7 +170,7 @@ def read_response(data: object) -> Completion:
     """Return the checked answers of a response body.
 
     Raises:
-        CallFailed: The body is no response, or an answer is broken.
+        CallFailed: The body is not a response, or an answer is broken.
     """
     if not isinstance(data, dict):
         raise CallFailed("the server's answer is not a JSON object")
@@ -191,7 +191,7 @@ def read_response(data: object) -> Completion:
                 _read_candidate(candidate) for candidate in candidates
             )
         else:
-            raise CallFailed("the server's answer holds no candidates")
+            raise CallFailed("the server's answer contains no candidates")
         model = Answer((), data.get("modelVersion") or "").model or None
         usage = data.get("usageMetadata")
         thoughts = (
@@ -211,7 +211,7 @@ def read_response(data: object) -> Completion:
         ValueError,
     ) as error:
         raise CallFailed(
-            f"the server's answer is no response: {error}"
+            f"the server's answer is not a valid response: {error}"
         ) from error
     total_usage = read_usage(data)
     return Completion(
@@ -331,9 +331,8 @@ class GeminiBatches(FileBatches):
         about = json.dumps(
             {"file": {"mimeType": "application/jsonl"}}
         ).encode()
-        boundary = (
-            hashlib.sha256(content).hexdigest().encode()
-        )  # stands nowhere in the content
+        # A boundary must not occur in the content: its digest does not.
+        boundary = hashlib.sha256(content).hexdigest().encode()
         head = b"--%b\r\ncontent-type: %b\r\n\r\n"
         parts = [(b"application/json", about), (b"application/jsonl", content)]
         body = b"".join(

@@ -134,17 +134,15 @@ class HF(InProcess):
                     lambda batch: perplexities(model, batch), sets
                 )
             )
-            yield from zip(
-                members, answers, strict=False
-            )  # fewer where it was stopped
+            # A run that was stopped has fewer answers than questions.
+            yield from zip(members, answers, strict=False)
 
 
 def _order(question: Request | TextSet) -> tuple[Any, ...]:
     if isinstance(question, TextSet):
         return (_group(question), sum(map(len, question.texts)))
-    if (
-        question.sampling.max_tokens == 1
-    ):  # what prompts have in common is computed once
+    # Neighbours share the longest beginning, which is computed once.
+    if question.sampling.max_tokens == 1:
         return (_group(question), beginning(question))
     return (_group(question), question.estimated_tokens())
 

@@ -88,9 +88,8 @@ def _stacks(
             for name, value in sorted(entry.inputs.items())
         )
         groups.setdefault(n if alone else shapes, []).append(n)
-    size = max(
-        1, model.batch_size // 2
-    )  # their caches lie beside those of a batch of texts
+    # The caches of prompts are in memory together with those of a batch of texts.
+    size = max(1, model.batch_size // 2)
     for group in groups.values():
         for start in range(0, len(group), size):
             yield group[start : start + size]

@@ -39,7 +39,7 @@ class Usage:
     If a server reports none, these are upper bounds.
 
     Raises:
-        ValueError: A count is no whole number, or below 0.
+        ValueError: A count is not a whole number, or below 0.
     """
 
     prompt: int = 0
@@ -53,7 +53,7 @@ class Usage:
             value = getattr(self, name)
             if type(value) is not int or not 0 <= value < 10**12:
                 raise ValueError(
-                    f"the count of {name} tokens is no number of tokens"
+                    f"the count of {name} tokens is not a whole number from 0"
                 )
 
     def __add__(self, other: Usage) -> Usage:

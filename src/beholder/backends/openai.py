@@ -67,9 +67,8 @@ class OpenAI(Served):
             request: Request, dialect: Dialect
         ) -> list[PromptToken | None]:
             def pay(_: object, used: Usage) -> None:
-                self.account.lose(
-                    self._cost(used)
-                )  # a surprisal is kept without its cost
+                # A surprisal is stored without its cost.
+                self.account.lose(self._cost(used))
 
             tokens, _ = await self._post(
                 request, dialect, read_logprobs, pay, fields(request)
@@ -79,9 +78,8 @@ class OpenAI(Served):
         try:
             return await perplexities(self.model, ask, texts, prompt, images)
         except Refused as refusal:
-            if "prompt_logprobs" in str(
-                refusal
-            ):  # it knows no such field, whatever the text
+            # The server does not know the field, so no text would work.
+            if "prompt_logprobs" in str(refusal):
                 raise missing_logprobs_error(self.model) from refusal
             raise ItemError(
                 f"{self.name} refused the request: {refusal}"

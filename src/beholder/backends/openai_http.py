@@ -137,7 +137,7 @@ class Connection:
         """Return the value of a JSON text; a key that the server repeats in it is masked.
 
         Raises:
-            CallFailed: It is no JSON, or nested too deep.
+            CallFailed: It is not JSON, or nested too deep.
         """
         try:
             value = json.loads(body)
@@ -246,7 +246,8 @@ class Connection:
             httpx2.URL(response.headers["location"])
         except httpx2.InvalidURL:
             return CallFailed(
-                f"a redirect to {target}, which is no address", charged=True
+                f"a redirect to {target}, which is not an address",
+                charged=True,
             )
         if self._reached:
             return TransientError(  # not tried again at once: a redirect does not pass by itself

@@ -111,9 +111,8 @@ async def _plain_question(
         except Forbidden:
             if not dialect.top_logprobs:
                 raise
-            dialect = replace(
-                dialect, top_logprobs=0
-            )  # some models keep them to themselves
+            # Some models keep them to themselves.
+            dialect = replace(dialect, top_logprobs=0)
         except Refused as refusal:
             simpler = _without(dialect, str(refusal).lower())
             if simpler is None and not reductions:

@@ -130,9 +130,8 @@ def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     }
     if dialect.temperature:
         body["temperature"] = sampling.temperature
-    if (
-        dialect.seed and sampling.temperature
-    ):  # the likeliest token is drawn with no seed
+    # The likeliest token is drawn with no seed.
+    if dialect.seed and sampling.temperature:
         body["seed"] = sampling.seed + request.replicate
     if sampling.n > 1:
         body["n"] = sampling.n
@@ -262,17 +261,17 @@ def read_completion(data: object) -> Completion:
     """Return the checked answers of a response body.
 
     Raises:
-        CallFailed: The body is not a chat completion, or holds no answer.
+        CallFailed: The body is not a chat completion, or contains no answer.
     """
     if not isinstance(data, dict):
         raise CallFailed("the server's answer is not a JSON object")
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise CallFailed("the server's answer holds no choices")
+        raise CallFailed("the server's answer contains no choices")
     try:
         samples = tuple(_read_choice(choice) for choice in choices)
         model = data.get("model") or None
-        # ``Answer`` refuses a name of the model that is no text.
+        # ``Answer`` refuses a model name that is not a text.
         name = Answer((), model or "").model or None
         usage = read_usage(data)
         has_thoughts = any(map(_has_thoughts, choices)) or _counts_thoughts(

@@ -115,7 +115,7 @@ class Replay(DescribedBackend):
                     f"{path}:{number}: not an exported answer ({error!r})"
                 ) from error
         if not self._answers:
-            raise ConfigError(f"{path} holds no answers")
+            raise ConfigError(f"{path} contains no answers")
         # Answers of two models under one name would be one judge with two minds.
         models = {answer.model for answer in self._answers.values()}
         if len(models) > 1:

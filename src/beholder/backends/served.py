@@ -94,7 +94,7 @@ class Served(Backend):
         limits: Fields of ``Limits``: concurrency, timeout, rates...
 
     Raises:
-        ConfigError: An option is none, or ``key_env`` no name of a variable.
+        ConfigError: An option is not valid, or ``key_env`` is not the name of a variable.
     """
 
     pays_each_call: ClassVar[bool] = True
@@ -242,17 +242,15 @@ class Served(Backend):
         question = request if draws_all else _first_sample_request(request)
         completion, usage = await self._ask(question, dialect)
         n = question.sampling.n
-        if (
-            len(completion.samples) < n
-        ):  # some servers give one answer whatever is asked for
+        # Some servers give one answer, however many are asked for.
+        if len(completion.samples) < n:
             self._remember(replace(self._dialect or dialect, many=False))
         # An alias that moved to another model would mix two judges in one run.
         served = completion.model or dialect.model
         if served != dialect.model:
             self.account.note(self._cost(usage, self._factor))
-            self._facts.doubt_fact(
-                self._fact_name
-            )  # a new run finds out who answers now
+            # A new run must determine the model again.
+            self._facts.doubt_fact(self._fact_name)
             raise ModelChangedError(
                 f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
                 " began; begin a new run, or name a fixed snapshot of the model"
@@ -559,7 +557,7 @@ def _check_model(kind: str, model: object) -> None:
         or not {".", ".."}.isdisjoint(model.split("/"))
     ):
         raise ConfigError(
-            f"{kind}: {model!r} is no name of a model; expected such as gpt-4.1"
+            f"{kind}: expected the name of a model, such as gpt-4.1, got {model!r}"
         )
 
 

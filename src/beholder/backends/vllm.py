@@ -142,9 +142,8 @@ class VLLM(InProcess):
             # Else it logs on stdout, where results go; it looks when it is imported.
             os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
             vllm = self._vllm()
-            make = (
-                vllm.LLM
-            )  # loads the parts of the package, which are looked at next
+            # This attribute loads the parts of the package that `_compact_json` looks at.
+            make = vllm.LLM
             self._engine = make(
                 model=self._model,
                 **{**_compact_json(vllm), **self._engine_options},
@@ -167,9 +166,8 @@ class VLLM(InProcess):
                 now = time.monotonic()
                 yield place, read_output(output, self.able.model, now - start)
                 start = now
-        except (
-            ValueError
-        ) as error:  # the engine refuses all for one that is too long
+        except ValueError as error:
+            # The engine refuses the whole batch if one request is too long.
             if len(requests) == 1:
                 yield 0, self._refusal(requests[0], str(error))
                 return
@@ -231,9 +229,8 @@ def _outputs(
     **options: Any,
 ) -> Iterator[tuple[int, Any]]:
     """Yield place and output of each conversation when it is finished, until stopped."""
-    if not hasattr(
-        llm, "enqueue_chat"
-    ):  # older versions give all at their end
+    # Older versions give all at their end.
+    if not hasattr(llm, "enqueue_chat"):
         yield from enumerate(
             llm.chat(turns, params, use_tqdm=False, **options)
         )

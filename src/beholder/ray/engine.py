@@ -57,7 +57,7 @@ class RayEngine:
         num_gpus: GPUs of each actor, for judges that run in the actors (``hf:``, ``vllm:``).
 
     Raises:
-        ConfigError: The number of GPUs is none.
+        ConfigError: The number of GPUs is not valid.
     """
 
     address: str | None = None
@@ -93,9 +93,8 @@ class RayEngine:
             means = _everywhere(means)
             make_tools = means.tools
             size = BLOCK
-            if (
-                not work.are_cheap()
-            ):  # others are waited for: as many at once as the options say
+            # Askers that wait for judges or models take as many at once as the options say.
+            if not work.are_cheap():
                 size = means.work.concurrency or CONCURRENCY
             if any(asker.asks_judge() for asker in scorer.askers):
                 desk = stack.enter_context(
@@ -133,9 +132,8 @@ class RayEngine:
     ) -> None:
         """Give each block to a free actor; replace actors that are lost and repeat their blocks."""
         room = self._room(ray)
-        n_actors = min(
-            workers or room, len(blocks)
-        )  # more than there is room for: a cluster may grow
+        # `workers` may exceed the room: a cluster may grow.
+        n_actors = min(workers or room, len(blocks))
         # Each actor has one block at a time. A lost actor's block goes back to the front of
         # the queue, and a new actor replaces it; many losses in a row mean that the work
         # itself kills actors. After an error, no further block is handed out, but those under
@@ -168,9 +166,8 @@ class RayEngine:
                     continue
                 if block:
                     losses = 0
-                    if isinstance(
-                        outcome, BeholderError
-                    ):  # let the blocks under way finish
+                    # Let the blocks under way finish.
+                    if isinstance(outcome, BeholderError):
                         stopped = stopped or outcome
                     else:
                         done(*outcome)
@@ -351,9 +348,8 @@ def score(
         RunError: The run directory is busy or holds another run, or the cluster fails.
     """
     require("ray", extra="ray", purpose="beholder.ray.score")
-    data = sys.modules.get(
-        "ray.data"
-    )  # who has a data set of Ray has imported it
+    # A data set of Ray exists only where `ray.data` is imported.
+    data = sys.modules.get("ray.data")
     return door.score(
         _rows(dataset)
         if data and isinstance(dataset, data.Dataset)

@@ -72,7 +72,7 @@ def test_posts_beyond_the_queue_are_refused_and_pages_are_answered(
     release = threading.Event()
     n_scored = 0
 
-    def score(given: Mapping[str, str], chosen: Sequence[str]) -> Any:
+    def score(fields: Mapping[str, str], chosen: Sequence[str]) -> Any:
         nonlocal n_scored
         release.wait()
         n_scored += 1
@@ -120,8 +120,8 @@ def test_a_post_whose_browser_has_gone_is_not_scored(
 ) -> None:
     scored = []
 
-    def score(given: Mapping[str, str], chosen: Sequence[str]) -> Any:
-        scored.append(given["text"])
+    def score(fields: Mapping[str, str], chosen: Sequence[str]) -> Any:
+        scored.append(fields["text"])
         raise ConfigError("scored")
 
     monkeypatch.setattr(page, "_score", score)

@@ -100,7 +100,7 @@ class CaptionRow(RowAsker):
     Texts in languages without blanks between words are not measured.
 
     Raises:
-        ConfigError: The numbers of words are no range.
+        ConfigError: The numbers of words are not a range.
     """
 
     registered_name: ClassVar[str] = "caption"
@@ -201,6 +201,8 @@ class CaptionRow(RowAsker):
             | dict(item.group)
             | {columns.system: system}
         )
+        # The row's own language wins, as it may name a dialect; a text of another length gets
+        # a data set of its own.
         dataset = [
             columns.named_dataset or group.get(columns.dataset, ""),
             parts[0].label,
@@ -250,6 +252,7 @@ class ClassifyRow(RowAsker):
             raise ConfigError(
                 'there is no category to sort into; give {"name": "what it means"}'
             )
+        # These two names are the values of rows with several categories or none.
         for name in (SEVERAL, NONE):
             if name in self.categories:
                 raise ConfigError(
@@ -370,6 +373,7 @@ class TranslateRow(RowAsker):
     def _row(
         self, item: Item, parts: Parts, system: str, columns: RowColumns
     ) -> Item:
+        # A text without clauses had only marks of speech, and stays as it is.
         def join_clauses(label: str, text: str) -> str:
             return (
                 " ".join(part.text for part in parts if part.label == label)

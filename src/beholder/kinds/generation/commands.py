@@ -299,6 +299,7 @@ def review(
     # Standard output has results only; what a cluster prints goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         written = kind.run(REVIEWS, config, progress, engine=engine)
+    # Instructions are cheap, and a study may need any language of its raters.
     for code in INSTRUCTIONS:
         page = annotation_instructions(len(KINDS), code)
         write_text(config.out / f"instructions-{code}.html", page)
@@ -351,6 +352,7 @@ def _close_run(
     """Print what was skipped and what failed; return the exit code."""
     from beholder.run import manifest
 
+    # Notes and results are read back from the run, which has them also where nothing was asked.
     say_left_out(written.bad_rows)
     log = manifest.read(run)
     say_each(log.data.notes)
@@ -383,6 +385,7 @@ def _by_system(
 
     askers: dict[str, RowAsker] = {}
     for text in [judges] if isinstance(judges, str) else judges or ():
+        # The name becomes part of ids and groups, so two judges must not share it.
         label, parsed = with_label(text)
         judge = tool(parsed)
         name, judge_spec = label or judge.argument or judge.name, str(judge)

@@ -58,6 +58,7 @@ def read_pictured(
     """
     for row in _pictured(source, options, notes):
         if folder is not None and isinstance(row, Item):
+            # Rows are written elsewhere than they are read from.
             images = (
                 rebased(image, root_of(source), folder) for image in row.images
             )
@@ -98,7 +99,8 @@ def _pictured(
 def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
     """Return the fewest and most words of a caption.
 
-    The forms are ``40``, ``30-40``, ``median`` and ``median:FILE``; None for ``none``: a caption may have any length.
+    The forms are ``40``, ``30-40``, ``median`` and ``median:FILE``; ``none`` gives None: a
+    caption may have any length.
 
     A single number is the most; the fewest are four fifths of it. ``median`` is the median length
     of the references, in words between blanks, without marks of speech: each different text counts
@@ -451,6 +453,7 @@ def _making(config: RowsConfig) -> GenerationRun[Item]:
 
 def _input(config: RowsConfig) -> Input | None:
     """Return the data file as a key; the output's folder is part of it, as images are relative."""
+    # A folder or standard input has no bytes to compare, so it is read again each time.
     path = Path(config.data)
     if not path.is_file():
         return None

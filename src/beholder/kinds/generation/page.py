@@ -44,7 +44,7 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no such run.
+        RunError: The folder does not contain such a run.
     """
     target = output or run_folder / "report.html"
     log = manifest.read(run_folder)
@@ -154,6 +154,7 @@ def subject_of(
 def _failures(
     store: Store, name: str, n: int
 ) -> Iterator[tuple[str, ItemFailure]]:
+    # The store may hold failures of rows beyond the limit of this start.
     kind = store.kind_of(name)
     failures = {
         position: failure
@@ -201,6 +202,7 @@ def _categories(
     n: int,
 ) -> Table:
     """Return the table of subjects per category, for systems that sort."""
+    # Only askers that sort have categories in their configuration.
     rows = []
     for system, name in systems.items():
         if "categories" in askers[name].config:

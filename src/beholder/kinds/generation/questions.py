@@ -212,6 +212,7 @@ class QuestionsRow(AskedRow):
 
     def measure(self, parts: Parts) -> dict[str, float]:
         """Return the number of questions, and the shares kept and answered blind."""
+        # Shares of no questions are undefined, so the values are left out.
         n = len(parts)
         values = {"written": float(n)}
         if n:
@@ -252,6 +253,7 @@ def _shuffled(
 
     The rotation puts each option at another place in each order; "none of them" is no option.
     """
+    # Seeded by item and question: the same order in each run, and no place that is often right.
     options = list(_options(question))
     random.Random(f"{item.id}\0{question.question}").shuffle(options)  # noqa: S311
     return TextQuestion(

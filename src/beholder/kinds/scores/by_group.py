@@ -102,9 +102,8 @@ def _category_table(
 ) -> Table | None:
     members_by_group: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     for n_read, (position, units) in enumerate(store.units(metric)):
-        if (
-            n_read == _MAX_UNGROUPED and not members_by_group
-        ):  # spares large runs of other metrics
+        # Reading all units of a large run takes long, and other metrics have no groups.
+        if n_read == _MAX_UNGROUPED and not members_by_group:
             return None
         for unit in units:
             if (

@@ -170,7 +170,7 @@ def score(
             kind.plan(KIND, config, given=again or rows, notes=row_notes),
             config.out,
         )
-    # What a cluster says is no result: it goes where progress goes.
+    # Standard output has results only: what a cluster prints goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         bad_rows = kind.run(
             KIND,

@@ -137,9 +137,8 @@ def _numbered_rows(
         rows: Iterable[Any] = (
             row for batch in data.to_batches() for row in batch.to_pylist()
         )
-    elif hasattr(
-        data, "itertuples"
-    ):  # pandas, which has many ways to say that a cell is empty
+    elif hasattr(data, "itertuples"):
+        # Pandas has many ways to say that a cell is empty.
         check_columns(list(map(str, data.columns)), "items")
         cells = data.astype(object).where(data.notna(), None)
         texts = {"candidate", *ALIASES["candidate"], columns.get("candidate")}

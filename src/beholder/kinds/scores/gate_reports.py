@@ -144,6 +144,7 @@ def junit(gates: Sequence[GateResult]) -> str:
         tests=str(len(gates)),
         failures=str(n_missed),
     )
+    # JUnit has one text per failure, so its items are lines of it.
     for gate in gates:
         case = add_element(
             suite, "testcase", classname="gates", name=gate.name

@@ -309,7 +309,7 @@ def check_other(
         A caution on how texts are paired; empty without.
 
     Raises:
-        RunError: It is no run of scores.
+        RunError: It is not a run of scores.
         ConfigError: It is the new run, shares hardly any id with it, does not have one of the
             metrics, or has made its values in another way; or a margin of nothing.
         DataError: The items cannot be read.

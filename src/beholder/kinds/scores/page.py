@@ -188,7 +188,7 @@ def write_report(
         The file.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder does not contain a run.
     """
     manifest.check_kind(run_folder, manifest.SCORES)
     target = output or run_folder / "report.html"
@@ -215,6 +215,7 @@ def render(
         max_bytes: Size of the embedded items at most; one is always embedded.
         media_root: Folder that paths of pictures are relative to; None shows none.
     """
+    # Sections of other kinds may point at items, which are then embedded first.
     run = load(store)
     sections = extra_sections(store)
     sources = store.sources(run.n_items)
@@ -311,6 +312,7 @@ def _frequent(
 
 
 def _value_row(metric: MetricColumns, value: ValueLog) -> ValueRow:
+    # A value that no item has is still listed, without a chart.
     scores = metric.finite(value.name)
     estimate = metric.result.values.get(value.name) if metric.result else None
     if not len(scores):

@@ -188,6 +188,7 @@ def _check_cost(item: Item) -> None:
     Raises:
         ItemError: The sentences are too long.
     """
+    # The same rules count words and signs as in `Bounds`; parsing time grows by their square.
     lengths = [
         len(re.findall(r"\w+|[^\w\s]", sentence.of(text)))
         for text in (item.candidate, *item.references)
@@ -203,6 +204,7 @@ def _check_cost(item: Item) -> None:
 
 def _reasons_unusable(tools: Mapping[str, object]) -> dict[str, str]:
     """Return the reasons why metrics cannot score a text and references alone, by name."""
+    # Each metric is asked whether it could score a text with one reference, as the form gives it.
     words = "A dog runs on a beach."
     reasons = {}
     for name in METRICS.names():
