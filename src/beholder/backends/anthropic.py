@@ -117,6 +117,8 @@ class Anthropic(Served):
 
 def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     """Return the JSON body of a message; arguments as for ``openai_wire.to_body``."""
+    # System messages have a field of their own. There is no seed and no number of answers. A schema
+    # is enforced by the output format, or by a tool that the model must call.
     turns = [m for m in request.messages if m.role != "system"]
     system = [_block(m.text) for m in request.messages if m.role == "system"]
     body: JsonDict = {

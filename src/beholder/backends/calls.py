@@ -256,6 +256,8 @@ class Caller:
     async def _once(
         self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int
     ) -> T:
+        # First the rates, then a place, so that a call that waits for its rate keeps no place from
+        # others. Strain, by status or by silence, lowers the number of places.
         await gates.rates(tokens)
         async with gates.places.place() as started:
             task = asyncio.current_task()

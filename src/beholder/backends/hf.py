@@ -121,12 +121,9 @@ class HF(InProcess):
             (_group(question), i) for i, question in enumerate(questions)
         )
         for members in groups.values():
-            requests = [
-                q for i in members if isinstance(q := questions[i], Request)
-            ]
-            sets = [
-                q for i in members if isinstance(q := questions[i], TextSet)
-            ]
+            group = [questions[i] for i in members]
+            requests = [q for q in group if isinstance(q, Request)]
+            sets = [q for q in group if isinstance(q, TextSet)]
             answers: Iterator[Any] = (
                 model.fitting(model.answer, requests)
                 if requests

@@ -22,6 +22,7 @@ from beholder.backends.base import (
     FirstTokens,
     Image,
     JsonDict,
+    JsonObject,
     Message,
     Request,
     Sample,
@@ -102,6 +103,8 @@ class HFModel:
         revision: str | None = None,
         batch_size: int = 8,
     ) -> None:
+        # A vision model has a processor, which contains the tokenizer; a text model has a tokenizer
+        # alone, and `processor` is None.
         config = _read_config(name, revision)
         self.able = describe(
             name, device=device, dtype=dtype, revision=revision
@@ -338,18 +341,15 @@ class HFModel:
         self, requests: Sequence[Request]
     ) -> transformers.LogitsProcessorList | None:
         """Return the processors that hold answers to their schemas; None without schemas."""
-        n = requests[0].sampling.n
-        schemas = [
-            r.schema
-            for r in requests
-            for _ in range(n)
-            if r.schema is not None
-        ]
-        return (
-            self._binder.bind(schemas)
-            if schemas and hf_schema.IS_AVAILABLE
-            else None
-        )
+        # Each request has one row of output per sample, and each row needs its schema.
+        n_samples = requests[0].sampling.n
+        schemas: list[JsonObject] = []
+        for request in requests:
+            if request.schema is not None:
+                schemas += [request.schema] * n_samples
+        if not schemas or not hf_schema.IS_AVAILABLE:
+            return None
+        return self._binder.bind(schemas)
 
     @cached_property
     def _binder(self) -> hf_schema.Binder:

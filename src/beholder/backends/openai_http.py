@@ -177,6 +177,8 @@ class Connection:
             ConfigError: No request can succeed: wrong address, key or model.
             RunError: The account has no quota left.
         """
+        # The first request decides whether the address is right: before any response, a failure to
+        # connect is an error of the configuration; afterwards it may pass.
         client = await self._clients.get()
         try:
             response = await client.send(

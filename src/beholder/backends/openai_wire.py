@@ -56,6 +56,7 @@ class Dialect(Capabilities):
 
     def shortcomings(self) -> list[tuple[str, str]]:
         """Return (feature, replacement) for each feature that the server lacks."""
+        # Each row: whether it is lacking, its name for users, and the replacement.
         ways = {
             "object": "response_format json_object holds answers to a schema",
             "guided": "guided_json holds answers to a schema",
@@ -146,6 +147,7 @@ def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
 
 def _add_schema(body: JsonDict, schema: JsonObject, dialect: Dialect) -> None:
     """Add the schema of the answer to a body; the prompt describes its shape in words, too."""
+    # One field per way; `Dialect.structure` says which the server follows (openai_probe).
     sent_schema = dict(schema) if dialect.bounds else without_bounds(schema)
     if dialect.structure == "schema":
         schema_format = {"name": TOOL, "strict": True, "schema": sent_schema}

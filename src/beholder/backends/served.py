@@ -120,6 +120,7 @@ class Served(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
+        # Options are checked before anything is sent, and no message repeats what may be a key.
         if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"

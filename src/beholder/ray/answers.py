@@ -120,6 +120,7 @@ class Keeper:
     async def claim(self, name: str, who: str) -> bool:
         """Claim a name for a process; return False while another process or run has it."""
         self.hear(who, time.monotonic())
+        # Two levels: first between the processes of this run, then between runs.
         is_free = self._claims.setdefault(
             name, who
         ) == who and self._answers.claim(name)

@@ -149,9 +149,11 @@ class RayEngine:
         for _ in range(n_actors):
             start()
         try:
-            while any(block for _, block in busy.values()) or (
-                blocks and stopped is None
-            ):
+            while True:
+                is_working = any(block for _, block in busy.values())
+                has_more = bool(blocks) and stopped is None
+                if not is_working and not has_more:
+                    break
                 (answer,), _ = ray.wait(list(busy), num_returns=1)
                 actor, block = busy.pop(answer)
                 try:
@@ -189,14 +191,15 @@ class RayEngine:
             RunError: There is no room for one.
         """
         resources = ray.cluster_resources()
-        rooms = [resources.get("CPU", 0.0)]
+        n_cpus = resources.get("CPU", 0.0)
+        n_gpus = resources.get("GPU", 0.0)
+        rooms = [n_cpus]
         if self.num_gpus:
-            rooms.append(resources.get("GPU", 0.0) / self.num_gpus)
+            rooms.append(n_gpus / self.num_gpus)
         if min(rooms) < 1:
             raise RunError(
-                f"the cluster has {resources.get('CPU', 0.0):g} CPUs and"
-                f" {resources.get('GPU', 0.0):g} GPUs, which is no room for one actor; add"
-                " machines, or ask for fewer GPUs"
+                f"the cluster has {n_cpus:g} CPUs and {n_gpus:g} GPUs, which is no room"
+                " for one actor; add machines, or ask for fewer GPUs"
             )
         return int(min(rooms))
 
@@ -233,26 +236,33 @@ class Worker:
     def _do(self, block: Block, rows: Sequence[str]) -> tuple[int, int]:
         self._writer.check_reached()
         names = [asker.name for asker in self._scorer.askers]
-        part = self._writer.part_name(
-            (position, names[place])
-            for position, open_ in block
-            for place in open_
-        )
+        jobs = []
+        for position, open_places in block:
+            for place in open_places:
+                jobs.append((position, names[place]))
+        # The name of a part follows from its jobs alone.
+        part = self._writer.part_name(jobs)
         # A machine may have been lost after it wrote.
         if not self._writer.place.holds(part):
             from_row = self._scorer.kind.from_row
-            tasks = (
-                (position, from_row(json.loads(row)), open_)
-                for (position, open_), row in zip(block, rows, strict=True)
-            )
+            tasks = []
+            for (position, open_places), row in zip(block, rows, strict=True):
+                subject = from_row(json.loads(row))
+                tasks.append((position, subject, open_places))
             self._writer.write(self._scorer(tasks))
         return self._writer.counts(part)
 
 
 def _blocks(work: Work, size: int) -> Iterator[Block]:
     for batch in work.blocks(size):
-        places = (column.nonzero()[0].tolist() for column in batch.open.T)
-        yield list(zip(map(int, batch.positions), places, strict=True))
+        # `open` has a row per asker and a column per subject.
+        block: Block = []
+        for position, column in zip(
+            batch.positions, batch.open.T, strict=True
+        ):
+            places = column.nonzero()[0].tolist()
+            block.append((int(position), places))
+        yield block
 
 
 def _everywhere(means: RunContext) -> RunContext:
@@ -286,6 +296,7 @@ def _connected(address: str | None) -> Iterator[Any]:
             )
         yield ray
         return
+    # Ray is stopped at the end only if it was started here.
     cluster = address or os.environ.get("RAY_ADDRESS") or "local"
     local_options = {
         "include_dashboard": False,

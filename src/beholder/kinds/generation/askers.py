@@ -79,6 +79,7 @@ class RowAsker(TextGenerator[Item]):
             columns: Names of the group columns.
         """
         new_row = self._row(item, parts, system, columns)
+        # The origin travels with the row: files of several runs are often merged.
         origin = {**self.config(), "judge": judge}
         return replace(
             new_row, meta={**new_row.meta, self.registered_name: origin}
@@ -353,6 +354,7 @@ class TranslateRow(RowAsker):
                 for clause in translations
             ]
 
+        # Each text is a question of its own: a text that occurs in several rows is paid once.
         texts = {_CANDIDATE: subject.candidate} | {
             _reference(place): text
             for place, text in enumerate(subject.references, start=1)
@@ -424,6 +426,7 @@ class VaryRow(RowAsker):
     def _row(
         self, item: Item, parts: Parts, system: str, columns: RowColumns
     ) -> Item:
+        # With the original as its reference, the row shows how a metric takes the change.
         name, text = f"{item.id}/{self.manner}", parts[0].text
         return replace(
             item, id=name, candidate=text, references=(item.candidate,)

@@ -83,6 +83,7 @@ def caption(
     from beholder.kinds.generation.askers import CaptionRow, RowColumns
     from beholder.kinds.generation.engine import read_pictured, word_limits
 
+    # Standard input can be read only once.
     if data == "-" and writing.words == "median":
         raise ConfigError(
             "--words median reads the data twice; name a file instead of -"

@@ -149,6 +149,7 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
 
 
 def _limits_around(limit: int) -> tuple[int, int]:
+    # Models miss an exact number of words; a fifth below it still counts as the length.
     return max(1, round(0.8 * limit)), limit
 
 
@@ -292,6 +293,7 @@ def plan_making(making: GenerationRun[S]) -> RunPlan:
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory holds another kind of run.
     """
+    # All checks of a run, in its order, so that a plan that succeeds predicts one that starts.
     manifest.check_kind(making.folder, making.kind)
     making.means.check(making.askers)
     bad_rows: list[DataError] = []
@@ -422,6 +424,7 @@ def plan_rows(config: RowsConfig) -> RunPlan:
 
 
 def _making(config: RowsConfig) -> GenerationRun[Item]:
+    # Paths of images are relative to the folder of the output.
     def row(
         item: Item, system: str, parts: Parts, judge: str
     ) -> Mapping[str, Any]:

@@ -58,6 +58,8 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
 def _render(store: Store, log: manifest.RunLog) -> str:
     systems: Mapping[str, str] = log.settings["systems"]
     n = log.data.n_items
+    # All askers of a run have the same kind of subject. The page shows the first subjects only, but
+    # counts all of them.
     kind = KINDS[next(iter(log.askers.values())).subject]
     subjects = [
         subject_of(store, systems, kind, position, subject)
@@ -278,6 +280,7 @@ def annotation_instructions(n_texts: int = 5, language: str = "en") -> str:
         )
     if n_texts < 2:
         raise ConfigError(f"n_texts={n_texts}: expected at least 2")
+    # Only the tasks name the number of texts.
     words = INSTRUCTIONS[language]
     task = [sentence.format(n=n_texts) for sentence in words["task"]]
     return render_page(

@@ -148,6 +148,7 @@ class QuestionsRow(AskedRow):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Return the judge's identity; refuse a judge that cannot check its questions."""
+        # Otherwise the run would fail at its first item, after it paid for the questions.
         judge = tools.judge(self.judge)
         judge.check_can(operations.AnswerQuestions)
         if self.looks:
@@ -223,17 +224,20 @@ class QuestionsRow(AskedRow):
     def _row(
         self, item: Item, parts: Parts, system: str, columns: RowColumns
     ) -> Item:
-        rows = [
-            {
-                "question": p.text,
-                "options": options,
-                "answer": options[0],
-                "source": "judge",
-            }
-            for p in parts
-            if not p.label
-            for options in [p.source.split("\n")]
-        ]
+        rows = []
+        for part in parts:
+            # A label is the reason why a question is dropped.
+            if part.label:
+                continue
+            options = part.source.split("\n")
+            rows.append(
+                {
+                    "question": part.text,
+                    "options": options,
+                    "answer": options[0],
+                    "source": "judge",
+                }
+            )
         return replace(item, meta={**item.meta, "questions": rows})
 
 

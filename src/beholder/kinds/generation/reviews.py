@@ -167,6 +167,7 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         )
         return reviews_row(reviews)
 
+    # A folder has no bytes to compare, so it is read again each time.
     path = Path(config.data)
     return GenerationRun(
         kind=REVIEWS.name,

@@ -105,6 +105,7 @@ def _category_table(
         # Reading all units of a large run takes long, and other metrics have no groups.
         if n_read == _MAX_UNGROUPED and not members_by_group:
             return None
+        # A unit without a score had an answer that could not be read.
         for unit in units:
             if (
                 unit.detail.get("group")

@@ -198,6 +198,7 @@ def score(
             config.out, scored, checked_gates, worse, test.worse_than
         )
         gate_reports.write_results(test.gates, list(gate_results), data)
+    # All reasons for the exit code 1 come together at the end.
     problems = [*gates.missed(checked_gates), *filter(None, worse.values())]
     n_failed = sum(result.n_failed for result in finished_run.summary.values())
     if n_failed > run.finish.allow_failed:

@@ -203,6 +203,7 @@ def _read_rows(
     if not manifest.is_run(Path(data)):
         yield from read_items(data, options, notes=notes)
         return
+    # The items of a run are stored with it, so a run can be scored again without its file.
     manifest.check_kind(Path(data), SCORES)
     with Store.read(Path(data)) as store:
         yield from (item for _, item in store.items())

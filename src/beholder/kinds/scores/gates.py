@@ -162,6 +162,7 @@ def _parse_target(
     tools: Mapping[str, object],
 ) -> tuple[Metric[Any], ValueInfo, float]:
     """Return metric, value and number of ``METRIC.VALUE=NUMBER``."""
+    # From the right, as a metric's parameters may contain "=": vcs(lct=1).las=0.5.
     name, equals, number_text = text.rpartition("=")
     try:
         number = float(number_text)
@@ -216,6 +217,7 @@ class PassedGate:
     @property
     def passed(self) -> bool:
         """Return whether the tested number reaches the threshold, after rounding."""
+        # Numbers are rounded as results are, so that a gate agrees with the printed mean.
         if self.tested is None:
             return False
         return bool(
@@ -254,6 +256,7 @@ def check(
     results = []
     for gate in gates:
         reached = summary[gate.metric].values.get(gate.value)
+        # Without an interval, `reached.reason` says what is missing, such as more pictures.
         low = reached.interval.low if reached and reached.interval else None
         mean, few = (reached.mean, reached.reason) if reached else (None, None)
         results.append(PassedGate(gate, mean, low, few))
@@ -395,6 +398,7 @@ def worse_than(
                 for difference in compare(first, second).differences
             }
         except ConfigError as error:
+            # The scores are written already: report a missed gate instead of failing.
             return dict.fromkeys(names, f"--worse-than {earlier_run}: {error}")
     reasons = {}
     for name, metric in names.items():

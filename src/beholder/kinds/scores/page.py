@@ -258,23 +258,22 @@ def _section(
 ) -> dict[str, object]:
     """Return the template's context of one metric."""
     scores = metric.finite(metric.headline.name)
-    # Too few items for two full lists are shared out, so that no item is both worst and best.
     low, high = (
         charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
     )
     ranking = metric.ranking().tolist()
+    # Too few items for two full lists are shared out, so that no item is both worst and best.
     n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
     means = metric.result.values if metric.result else {}
+    rows = [_value_row(metric, value) for value in metric.values]
+    # Values of the whole corpus have no values of items, so neither a chart nor a spark line.
+    for value in corpus_values:
+        estimate = means.get(value.name)
+        if estimate is not None:
+            rows.append(ValueRow(value, estimate, None, [], estimate.n))
     return {
         "metric": metric,
-        "rows": [
-            *(_value_row(metric, value) for value in metric.values),
-            *(
-                ValueRow(v, estimate, None, [], estimate.n)
-                for v in corpus_values
-                if (estimate := means.get(v.name))
-            ),
-        ],
+        "rows": rows,
         "histogram": charts.histogram(metric.headline, scores)
         if len(scores)
         else None,
