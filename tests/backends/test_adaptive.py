@@ -63,13 +63,13 @@ def test_limit_stays_between_one_and_its_ceiling() -> None:
 def test_no_more_calls_than_places_and_none_is_forgotten() -> None:
     async def go() -> tuple[int, int]:
         limit = AdaptiveLimit(ceiling=5, start=5)
-        running = most = done = 0
+        running = highest = done = 0
 
         async def call(i: int) -> None:
-            nonlocal running, most, done
+            nonlocal running, highest, done
             async with limit.place():
                 running += 1
-                most = max(most, running)
+                highest = max(highest, running)
                 await asyncio.sleep(1)
                 running -= 1
                 done += 1
@@ -81,7 +81,7 @@ def test_no_more_calls_than_places_and_none_is_forgotten() -> None:
         ]:  # callers that give up while waiting must not block others
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        return most, done
+        return highest, done
 
     # 10, 17, 24, 31, 38, 45, 52 and 59 gave up, or had begun and were stopped
     assert run_in_fake_time(asyncio.wait_for(go(), timeout=100)) == (5, 52)

@@ -40,15 +40,17 @@ from servers.faults import (
 from servers.vendors import VendorServer
 from toy import fake_vllm
 
-ASKED = Request(
+QUESTION = Request(
     (Message("user", ("How many cups?",)),), Sampling(max_tokens=4)
 )
-TOLD = replace(ASKED, sampling=Sampling(max_tokens=1, top_logprobs=2))
-SEEN = replace(
-    ASKED,
+LOGPROB_QUESTION = replace(
+    QUESTION, sampling=Sampling(max_tokens=1, top_logprobs=2)
+)
+PICTURE_QUESTION = replace(
+    QUESTION,
     messages=(Message("user", (Image(b"x", "image/png"), "How many cups?")),),
 )
-LONG = replace(ASKED, messages=(Message("user", ("too long " * 300,)),))
+LONG = replace(QUESTION, messages=(Message("user", ("too long " * 300,)),))
 
 
 @dataclass(frozen=True)
@@ -96,17 +98,17 @@ def _recording(
     sample = Sample("3", "stop", (("3", -0.25), ("4", -1.5)))
     rows = [
         {
-            "request": asked.digest,
+            "request": question.digest,
             "answer": json.loads(
                 Answer(
-                    (sample,) * asked.sampling.n, "m-1", usage=Usage(9, 1)
+                    (sample,) * question.sampling.n, "m-1", usage=Usage(9, 1)
                 ).to_json()
             ),
         }
-        for asked in (
-            ASKED,
-            TOLD,
-            replace(ASKED, sampling=Sampling(max_tokens=4, n=3)),
+        for question in (
+            QUESTION,
+            LOGPROB_QUESTION,
+            replace(QUESTION, sampling=Sampling(max_tokens=4, n=3)),
         )
     ]
     path = folder / "answers.jsonl"
@@ -130,10 +132,10 @@ def _reply(body: dict[str, Any]) -> dict[str, Any]:
         raise Refusal(
             400, "This model's maximum context length is 100 tokens."
         )
-    made = probe_answer(body) or completion(
+    response = probe_answer(body) or completion(
         "3", first={"3": -0.25, "4": -1.5} if body.get("logprobs") else None
     )
-    return {**made, "choices": made["choices"] * body.get("n", 1)}
+    return {**response, "choices": response["choices"] * body.get("n", 1)}
 
 
 def _server(
@@ -257,32 +259,32 @@ def kit(
         yield Kit(request.param, row, *row.make(tmp_path, stack, monkeypatch))
 
 
-def named(one: Backend) -> str:
-    """What signatures name of it."""
-    return LLMJudge(one).identity
+def judge_identity(backend: Backend) -> str:
+    """Return the identity that signatures name."""
+    return LLMJudge(backend).identity
 
 
 def test_a_backend_made_again_has_the_same_identity_and_another_one_another(
     kit: Kit,
 ) -> None:
-    first = named(kit.make())
-    assert named(kit.make()) == first
+    first = judge_identity(kit.make())
+    assert judge_identity(kit.make()) == first
     assert kit.make().name.startswith(f"{kit.kind}:")
     kit.model, kit.options = kit.row.changed(kit.model, kit.options)
-    assert named(kit.make()) != first
+    assert judge_identity(kit.make()) != first
 
 
 def test_an_unknown_option_is_refused_by_name(kit: Kit) -> None:
     with pytest.raises((ConfigError, TypeError), match=kit.row.unknown):
         asyncio.run(
-            kit.make(no_such_option=1).chat(ASKED)
+            kit.make(no_such_option=1).chat(QUESTION)
         )  # vllm: what the engine knows
 
 
 def test_an_answer_says_who_gave_it_and_what_it_took(kit: Kit) -> None:
-    one = kit.make()
-    able = asyncio.run(one.capabilities())
-    answer = asyncio.run(one.chat(ASKED))
+    backend = kit.make()
+    able = asyncio.run(backend.capabilities())
+    answer = asyncio.run(backend.chat(QUESTION))
     assert answer.model == able.model
     assert len(answer.samples) == 1
     assert answer.usage.prompt > 0
@@ -292,15 +294,15 @@ def test_an_answer_says_who_gave_it_and_what_it_took(kit: Kit) -> None:
 
 
 def test_as_many_samples_come_as_are_asked_for(kit: Kit) -> None:
-    sampling = replace(ASKED.sampling, n=3)
-    answer = asyncio.run(kit.make().chat(replace(ASKED, sampling=sampling)))
+    sampling = replace(QUESTION.sampling, n=3)
+    answer = asyncio.run(kit.make().chat(replace(QUESTION, sampling=sampling)))
     assert len(answer.samples) == kit.row.n
 
 
 def test_log_probabilities_come_as_promised(kit: Kit) -> None:
-    one = kit.make()
-    able = asyncio.run(one.capabilities())
-    (sample,) = asyncio.run(one.chat(TOLD)).samples
+    backend = kit.make()
+    able = asyncio.run(backend.capabilities())
+    (sample,) = asyncio.run(backend.chat(LOGPROB_QUESTION)).samples
     if kit.row.first is not None:
         assert able.top_logprobs >= 2
         assert sample.first == (
@@ -323,10 +325,10 @@ def test_pictures_are_refused_where_they_are_not_seen(kit: Kit) -> None:
             is not False
         )
         return
-    one = kit.make(**kit.row.blind)
-    assert asyncio.run(one.capabilities(images=True)).images is False
+    backend = kit.make(**kit.row.blind)
+    assert asyncio.run(backend.capabilities(images=True)).images is False
     with pytest.raises(ConfigError, match="does not take pictures"):
-        LLMJudge(one).check_can(Presence, images=True)
+        LLMJudge(backend).check_can(Presence, images=True)
     if kit.kind in (
         "openai",
         "anthropic",
@@ -334,23 +336,25 @@ def test_pictures_are_refused_where_they_are_not_seen(kit: Kit) -> None:
         "hf",
     ):  # the options of the others say so
         with pytest.raises(ConfigError, match="does not take pictures"):
-            asyncio.run(one.chat(SEEN))
+            asyncio.run(backend.chat(PICTURE_QUESTION))
 
 
 def test_probabilities_of_a_given_text_come_or_are_refused_with_the_way_out(
     kit: Kit,
 ) -> None:
-    one = kit.make()
+    backend = kit.make()
     if kit.row.surprisal:
-        (found,) = asyncio.run(
-            one.surprisal(["good light"], prompt="Review it now.")
+        (surprisal,) = asyncio.run(
+            backend.surprisal(["good light"], prompt="Review it now.")
         )
-        assert found.n_characters == len("good light")
-        assert found.n_tokens >= 1
-        assert found.nll > 0
+        assert surprisal.n_characters == len("good light")
+        assert surprisal.n_tokens >= 1
+        assert surprisal.nll > 0
     else:
         with pytest.raises(ConfigError, match=r"hf:NAME|hf:"):
-            asyncio.run(one.surprisal(["good light"], prompt="Review it now."))
+            asyncio.run(
+                backend.surprisal(["good light"], prompt="Review it now.")
+            )
 
 
 def test_what_can_never_be_answered_is_the_fault_of_the_item(kit: Kit) -> None:
@@ -361,9 +365,9 @@ def test_what_can_never_be_answered_is_the_fault_of_the_item(kit: Kit) -> None:
 
 
 def test_what_tokens_cost_is_known_or_said_to_be_unknown(kit: Kit) -> None:
-    one = kit.make()
-    asyncio.run(one.chat(ASKED))
-    price = one.price()
+    backend = kit.make()
+    asyncio.run(backend.chat(QUESTION))
+    price = backend.price()
     if kit.row.price is None:
         assert price is None
     else:
@@ -374,10 +378,10 @@ def test_what_tokens_cost_is_known_or_said_to_be_unknown(kit: Kit) -> None:
 
 
 def test_one_backend_serves_event_loops_after_each_other(kit: Kit) -> None:
-    one = kit.make()
+    backend = kit.make()
     assert (
-        asyncio.run(one.chat(ASKED)).samples
-        == asyncio.run(one.chat(ASKED)).samples
+        asyncio.run(backend.chat(QUESTION)).samples
+        == asyncio.run(backend.chat(QUESTION)).samples
     )
 
 
@@ -403,14 +407,14 @@ def test_without_its_extra_a_backend_says_how_to_get_it(
     with pytest.raises(
         MissingExtraError, match=rf"beholder\[{TABLE[kind].extra}\]"
     ):
-        asyncio.run(backend(kind, "m").chat(ASKED))
+        asyncio.run(backend(kind, "m").chat(QUESTION))
 
 
 @pytest.mark.parametrize(
     "model", ["", " ", "a/../../b", "..", "./a", "a\nb", "a?key=1", "a#b", 5]
 )
 def test_what_is_no_name_of_a_model_is_refused(model: object) -> None:
-    with pytest.raises(ConfigError, match="is no name of a model"):
+    with pytest.raises(ConfigError, match="expected the name of a model"):
         backend("openai", model)  # type: ignore[arg-type]
 
 

@@ -26,13 +26,13 @@ class Calls:
     async def start(
         self,
         name: str,
-        most: float,
+        highest_cost: float,
         real: float,
         drawing: SampleSeries | None = None,
     ) -> None:
         self._ends[name] = asyncio.Event()
         self._tasks[name] = asyncio.create_task(
-            self._call(name, most, real, drawing)
+            self._call(name, highest_cost, real, drawing)
         )
         await self._settle()
 
@@ -53,11 +53,11 @@ class Calls:
     async def _call(
         self,
         name: str,
-        most: float,
+        highest_cost: float,
         real: float,
         drawing: SampleSeries | None = None,
     ) -> None:
-        async with self.budget.reserve(most, "m", drawing):
+        async with self.budget.reserve(highest_cost, "m", drawing):
             self.log.append(name)
             await self._ends[name].wait()
             self.budget.pay(real)
@@ -166,11 +166,11 @@ def test_who_gives_up_in_the_moment_of_admission_holds_nothing() -> None:
 def test_calls_of_two_threads_share_one_budget() -> None:
     budget = Budget(max_cost=1.0)
     log: list[str] = []
-    held, waits = threading.Event(), threading.Event()
+    is_reserved, waits = threading.Event(), threading.Event()
 
     async def first() -> None:
         async with budget.reserve(0.9, "m"):
-            held.set()
+            is_reserved.set()
             await asyncio.to_thread(waits.wait, 10)
             log.append("first")
             budget.pay(0.2)
@@ -186,11 +186,11 @@ def test_calls_of_two_threads_share_one_budget() -> None:
             log.append("second")
 
     with ThreadPoolExecutor() as pool:
-        one = pool.submit(asyncio.run, first())
-        assert held.wait(10)
-        two = pool.submit(asyncio.run, second())
-        one.result(10)
-        two.result(10)
+        first_call = pool.submit(asyncio.run, first())
+        assert is_reserved.wait(10)
+        second_call = pool.submit(asyncio.run, second())
+        first_call.result(10)
+        second_call.result(10)
     assert log == ["first", "second"]
 
 

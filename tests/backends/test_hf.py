@@ -60,8 +60,10 @@ def test_perplexity_of_text_equals_a_forward_pass_by_hand(llama: str) -> None:
     )["input_ids"]
     for batch_size in (1, 2, 8):
         judge = judges.judge(f"hf:{llama}", batch_size=batch_size)
-        found = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT)))
-        for text, perplexity in zip(TEXTS, found, strict=True):
+        surprisals = asyncio.run(
+            judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT))
+        )
+        for text, perplexity in zip(TEXTS, surprisals, strict=True):
             ids = tokenizer(text, add_special_tokens=False)["input_ids"]
             expected = loss_by_hand(model, prompt + ids, len(prompt))
             assert perplexity.nll == pytest.approx(expected, rel=1e-5)
@@ -90,10 +92,10 @@ def test_perplexity_with_a_picture_equals_a_forward_pass_by_hand(
         prompt.count(processor.tokenizer.convert_tokens_to_ids("<image>")) == 4
     )  # 2 x 2 patches
     judge = judges.judge(f"hf:{llava}", batch_size=2)
-    found = asyncio.run(
+    surprisals = asyncio.run(
         judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED]))
     )
-    for text, perplexity in zip(TEXTS, found, strict=True):
+    for text, perplexity in zip(TEXTS, surprisals, strict=True):
         ids = processor.tokenizer(text, add_special_tokens=False)["input_ids"]
         expected = loss_by_hand(
             model,
@@ -130,13 +132,13 @@ def test_perplexity_of_a_qwen2_vl_equals_a_forward_pass_by_hand(
     )  # 4 x 3 tokens of 28 x 28 pixels
     encoded.pop("attention_mask")
     types = encoded.pop("mm_token_type_ids", None)
-    shown = Image(data.getvalue(), "image/png")
+    image = Image(data.getvalue(), "image/png")
     for batch_size in (1, 2, 8):
         judge = judges.judge(f"hf:{tmp_path}", batch_size=batch_size)
-        found = asyncio.run(
-            judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[shown]))
+        surprisals = asyncio.run(
+            judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[image]))
         )
-        for sentence, perplexity in zip(TEXTS, found, strict=True):
+        for sentence, perplexity in zip(TEXTS, surprisals, strict=True):
             ids = processor.tokenizer(sentence, add_special_tokens=False)[
                 "input_ids"
             ]
@@ -157,8 +159,8 @@ def test_perplexity_of_an_idefics3_equals_a_forward_pass_by_hand(
     model = transformers.AutoModelForImageTextToText.from_pretrained(
         tmp_path
     ).eval()
-    shown = picture((10, 200, 30), (60, 40))
-    with PILImage.open(io.BytesIO(shown.data)) as opened:
+    image = picture((10, 200, 30), (60, 40))
+    with PILImage.open(io.BytesIO(image.data)) as opened:
         rendered = f"<|user|><image>{PROMPT}<end><|assistant|>"
         encoded = dict(
             processor(
@@ -171,10 +173,10 @@ def test_perplexity_of_an_idefics3_equals_a_forward_pass_by_hand(
     encoded.pop("attention_mask")
     for batch_size in (1, 2, 8):
         judge = judges.judge(f"hf:{tmp_path}", batch_size=batch_size)
-        found = asyncio.run(
-            judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[shown]))
+        surprisals = asyncio.run(
+            judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[image]))
         )
-        for sentence, perplexity in zip(TEXTS, found, strict=True):
+        for sentence, perplexity in zip(TEXTS, surprisals, strict=True):
             ids = processor.tokenizer(sentence, add_special_tokens=False)[
                 "input_ids"
             ]
@@ -191,12 +193,12 @@ def test_perplexity_without_a_chat_template_follows_the_stated_prompt(
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).eval()
     prompt = tokenizer(f"{PROMPT}\n\nAnswer:")["input_ids"]
-    found = asyncio.run(
+    surprisals = asyncio.run(
         judges.judge(f"hf:{tmp_path}").ask(
             MeasureSurprisal(TEXTS, prompt=PROMPT)
         )
     )
-    for text, perplexity in zip(TEXTS, found, strict=True):
+    for text, perplexity in zip(TEXTS, surprisals, strict=True):
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         expected = loss_by_hand(model, prompt + ids, len(prompt))
         assert perplexity.nll == pytest.approx(expected, rel=1e-5)
@@ -211,15 +213,15 @@ def test_another_instruction_changes_perplexity_only_through_conditioning(
         llava
     ).eval()
     judge = judges.judge(f"hf:{llava}")
-    other = "Say at length what could be better, and what is good about the light near the river."
+    other_prompt = "Say at length what could be better, and what is good about the light near the river."
     usual = asyncio.run(
         judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED]))
     )
     changed = asyncio.run(
-        judge.ask(MeasureSurprisal(TEXTS, prompt=other, images=[RED]))
+        judge.ask(MeasureSurprisal(TEXTS, prompt=other_prompt, images=[RED]))
     )
     with PILImage.open(io.BytesIO(RED.data)) as opened:
-        rendered = f"<|user|><image>{other}<end><|assistant|>"
+        rendered = f"<|user|><image>{other_prompt}<end><|assistant|>"
         encoded = processor(
             text=[rendered],
             images=[opened.convert("RGB")],
@@ -364,9 +366,9 @@ def test_drawn_answers_follow_their_seed_and_leave_the_callers_alone(
 def test_vision_model_chats_about_pictures(llava: str) -> None:
     backend = HF(llava)
     texts = set()
-    for shown in (RED, BLUE):
+    for image in (RED, BLUE):
         request = Request(
-            (Message("user", (shown, "What is it?")),), Sampling(max_tokens=8)
+            (Message("user", (image, "What is it?")),), Sampling(max_tokens=8)
         )
         answer = asyncio.run(backend.chat(request))
         assert answer.usage.prompt > 10
@@ -378,9 +380,9 @@ def test_text_model_refuses_pictures_and_long_prompts_are_not_cut(
     llama: str,
 ) -> None:
     backend = HF(llama)
-    seen = Request((Message("user", (RED, "What is it?")),))
+    picture_request = Request((Message("user", (RED, "What is it?")),))
     with pytest.raises(ConfigError, match="does not take pictures"):
-        asyncio.run(backend.chat(seen))
+        asyncio.run(backend.chat(picture_request))
     long = Request(
         (Message("user", ("word " * 2000,)),), Sampling(max_tokens=8)
     )
@@ -401,8 +403,8 @@ def test_question_about_a_text_that_is_too_long_fails_and_the_others_do_not(
 
     async def ask() -> list[Any]:
         texts = ("A cup. " * 400, "A tall man holds a red cup.")
-        asked = [judge.ask(Presence(cup, text)) for text in texts]
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        questions = [judge.ask(Presence(cup, text)) for text in texts]
+        return list(await asyncio.gather(*questions, return_exceptions=True))
 
     failed, graded = asyncio.run(ask())
     assert isinstance(failed, ItemError)
@@ -436,22 +438,22 @@ def test_folder_without_a_model_is_named(tmp_path: Path) -> None:
 def test_sets_that_are_asked_together_get_what_each_gets_alone(
     llava: str,
 ) -> None:
-    shown = [[RED], [BLUE], [], [RED]]
+    image_sets = [[RED], [BLUE], [], [RED]]
     texts = [TEXTS, TEXTS[:2], TEXTS, ["A red cup on a bench."]]
 
     async def together(batch_size: int) -> list[list[float]]:
         judge = judges.judge(f"hf:{llava}", batch_size=batch_size)
-        found = await asyncio.gather(
+        surprisal_sets = await asyncio.gather(
             *(
                 judge.ask(MeasureSurprisal(t, prompt=PROMPT, images=i))
-                for t, i in zip(texts, shown, strict=True)
+                for t, i in zip(texts, image_sets, strict=True)
             )
         )
-        return [[one.nll for one in row] for row in found]
+        return [[surprisal.nll for surprisal in row] for row in surprisal_sets]
 
     alone = [
-        [one.nll for one in asyncio.run(judges.judge(f"hf:{llava}").ask(MeasureSurprisal(t, prompt=PROMPT, images=i)))]
-        for t, i in zip(texts, shown, strict=True)
+        [surprisal.nll for surprisal in asyncio.run(judges.judge(f"hf:{llava}").ask(MeasureSurprisal(t, prompt=PROMPT, images=i)))]
+        for t, i in zip(texts, image_sets, strict=True)
     ]  # fmt: skip
     for batch_size in (1, 4, 16):
         for row, expected in zip(
@@ -465,10 +467,10 @@ def test_one_set_that_cannot_be_scored_fails_alone(llama: str) -> None:
 
     async def ask() -> list[object]:
         sets = (TEXTS, ["word " * 2000], [""])
-        asked = (
+        questions = (
             judge.ask(MeasureSurprisal(texts, prompt=PROMPT)) for texts in sets
         )
-        return await asyncio.gather(*asked, return_exceptions=True)
+        return await asyncio.gather(*questions, return_exceptions=True)
 
     good, long, empty = asyncio.run(ask())
     assert isinstance(good, list)
@@ -489,12 +491,12 @@ def test_a_model_whose_cache_cannot_be_shared_gets_whole_passes(
     for cls in transformers.DynamicCache.__mro__:
         if "batch_select_indices" in vars(cls):
             monkeypatch.delattr(cls, "batch_select_indices")
-    found = asyncio.run(
+    surprisals = asyncio.run(
         judges.judge(f"hf:{llava}").ask(
             MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED])
         )
     )
-    assert [p.nll for p in found] == pytest.approx(
+    assert [p.nll for p in surprisals] == pytest.approx(
         [p.nll for p in usual], rel=1e-5
     )
 
@@ -568,8 +570,8 @@ def test_batches_shrink_where_memory_runs_out(
             Request((Message("user", (f"{n} cups",)),), Sampling(max_tokens=3))
             for n in range(5)
         ]
-        asked = (backend.chat(request) for request in requests)
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        answers = (backend.chat(request) for request in requests)
+        return list(await asyncio.gather(*answers, return_exceptions=True))
 
     answers = asyncio.run(ask())
     assert [answer.usage.prompt > 0 for answer in answers] == [True] * 5
@@ -577,8 +579,8 @@ def test_batches_shrink_where_memory_runs_out(
     room = 0
     failed = asyncio.run(ask())
     assert all(
-        isinstance(one, ItemError) and "no memory" in str(one)
-        for one in failed
+        isinstance(error, ItemError) and "no memory" in str(error)
+        for error in failed
     )
 
 
@@ -643,39 +645,39 @@ def test_answers_are_held_to_a_schema_that_random_weights_would_never_keep(
     llama: str, temperature: float
 ) -> None:
     backend = HF(llama, device="cpu", batch_size=4)
-    other: dict[str, Any] = {
+    other_schema: dict[str, Any] = {
         "type": "object",
         "properties": {"n": {"enum": [41]}},
     }
-    other |= {"required": ["n"], "additionalProperties": False}
+    other_schema |= {"required": ["n"], "additionalProperties": False}
     sampling = Sampling(
         temperature=temperature, max_tokens=200, n=2 if temperature else 1
     )
 
     async def ask() -> list[Answer]:
-        asked = [
+        requests = [
             Request(
                 (Message("user", (f"Thing {i}. " * (i + 1),)),),
                 sampling,
                 schema,
             )
-            for i, schema in enumerate((SCHEMA, other, SCHEMA))
+            for i, schema in enumerate((SCHEMA, other_schema, SCHEMA))
         ]
-        return list(await asyncio.gather(*map(backend.chat, asked)))
+        return list(await asyncio.gather(*map(backend.chat, requests)))
 
     assert asyncio.run(backend.capabilities()).structure == "schema"
     for i, answer in enumerate(asyncio.run(ask())):
         for sample in answer.samples:
             assert sample.finish == "stop"
-            said = json.loads(sample.text)
+            answer_json = json.loads(sample.text)
             if i == 1:
-                assert said == {"n": 41}
+                assert answer_json == {"n": 41}
                 continue
-            assert [row["id"] in (3, 7) for row in said["rows"]] == [
+            assert [row["id"] in (3, 7) for row in answer_json["rows"]] == [
                 True,
                 True,
             ]
-            assert all(len(row["said"]) <= 6 for row in said["rows"])
+            assert all(len(row["said"]) <= 6 for row in answer_json["rows"])
 
 
 def test_a_schema_that_cannot_be_enforced_is_the_fault_of_the_item(

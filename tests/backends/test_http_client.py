@@ -56,7 +56,7 @@ class Server:
     async def answer(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Whether more may follow."""
+        """Answer a request; return whether another may follow on this connection."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         self.heads.append(head)
         path = head.split()[1].rpartition("/")[2]
@@ -138,7 +138,7 @@ def connection(address: str, timeout: float = 20.0) -> Connection:
     return Connection("here", address, "", timeout, key="sk-planted-key-0000")
 
 
-async def said(to: Connection, path: str, content: bytes = BODY) -> bytes:
+async def send_body(to: Connection, path: str, content: bytes = BODY) -> bytes:
     return await to.request(
         "POST",
         path,
@@ -158,7 +158,9 @@ def test_requests_one_after_the_other_use_one_connection() -> None:
         server = Server()
         async with listening(server.serve) as port:
             to = connection(f"http://127.0.0.1:{port}/v1")
-            assert [await said(to, f"/{n}") for n in range(3)] == [BODY] * 3
+            assert [await send_body(to, f"/{n}") for n in range(3)] == [
+                BODY
+            ] * 3
             assert server.n_connections == 1
             head = server.heads[0].lower()
             assert head.startswith("post /v1/0 http/1.1\r\n")
@@ -171,7 +173,7 @@ def test_requests_one_after_the_other_use_one_connection() -> None:
                 f"content-length: {len(BODY)}",
             ):
                 assert f"\r\n{header}\r\n" in head
-            await asyncio.gather(said(to, "/a"), said(to, "/b"))
+            await asyncio.gather(send_body(to, "/a"), send_body(to, "/b"))
             assert server.n_connections == 2
 
     asyncio.run(check())
@@ -183,7 +185,7 @@ def test_a_connection_that_the_server_closed_costs_no_try() -> None:
         async with listening(server.serve) as port:
             to = connection(f"http://localhost:{port}/v1")
             for _ in range(3):
-                assert await said(to, "/ends") == BODY
+                assert await send_body(to, "/ends") == BODY
                 await until(await all_expired(to))
             assert server.n_connections == 3
 
@@ -199,7 +201,9 @@ def test_a_connection_is_kept_for_some_seconds_only(
         server = Server()
         async with listening(server.serve) as port:
             to = connection(f"http://127.0.0.1:{port}")
-            assert [await said(to, "/a"), await said(to, "/b")] == [BODY] * 2
+            assert [await send_body(to, "/a"), await send_body(to, "/b")] == [
+                BODY
+            ] * 2
             assert server.n_connections == 2
 
     asyncio.run(check())
@@ -210,7 +214,7 @@ def test_packed_answers_are_unpacked(path: str) -> None:
     async def check() -> None:
         async with listening(Server().serve) as port:
             assert (
-                await said(connection(f"http://127.0.0.1:{port}"), path)
+                await send_body(connection(f"http://127.0.0.1:{port}"), path)
                 == BODY * 1000
             )
 
@@ -229,14 +233,14 @@ def test_a_long_body_arrives_whole_and_an_early_answer_to_it_is_read(
             Server().serve, encrypted() if scheme == "https" else None
         ) as port:
             to = connection(f"{scheme}://localhost:{port}")
-            assert await said(to, "/long", long) == long
+            assert await send_body(to, "/long", long) == long
             with pytest.raises(Refused, match="too large"):
-                await said(to, "/early", b"y" * 1000)
+                await send_body(to, "/early", b"y" * 1000)
             # The server closes a connection that it did not read; over TLS that is seen by the
             # next request alone, which `Caller` sends again.
             with suppress(CallFailed):
-                await said(to, "/then")
-            assert await said(to, "/then") == BODY
+                await send_body(to, "/then")
+            assert await send_body(to, "/then") == BODY
 
     asyncio.run(check())
 
@@ -250,12 +254,12 @@ def test_a_server_that_does_not_read_or_answer_takes_too_long() -> None:
     async def check() -> None:
         async with (
             listening(Server().serve) as port,
-            listening(silent) as other,
+            listening(silent) as silent_port,
         ):
             for to, path, body in [
                 (connection(f"http://127.0.0.1:{port}", 0.2), "/slow", BODY),
                 (
-                    connection(f"http://127.0.0.1:{other}", 0.2),
+                    connection(f"http://127.0.0.1:{silent_port}", 0.2),
                     "/any",
                     b"y" * 50_000_000,
                 ),
@@ -263,7 +267,7 @@ def test_a_server_that_does_not_read_or_answer_takes_too_long() -> None:
                 with pytest.raises(
                     CallFailed, match="took too long"
                 ) as caught:
-                    await said(to, path, body)
+                    await send_body(to, path, body)
                 assert (caught.value.strain, caught.value.charged) == (
                     True,
                     True,
@@ -277,12 +281,12 @@ def test_a_call_that_is_given_up_leaves_no_half_answer_to_the_next() -> None:
         server = Server()
         async with listening(server.serve) as port:
             to = connection(f"http://127.0.0.1:{port}")
-            task = asyncio.ensure_future(said(to, "/slow"))
+            task = asyncio.ensure_future(send_body(to, "/slow"))
             await until(lambda: bool(server.heads))
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert await said(to, "/then") == BODY
+            assert await send_body(to, "/then") == BODY
             assert server.n_connections == 2
 
     asyncio.run(check())
@@ -292,7 +296,7 @@ def test_a_certificate_that_no_one_vouches_for_ends_the_run() -> None:
     async def check() -> None:
         async with listening(Server().serve, encrypted()) as port:
             with pytest.raises(ConfigError, match="CERTIFICATE_VERIFY_FAILED"):
-                await said(connection(f"https://localhost:{port}"), "/a")
+                await send_body(connection(f"https://localhost:{port}"), "/a")
 
     asyncio.run(check())
 
@@ -310,7 +314,7 @@ def test_an_address_without_a_server_ends_the_run(
     with pytest.raises(
         ConfigError, match=rf"here cannot be reached \(.*({why})"
     ):
-        asyncio.run(said(connection(address), "/a"))
+        asyncio.run(send_body(connection(address), "/a"))
 
 
 async def pump(
@@ -333,9 +337,11 @@ async def proxy(
         writer.write(response(b"", status="407 Who Are You"))
     elif method == "CONNECT":
         host, port = target.split(":")
-        others = await asyncio.open_connection(host, int(port))
+        upstream = await asyncio.open_connection(host, int(port))
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-        await asyncio.gather(pump(reader, others[1]), pump(others[0], writer))
+        await asyncio.gather(
+            pump(reader, upstream[1]), pump(upstream[0], writer)
+        )
     else:
         writer.write(response(f"by proxy: {target}".encode()))
     writer.close()
@@ -354,12 +360,13 @@ def test_a_proxy_of_the_environment_is_used(
             for name in ("http_proxy", "https_proxy"):
                 monkeypatch.setenv(name, f"http://user:pw@127.0.0.1:{at}")
             monkeypatch.setenv("no_proxy", "")
-            found = await said(connection("http://far.example/v1"), "/a")
-            assert found == b"by proxy: http://far.example/v1/a"
+            body = await send_body(connection("http://far.example/v1"), "/a")
+            assert body == b"by proxy: http://far.example/v1/a"
             inside = connection(f"https://localhost:{port}")
-            assert [await said(inside, "/a"), await said(inside, "/b")] == [
-                BODY
-            ] * 2
+            assert [
+                await send_body(inside, "/a"),
+                await send_body(inside, "/b"),
+            ] == [BODY] * 2
             assert server.n_connections == 1
             assert "Basic" not in "".join(server.heads)
             monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{at}")
@@ -367,7 +374,7 @@ def test_a_proxy_of_the_environment_is_used(
                 ConfigError,
                 match=rf"proxy http://127.0.0.1:{at} .*407 Who Are You",
             ):
-                await said(connection(f"https://localhost:{port}"), "/a")
+                await send_body(connection(f"https://localhost:{port}"), "/a")
 
     asyncio.run(check())
 
@@ -397,7 +404,7 @@ def test_a_proxy_that_cannot_be_used_is_named_without_its_password(
     monkeypatch.setattr(http_client, "find_spec", lambda name: None)
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigError, match=message) as caught:
-        asyncio.run(said(connection("http://far.example/v1"), "/a"))
+        asyncio.run(send_body(connection("http://far.example/v1"), "/a"))
     assert "pw" not in str(caught.value)
 
 
@@ -428,7 +435,9 @@ def test_no_proxy_names_hosts_ports_and_networks(
                 "http_proxy", f"http://user:pw@127.0.0.1:{proxy_port}"
             )
             monkeypatch.setenv("no_proxy", no_proxy.format(port=port))
-            body = await said(connection(f"http://127.0.0.1:{port}"), "/a")
+            body = await send_body(
+                connection(f"http://127.0.0.1:{port}"), "/a"
+            )
             assert body == (
                 BODY
                 if is_direct
@@ -456,7 +465,7 @@ def test_a_tunnel_that_the_proxy_refuses_is_not_charged(
             through = connection("https://far.example")
             through._reached = True  # it answered before
             with pytest.raises(CallFailed, match=status) as caught:
-                await said(through, "/a")
+                await send_body(through, "/a")
             assert not caught.value.charged
 
     asyncio.run(check())

@@ -147,8 +147,8 @@ def test_call_that_could_pass_the_limit_waits_for_those_under_way_then_is_refuse
         budget = Budget(max_cost=1.0)
         log: list[str] = []
 
-        async def call(name: str, most: float, real: float) -> None:
-            async with budget.reserve(most, "m"):
+        async def call(name: str, highest_cost: float, real: float) -> None:
+            async with budget.reserve(highest_cost, "m"):
                 log.append(f"{name} runs")
                 await validate_params()
                 budget.pay(real)

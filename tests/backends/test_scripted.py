@@ -54,14 +54,14 @@ def test_recorded_run_is_replayed_without_the_model(tmp_path: Path) -> None:
         Scripted(lambda request: f"the {len(request.messages)}"),
         answers=Answers(file),
     )
-    said = [asyncio.run(live.ask(Rewrite(text))) for text in ("one", "two")]
+    answers = [asyncio.run(live.ask(Rewrite(text))) for text in ("one", "two")]
     exported = tmp_path / "answers.jsonl"
     assert export_answers(file, exported) == 2
     file.close()
     replayed = judges.judge(f"replay:{exported}")
     assert [
         asyncio.run(replayed.ask(Rewrite(text))) for text in ("one", "two")
-    ] == said
+    ] == answers
     with pytest.raises(ItemError, match="no answer to this request"):
         asyncio.run(replayed.ask(Rewrite("three")))
 
@@ -69,16 +69,16 @@ def test_recorded_run_is_replayed_without_the_model(tmp_path: Path) -> None:
 def test_separators_in_an_answer_do_not_break_the_line_of_a_recording(
     tmp_path: Path,
 ) -> None:
-    said = "a\u2028b\u2029c\u0085d\x1ce"
+    answer = "a\u2028b\u2029c\u0085d\x1ce"
     file = AnswerFile(tmp_path / "run.sqlite")
-    live = LLMJudge(Scripted(lambda request: said), answers=Answers(file))
-    assert asyncio.run(live.ask(Rewrite("one"))) == said
+    live = LLMJudge(Scripted(lambda request: answer), answers=Answers(file))
+    assert asyncio.run(live.ask(Rewrite("one"))) == answer
     exported = tmp_path / "answers.jsonl"
     export_answers(file, exported)
     file.close()
     assert (
         asyncio.run(judges.judge(f"replay:{exported}").ask(Rewrite("one")))
-        == said
+        == answer
     )
     rules = tmp_path / "rules.jsonl"
     rules.write_bytes('{"contains": "a\u2028b", "answer": "yes"}\r\n'.encode())
@@ -95,7 +95,7 @@ def test_replay_of_something_else_is_refused(tmp_path: Path) -> None:
     ):
         Replay(str(path))
     path.write_text("")
-    with pytest.raises(ConfigError, match="holds no answers"):
+    with pytest.raises(ConfigError, match="contains no answers"):
         Replay(str(path))
     with pytest.raises(ConfigError, match="cannot be read"):
         Replay(str(tmp_path / "none"))

@@ -49,7 +49,7 @@ from servers.vendors import (
 )
 
 VENDORS = ("anthropic", "gemini")
-SAID = "a phrase"
+PHRASE = "a phrase"
 QUICK: dict[str, Any] = {
     "batch": True,
     "batch_quiet": 0.05,
@@ -58,7 +58,7 @@ QUICK: dict[str, Any] = {
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
-    return probe_answer(body) or completion(SAID)
+    return probe_answer(body) or completion(PHRASE)
 
 
 def ask(text: str = "How many?", **sampling: Any) -> Request:
@@ -100,8 +100,8 @@ def test_anthropic_gets_its_own_form() -> None:
         )
 
     with serving(VendorServer("anthropic", sees)) as server:
-        one = backend("anthropic", "claude-x", base_url=server.base)
-        asyncio.run(one.chat(request))
+        anthropic = backend("anthropic", "claude-x", base_url=server.base)
+        asyncio.run(anthropic.chat(request))
         body = server.bodies[-1]
     assert server.paths[-1] == "/v1/messages"
     assert "anthropic-version" in server.headers[-1]
@@ -151,16 +151,18 @@ def test_gemini_gets_its_own_form() -> None:
     )
 
     def sees(body: dict[str, Any]) -> dict[str, Any]:
-        said = probe_answer(body) or completion(
+        response = probe_answer(body) or completion(
             f"{hash(json.dumps(body)) % 1000}", first={"5": -1}
         )
-        return {**said, "choices": said["choices"] * body.get("n", 1)}
+        return {**response, "choices": response["choices"] * body.get("n", 1)}
 
     with serving(VendorServer("gemini", sees)) as server:
         extra = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
-        one = backend("gemini", "gemini-x", base_url=server.base, extra=extra)
-        assert asyncio.run(one.draws_copies())
-        asyncio.run(one.chat(request))
+        gemini = backend(
+            "gemini", "gemini-x", base_url=server.base, extra=extra
+        )
+        assert asyncio.run(gemini.draws_copies())
+        asyncio.run(gemini.chat(request))
         body = server.bodies[-1]
     assert server.paths[-1] == "/v1beta/models/gemini-x:generateContent"
     filters = {
@@ -200,8 +202,8 @@ def test_gemini_gets_films_with_their_frame_rate_and_offsets() -> None:
         )
 
     with serving(VendorServer("gemini", sees)) as server:
-        one = backend("gemini", "gemini-x", base_url=server.base)
-        asyncio.run(one.chat(Request((Message("user", (FILM, "What?")),))))
+        gemini = backend("gemini", "gemini-x", base_url=server.base)
+        asyncio.run(gemini.chat(Request((Message("user", (FILM, "What?")),))))
         body = server.bodies[-1]
     assert body["contents"][0]["parts"] == [
         {
@@ -274,21 +276,21 @@ def test_one_odd_answer_costs_one_try_or_one_item(
     server.fault_rate = 1.0
     question = Rewrite(f"thing of {kind}")
     n_before = server.shown[kind]
-    found = run_beside(server, outcome(judge, question))
+    result = run_beside(server, outcome(judge, question))
     if kind in REASONS:
-        assert type(found) is ItemError
-        assert REASONS[kind] in str(found)
+        assert type(result) is ItemError
+        assert REASONS[kind] in str(result)
     elif kind in ("status: 302", "status: 307"):
-        assert type(found) is TransientError
-        assert "a redirect to http://127.0.0.1:9/" in str(found)
+        assert type(result) is TransientError
+        assert "a redirect to http://127.0.0.1:9/" in str(result)
     else:
-        assert found == SAID
+        assert result == PHRASE
     assert server.shown[kind] > n_before, "the odd answer was met"
     server.fault_rate = 0.0
     n_bodies = len(server.bodies)
     again = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
     if kind not in ("status: 302", "status: 307"):
-        assert str(run_beside(server, outcome(again, question))) == str(found)
+        assert str(run_beside(server, outcome(again, question))) == str(result)
         assert len(server.bodies) == n_bodies, "what was kept is found again"
     file.close()
 
@@ -303,8 +305,8 @@ def test_a_third_of_all_kinds_mixed_ends_every_item_and_pays_once(
     vendor: str, tmp_path: Path
 ) -> None:
     async def all_of(judge: Judge) -> list[object]:
-        asked = [judge.ask(Rewrite(f"thing {i}")) for i in range(150)]
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        questions = [judge.ask(Rewrite(f"thing {i}")) for i in range(150)]
+        return list(await asyncio.gather(*questions, return_exceptions=True))
 
     file = AnswerFile(tmp_path / "run.sqlite")
     kinds = (*ODD[vendor], *SENT)
@@ -317,8 +319,10 @@ def test_a_third_of_all_kinds_mixed_ends_every_item_and_pays_once(
             "max_wait": 0.2,
         }
         judge = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
-        found = run_beside(server, all_of(judge))
-        reasons = [one for one in found if isinstance(one, Exception)]
+        outcomes = run_beside(server, all_of(judge))
+        reasons = [
+            outcome for outcome in outcomes if isinstance(outcome, Exception)
+        ]
         assert all(isinstance(reason, ItemError) for reason in reasons), (
             reasons
         )
@@ -355,10 +359,12 @@ def failing(
 
     server = Failing(vendor, reply)
     with serving(server):
-        one: Any = backend(vendor, "m", base_url=server.base, attempts=1)
+        client: Any = backend(vendor, "m", base_url=server.base, attempts=1)
         try:
             asyncio.run(
-                one._http.post(one._path(), {"contents": [], "model": "m"})
+                client._http.post(
+                    client._path(), {"contents": [], "model": "m"}
+                )
             )
         except Exception as failure:
             return server, failure
@@ -472,9 +478,9 @@ def test_a_prompt_that_is_too_long_is_the_fault_of_the_item() -> None:
         return reply(body)
 
     with serving(VendorServer("anthropic", long)) as server:
-        one = backend("anthropic", "m", base_url=server.base)
+        anthropic = backend("anthropic", "m", base_url=server.base)
         with pytest.raises(ItemError, match="does not fit"):
-            asyncio.run(one.chat(ask("x" * 6_000)))
+            asyncio.run(anthropic.chat(ask("x" * 6_000)))
 
 
 def test_a_temperature_that_is_refused_is_left_out() -> None:
@@ -497,8 +503,8 @@ def test_a_temperature_that_is_refused_is_left_out() -> None:
         raise Refusal(400, "`temperature` is deprecated for this model.")
 
     with serving(Fixed("anthropic", fixed)) as server:
-        one = backend("anthropic", "m", base_url=server.base)
-        assert asyncio.run(one.chat(ask())).text == SAID
+        anthropic = backend("anthropic", "m", base_url=server.base)
+        assert asyncio.run(anthropic.chat(ask())).text == PHRASE
     assert ["temperature" in body for body in server.bodies] == [
         True,
         False,
@@ -536,8 +542,8 @@ def test_what_a_call_costs(usage: Usage, price: Price, dollars: float) -> None:
     assert price.cost(usage) == pytest.approx(dollars, abs=1e-12)
 
 
-def told(vendor: str, **counts: int) -> Usage:
-    """The usage that is read of an answer that tells some counts."""
+def usage_from_counts(vendor: str, **counts: int) -> Usage:
+    """Return the usage that is read from an answer with these counts."""
 
     class Telling(VendorServer):
         pass
@@ -546,21 +552,23 @@ def told(vendor: str, **counts: int) -> Usage:
     good = server.reply
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
-        said = good(body)
-        said["usage" if vendor == "anthropic" else "usageMetadata"] = counts
-        return said
+        response = good(body)
+        response["usage" if vendor == "anthropic" else "usageMetadata"] = (
+            counts
+        )
+        return response
 
     server.reply = answer
     with serving(server):
-        found: Answer = asyncio.run(
+        served_answer: Answer = asyncio.run(
             backend(vendor, "m", base_url=server.base).chat(ask())
         )
-    return found.usage
+    return served_answer.usage
 
 
 def test_tokens_add_up_as_each_vendor_tells_them() -> None:
     # Anthropic: the prompt is what was sent fresh, written to the cache and read from it.
-    assert told(
+    assert usage_from_counts(
         "anthropic",
         input_tokens=120,
         cache_creation_input_tokens=30,
@@ -568,7 +576,7 @@ def test_tokens_add_up_as_each_vendor_tells_them() -> None:
         output_tokens=900,
     ) == Usage(4_150, 4_000, 900, 0, 30)
     # Google: the prompt holds the cached part; thoughts are beside the answer.
-    assert told(
+    assert usage_from_counts(
         "gemini",
         promptTokenCount=5_200,
         cachedContentTokenCount=4_096,
@@ -577,7 +585,7 @@ def test_tokens_add_up_as_each_vendor_tells_them() -> None:
         totalTokenCount=6_210,
     ) == Usage(5_200, 4_096, 1_010)
     # What its total says beyond its parts is answer.
-    assert told(
+    assert usage_from_counts(
         "gemini",
         promptTokenCount=10,
         candidatesTokenCount=1,
@@ -641,7 +649,7 @@ def test_anthropic_is_told_to_cache_a_beginning_from_its_second_call_on(
     )
     long, short = "word " * 1_000, "word"
     with serving(VendorServer("anthropic", reply)) as server:
-        one = backend(
+        anthropic = backend(
             "anthropic", "m", base_url=server.base, prices=str(prices)
         )
 
@@ -652,7 +660,7 @@ def test_anthropic_is_told_to_cache_a_beginning_from_its_second_call_on(
                         Message("system", (system,)),
                         Message("user", (f"{i}",)),
                     )
-                    await one.chat(Request(parts))
+                    await anthropic.chat(Request(parts))
 
         asyncio.run(all_of())
     marks = [
@@ -689,16 +697,16 @@ def test_a_key_goes_to_the_vendors_address_alone_and_into_no_store(
         asyncio.run(backend(vendor, "m", base_url=server.base).chat(ask()))
         assert secret not in json.dumps(server.headers)
         file = AnswerFile(path)
-        named = judges.judge(
+        judge = judges.judge(
             f"{vendor}:m",
             answers=Answers(file),
             base_url=server.base,
             key_env="BEHOLDER_TEST_KEY",
         )
-        said = asyncio.run(named.ask(Rewrite("thing")))
+        answer = asyncio.run(judge.ask(Rewrite("thing")))
         assert secret in json.dumps(server.headers[-1])
         file.close()
-    assert said == "the key [key]"
+    assert answer == "the key [key]"
     assert secret.encode() not in b"".join(
         p.read_bytes() for p in tmp_path.iterdir()
     )
@@ -742,7 +750,7 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(
             **QUICK,
         }
         judge = judges.judge(f"{server.vendor}:m", budget=budget, **options)
-        assert run_beside(server, rewrite_all(judge, 30)) == [SAID] * 30
+        assert run_beside(server, rewrite_all(judge, 30)) == [PHRASE] * 30
         assert len(server.batches) == 1
         probes = server.n_probes
     # 100 prompt tokens each at 1000 per million, half of it; and the probe, which is no batch.
@@ -767,7 +775,7 @@ def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(
         again = judges.judge(
             f"{server.vendor}:m", answers=Answers(file), **options
         )
-        assert run_beside(server, rewrite_all(again, 12)) == [SAID] * 12
+        assert run_beside(server, rewrite_all(again, 12)) == [PHRASE] * 12
         sent = batches_of(server)
         assert len(sent) == len(set(sent)) == 12
     file.close()
@@ -799,7 +807,7 @@ def test_a_batch_whose_id_was_lost_is_found_and_not_sent_twice(
         judge = judges.judge(
             f"{server.vendor}:m", base_url=server.base, wait=0.01, **QUICK
         )
-        assert run_beside(server, rewrite_all(judge, 5)) == [SAID] * 5
+        assert run_beside(server, rewrite_all(judge, 5)) == [PHRASE] * 5
         assert len(server.batches) == 2
 
 
@@ -807,15 +815,18 @@ def test_a_request_refused_in_a_batch_fails_alone(
     batching: type[VendorBatchServer],
 ) -> None:
     async def both(judge: Judge) -> list[Any]:
-        asked = (judge.ask(Rewrite("thing")), judge.ask(Rewrite("refuse me")))
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        questions = (
+            judge.ask(Rewrite("thing")),
+            judge.ask(Rewrite("refuse me")),
+        )
+        return list(await asyncio.gather(*questions, return_exceptions=True))
 
     with serving(batching()) as server:
         judge = judges.judge(
             f"{server.vendor}:m", base_url=server.base, **QUICK
         )
         good, bad = run_beside(server, both(judge))
-    assert good == SAID
+    assert good == PHRASE
     assert type(bad) is ItemError
     assert "refused the request" in str(bad)
 
@@ -833,7 +844,7 @@ def test_what_expired_is_asked_again_by_the_next_start(
         again = judges.judge(
             f"{server.vendor}:m", base_url=server.base, **QUICK
         )
-        assert run_beside(server, again.ask(Rewrite("thing"))) == SAID
+        assert run_beside(server, again.ask(Rewrite("thing"))) == PHRASE
 
 
 @pytest.mark.parametrize("n_kept", [0, 1, 7])
@@ -864,14 +875,14 @@ def test_killed_while_answers_of_a_batch_are_kept_sends_nothing_twice(
         again = judges.judge(
             f"{server.vendor}:m", answers=Answers(file), **options
         )
-        assert run_beside(server, rewrite_all(again, 10)) == [SAID] * 10
+        assert run_beside(server, rewrite_all(again, 10)) == [PHRASE] * 10
         assert len(batches_of(server)) == 10
     file.close()
 
 
 async def all_of(judge: Judge) -> list[object]:
-    asked = (judge.ask(Rewrite(f"thing {i}")) for i in range(6))
-    return list(await asyncio.gather(*asked, return_exceptions=True))
+    questions = (judge.ask(Rewrite(f"thing {i}")) for i in range(6))
+    return list(await asyncio.gather(*questions, return_exceptions=True))
 
 
 _NO_ROW = ("not JSON", "[]", '{"key": 5, "response": {}}', "[" * 100_000)
@@ -897,24 +908,26 @@ def test_one_odd_row_of_a_gemini_batch_costs_one_item_and_is_asked_again(
         def row(self, key: str, body: dict[str, Any]) -> str:
             if not self.odd or "thing 3" not in str(body):
                 return super().row(key, body)
-            given = ODD_ROWS[kind]
+            odd_row = ODD_ROWS[kind]
             return (
-                given
-                if isinstance(given, str)
-                else json.dumps({"key": key, **given})
+                odd_row
+                if isinstance(odd_row, str)
+                else json.dumps({"key": key, **odd_row})
             )
 
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(Odd()) as server:
         options: dict[str, Any] = {"base_url": server.base, **QUICK}
         judge = judges.judge("gemini:m", answers=Answers(file), **options)
-        found = run_beside(server, all_of(judge))
-        assert [one for i, one in enumerate(found) if i != 3] == [SAID] * 5
-        assert isinstance(found[3], TransientError)
-        assert "batch" in str(found[3]), "the reason names the cause"
+        outcomes = run_beside(server, all_of(judge))
+        assert [outcome for i, outcome in enumerate(outcomes) if i != 3] == [
+            PHRASE
+        ] * 5
+        assert isinstance(outcomes[3], TransientError)
+        assert "batch" in str(outcomes[3]), "the reason names the cause"
         server.odd = False
         again = judges.judge("gemini:m", answers=Answers(file), **options)
-        assert run_beside(server, all_of(again)) == [SAID] * 6
+        assert run_beside(server, all_of(again)) == [PHRASE] * 6
         assert len(batches_of(server)) == 7, "only the one row is sent again"
     file.close()
 
@@ -936,7 +949,7 @@ def test_a_state_of_a_gemini_batch_that_nobody_knows_ends_with_words(
         judge = judges.judge(
             "gemini:m", base_url=server.base, attempts=2, **QUICK
         )
-        with pytest.raises(TransientError, match="which is none that we know"):
+        with pytest.raises(TransientError, match="which is not known here"):
             run_beside(server, judge.ask(Rewrite("thing")))
 
 

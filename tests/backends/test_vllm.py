@@ -26,12 +26,12 @@ from toy.clock import run_in_fake_time
 
 @dataclass
 class Params:
-    """Keeps what it was given."""
+    """Sampling parameters that store their options."""
 
-    given: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
-    def __init__(self, **given: Any) -> None:
-        self.given = given
+    def __init__(self, **options: Any) -> None:
+        self.options = options
 
 
 class Engine:
@@ -161,9 +161,9 @@ def test_engine_starts_at_the_first_question_and_once(
             },
         }
     ]
-    own = {"backend": "guidance"}
-    asyncio.run(VLLM("m", structured_outputs_config=own).chat(ask("a")[0]))
-    assert engine.started[1]["structured_outputs_config"] == own
+    config = {"backend": "guidance"}
+    asyncio.run(VLLM("m", structured_outputs_config=config).chat(ask("a")[0]))
+    assert engine.started[1]["structured_outputs_config"] == config
 
 
 def test_the_engine_logs_where_no_results_are_printed(
@@ -235,8 +235,8 @@ def test_prompts_with_a_shared_beginning_come_one_after_the_other(
     asyncio.run(go())
     assert len(engine.calls) == 1
     conversations, _, options = engine.calls[0]
-    shown = [turns[0]["content"] for turns in conversations]
-    assert shown == ["text A q1", "text A q2", "text B q1", "text B q2"]
+    first_turns = [turns[0]["content"] for turns in conversations]
+    assert first_turns == ["text A q1", "text A q2", "text B q1", "text B q2"]
     assert options["chat_template_kwargs"] == {"enable_thinking": False}
 
 
@@ -250,10 +250,10 @@ def test_sampling_schema_and_pictures_reach_the_engine(
     request = Request((message,), sampling, {"type": "object"}, replicate=2)
     asyncio.run(VLLM("m", images=True).chat(request))
     conversations, params, _ = engine.calls[0]
-    given = params[0].given
-    guided = given.pop("structured_outputs")
-    assert guided.given == {"json": {"type": "object"}}
-    assert given == {
+    options = params[0].options
+    guided = options.pop("structured_outputs")
+    assert guided.options == {"json": {"type": "object"}}
+    assert options == {
         "temperature": 0.7,
         "max_tokens": 5,
         "n": 3,
@@ -268,7 +268,7 @@ def test_a_seed_is_sent_with_drawn_answers_alone_and_not_to_a_cpu(
     engine: type[Engine],
 ) -> None:
     def seeds() -> list[Any]:
-        return [params[0].given.get("seed") for _, params, _ in engine.calls]
+        return [params[0].options.get("seed") for _, params, _ in engine.calls]
 
     for request in ask("a", temperature=0.7, seed=3) + ask(
         "b", temperature=0.0, seed=3
@@ -317,18 +317,18 @@ def test_prompt_too_long_fails_alone(engine: type[Engine]) -> None:
 
 @pytest.fixture
 def stepping(engine: type[Engine]) -> list[SteppingEngine]:
-    """The engines that were made."""
-    made: list[SteppingEngine] = []
+    """Return the list of engines that the test starts."""
+    engines: list[SteppingEngine] = []
 
     def make(**options: Any) -> SteppingEngine:
-        made.append(SteppingEngine(**options))
-        return made[-1]
+        engines.append(SteppingEngine(**options))
+        return engines[-1]
 
     sys.modules["vllm"].LLM = make  # type: ignore[attr-defined]
     sys.modules["vllm"].sampling_params = SimpleNamespace(  # type: ignore[attr-defined]
         StructuredOutputsParams=Params
     )
-    return made
+    return engines
 
 
 def test_answers_come_back_to_their_questions_in_whatever_order_they_finish(
@@ -352,7 +352,7 @@ def test_what_is_finished_is_told_at_once_and_the_rest_ends_when_nobody_waits(
     arrived: list[str] = []
     closed = threading.Event()
 
-    async def one(request: Request) -> None:
+    async def chat_once(request: Request) -> None:
         await backend.chat(request)
         arrived.append(request.messages[0].text)
 
@@ -371,7 +371,9 @@ def test_what_is_finished_is_told_at_once_and_the_rest_ends_when_nobody_waits(
                 closed.wait(60)
 
         stepping[0].before_step = before_step
-        await asyncio.gather(*map(one, ask("a", "b", "c", "d", max_tokens=5)))
+        await asyncio.gather(
+            *map(chat_once, ask("a", "b", "c", "d", max_tokens=5))
+        )
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(interrupted())
@@ -421,10 +423,10 @@ def test_an_interrupt_waits_for_no_answer_that_costs_nothing(
 def test_perplexity_counts_the_texts_tokens_alone(
     engine: type[Engine],
 ) -> None:
-    found = asyncio.run(
+    surprisals = asyncio.run(
         VLLM("m").surprisal(["good light", "x"], prompt="Review it now.")
     )
-    assert [(p.nll, p.n_tokens) for p in found] == [(4.0, 2), (2.0, 1)]
+    assert [(p.nll, p.n_tokens) for p in surprisals] == [(4.0, 2), (2.0, 1)]
 
 
 def test_a_text_whose_first_token_is_the_prompts_last_is_a_failure(
@@ -433,10 +435,10 @@ def test_a_text_whose_first_token_is_the_prompts_last_is_a_failure(
     whole = engine.output
 
     def merged(turns: list[dict[str, Any]]) -> Any:
-        found = whole(turns)
+        output = whole(turns)
         if turns[-1]["content"].startswith("\n"):
-            found.prompt_token_ids[2] = 99
-        return found
+            output.prompt_token_ids[2] = 99
+        return output
 
     monkeypatch.setattr(engine, "output", staticmethod(merged))
     with pytest.raises(

@@ -77,15 +77,16 @@ def test_body_in_the_words_of_the_server() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told", "sent"), [(20, 5, 5), (3, 5, 3), (20, 0, 0), (0, 5, 0)]
+    ("n_wanted", "n_reported", "sent"),
+    [(20, 5, 5), (3, 5, 3), (20, 0, 0), (0, 5, 0)],
 )
 def test_no_more_log_probabilities_are_asked_for_than_the_server_tells(
-    wanted: int, told: int, sent: int
+    n_wanted: int, n_reported: int, sent: int
 ) -> None:
     body = to_body(
         "m",
-        request(top_logprobs=wanted),
-        Dialect(model="m", top_logprobs=told),
+        request(top_logprobs=n_wanted),
+        Dialect(model="m", top_logprobs=n_reported),
     )
     assert body.get("top_logprobs", 0) == sent
     assert body.get("logprobs", False) is (sent > 0)
@@ -95,29 +96,31 @@ def test_number_of_answers_and_replicates() -> None:
     dialect = Dialect(model="m")
     assert "n" not in to_body("m", request(n=1), dialect)
     assert to_body("m", request(n=2), dialect)["n"] == 2
-    drawn = replace(request(temperature=0.7, seed=3), replicate=4)
-    assert to_body("m", drawn, dialect)["seed"] == 7
-    assert "seed" not in to_body("m", drawn, replace(dialect, seed=False))
+    drawn_request = replace(request(temperature=0.7, seed=3), replicate=4)
+    assert to_body("m", drawn_request, dialect)["seed"] == 7
+    assert "seed" not in to_body(
+        "m", drawn_request, replace(dialect, seed=False)
+    )
     assert "seed" not in to_body(
         "m", replace(request(seed=3), replicate=4), dialect
     )
 
 
 def test_schema_as_servers_take_it() -> None:
-    asked = replace(request(), schema=SCHEMA)
+    schema_request = replace(request(), schema=SCHEMA)
     body: dict[str, Any] = to_body(
-        "m", asked, Dialect(model="m", structure="schema")
+        "m", schema_request, Dialect(model="m", structure="schema")
     )
     assert body["response_format"]["type"] == "json_schema"
     assert body["response_format"]["json_schema"]["schema"] == SCHEMA
     assert body["response_format"]["json_schema"]["strict"] is True
     tool: dict[str, Any] = to_body(
-        "m", asked, Dialect(model="m", structure="tool")
+        "m", schema_request, Dialect(model="m", structure="tool")
     )
     name = tool["tool_choice"]["function"]["name"]
     assert tool["tools"][0]["function"]["name"] == name
     assert tool["tools"][0]["function"]["parameters"] == SCHEMA
-    tag = to_body("m", asked, Dialect(model="m", structure="tag"))[
+    tag = to_body("m", schema_request, Dialect(model="m", structure="tag"))[
         "response_format"
     ]
     assert tag == {
@@ -128,14 +131,18 @@ def test_schema_as_servers_take_it() -> None:
             "max_whitespace_cnt": 1,
         },
     }
-    plain = to_body("m", asked, Dialect(model="m", structure="object"))
+    plain = to_body(
+        "m", schema_request, Dialect(model="m", structure="object")
+    )
     assert plain["response_format"] == {
         "type": "json_object",
         "schema": SCHEMA,
     }
-    guided = to_body("m", asked, Dialect(model="m", structure="guided"))
+    guided = to_body(
+        "m", schema_request, Dialect(model="m", structure="guided")
+    )
     assert guided["guided_json"] == SCHEMA
-    words = to_body("m", asked, Dialect(model="m", structure="text"))
+    words = to_body("m", schema_request, Dialect(model="m", structure="text"))
     assert words == to_body("m", request(), Dialect(model="m"))
 
 
@@ -150,9 +157,9 @@ def test_a_schema_without_bounds_for_servers_that_know_none() -> None:
         "properties": {"maxItems": row},
         "required": ["maxItems"],
     }
-    asked = replace(request(), schema=bounded)
+    bounded_request = replace(request(), schema=bounded)
     no_bounds = Dialect(model="m", structure="object", bounds=False)
-    body: dict[str, Any] = to_body("m", asked, no_bounds)
+    body: dict[str, Any] = to_body("m", bounded_request, no_bounds)
     assert body["response_format"]["schema"] == {
         "type": "object",
         "properties": {
@@ -167,11 +174,11 @@ def test_joined_turns_keep_their_pictures() -> None:
         Message("user", (PICTURE, "What is it?")),
         Message("user", ("Say.",)),
     )
-    asked, dialect = (
+    two_turns, dialect = (
         Request(turns, Sampling(max_tokens=1)),
         Dialect(model="m", system=False),
     )
-    sent: dict[str, Any] = to_body("m", asked, dialect)
+    sent: dict[str, Any] = to_body("m", two_turns, dialect)
     (turn,) = sent["messages"]
     assert [part["type"] for part in turn["content"]] == [
         "image_url",
@@ -183,7 +190,7 @@ def test_joined_turns_keep_their_pictures() -> None:
     )
 
 
-def said(**choice: Any) -> dict[str, Any]:
+def chat_response(**choice: Any) -> dict[str, Any]:
     return {
         "choices": [
             {"message": {"content": "yes"}, "finish_reason": "stop"} | choice
@@ -192,21 +199,21 @@ def said(**choice: Any) -> dict[str, Any]:
 
 
 def test_answers_as_servers_write_them() -> None:
-    (plain,) = read_completion(said()).samples
+    (plain,) = read_completion(chat_response()).samples
     assert (plain.text, plain.finish, plain.first) == ("yes", "stop", None)
     call = {
         "tool_calls": [{"function": {"arguments": "{}"}}],
         "content": "aside",
     }
     (tool,) = read_completion(
-        said(message=call, finish_reason="tool_calls")
+        chat_response(message=call, finish_reason="tool_calls")
     ).samples
     assert (tool.text, tool.finish) == ("{}", "stop")
     (cut,) = read_completion(
-        said(finish_reason="length", message={"content": None})
+        chat_response(finish_reason="length", message={"content": None})
     ).samples
     assert (cut.text, cut.finish) == ("", "length")
-    (unsaid,) = read_completion(said(finish_reason=None)).samples
+    (unsaid,) = read_completion(chat_response(finish_reason=None)).samples
     assert unsaid.finish == "stop"
 
 
@@ -223,17 +230,21 @@ def test_parts_of_a_message_are_joined_and_thoughts_among_them_left_out() -> (
         {"type": "text", "text": "4"},
         {"type": "text", "text": "."},
     ]
-    found = read_completion(said(message={"content": parts}))
-    assert found.samples[0].text == "4."
-    assert found.thought
-    assert not read_completion(said(message={"content": parts[1:]})).thought
+    parsed = read_completion(chat_response(message={"content": parts}))
+    assert parsed.samples[0].text == "4."
+    assert parsed.thought
+    assert not read_completion(
+        chat_response(message={"content": parts[1:]})
+    ).thought
 
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
 def test_thoughts_beside_an_answer_are_seen(name: str) -> None:
-    assert read_completion(said(message={"content": "4", name: "Hm."})).thought
+    assert read_completion(
+        chat_response(message={"content": "4", name: "Hm."})
+    ).thought
     assert not read_completion(
-        said(message={"content": "4", name: None})
+        chat_response(message={"content": "4", name: None})
     ).thought
 
 
@@ -247,7 +258,9 @@ def test_thoughts_that_are_only_counted_are_seen(
         "prompt_tokens": 5,
         "completion_tokens_details": {"reasoning_tokens": n},
     }
-    assert read_completion({**said(), "usage": usage}).thought is thought
+    assert (
+        read_completion({**chat_response(), "usage": usage}).thought is thought
+    )
 
 
 def test_first_token_is_read_without_what_has_no_probability() -> None:
@@ -256,7 +269,7 @@ def test_first_token_is_read_without_what_has_no_probability() -> None:
         {"token": "4", "logprob": float("-inf")},
     ]
     (sample,) = read_completion(
-        said(logprobs={"content": [{"top_logprobs": top}, {}]})
+        chat_response(logprobs={"content": [{"top_logprobs": top}, {}]})
     ).samples
     assert sample.first == (("3", -0.5),)
     silent: list[Any] = [
@@ -266,7 +279,7 @@ def test_first_token_is_read_without_what_has_no_probability() -> None:
         {"content": [{"top_logprobs": top[1:]}]},
     ]
     for nothing in silent:
-        (sample,) = read_completion(said(logprobs=nothing)).samples
+        (sample,) = read_completion(chat_response(logprobs=nothing)).samples
         assert sample.first is None
 
 
@@ -320,8 +333,8 @@ def test_thoughts_are_counted_where_only_the_total_has_them(
         "completion_tokens": 5,
         "completion_tokens_details": details,
     }
-    told = read_usage({"usage": {**usage, "total_tokens": total}})
-    assert told == Usage(prompt=21, completion=completion)
+    usage_read = read_usage({"usage": {**usage, "total_tokens": total}})
+    assert usage_read == Usage(prompt=21, completion=completion)
 
 
 def post(
@@ -341,10 +354,10 @@ def ask(
 ) -> Callable[[Request, Dialect], Awaitable[Completion]]:
     send = post(answer, log)
 
-    async def one(question: Request, dialect: Dialect) -> Completion:
+    async def ask_once(question: Request, dialect: Dialect) -> Completion:
         return read_completion(await send(to_body("m", question, dialect)))
 
-    return one
+    return ask_once
 
 
 def probed(
@@ -356,16 +369,22 @@ def probed(
     ), len(log)
 
 
-def told(text: str = "ready", finish: str = "stop") -> dict[str, Any]:
+def response_with_logprobs(
+    text: str = "ready", finish: str = "stop"
+) -> dict[str, Any]:
     top = {
         "content": [{"top_logprobs": [{"token": "ready", "logprob": -0.1}]}]
     }
-    return said(message={"content": text}, finish_reason=finish, logprobs=top)
+    return chat_response(
+        message={"content": text}, finish_reason=finish, logprobs=top
+    )
 
 
 def test_a_server_that_takes_all_is_asked_once() -> None:
-    dialect, asked = probed(lambda body: {**told(), "model": "m-2026"})
-    assert asked == 1
+    dialect, n_asked = probed(
+        lambda body: {**response_with_logprobs(), "model": "m-2026"}
+    )
+    assert n_asked == 1
     assert dialect == Dialect(model="m-2026", top_logprobs=20)
 
 
@@ -373,7 +392,12 @@ def test_a_server_that_takes_all_is_asked_once() -> None:
 def test_a_server_that_does_not_name_its_model_serves_what_was_asked(
     served: object,
 ) -> None:
-    assert probed(lambda body: {**told(), "model": served})[0].model == "m"
+    assert (
+        probed(lambda body: {**response_with_logprobs(), "model": served})[
+            0
+        ].model
+        == "m"
+    )
 
 
 def test_what_a_server_refuses_is_left_out_one_by_one() -> None:
@@ -388,10 +412,10 @@ def test_what_a_server_refuses_is_left_out_one_by_one() -> None:
             raise Refused("unknown field: seed")
         if body.get("top_logprobs", 0) > 5:
             raise Refused("at most 5")
-        return told()
+        return response_with_logprobs()
 
-    dialect, asked = probed(strict)
-    assert asked == 6
+    dialect, n_asked = probed(strict)
+    assert n_asked == 6
     assert dialect == Dialect(
         model="m", token_field="max_completion_tokens", temperature=False, system=False,
         seed=False, top_logprobs=5,
@@ -432,7 +456,7 @@ def test_a_chat_template_that_breaks_at_a_system_message_keeps_its_log_probabili
     def breaks(body: dict[str, Any]) -> dict[str, Any]:
         if body["messages"][0]["role"] == "system":
             raise Refused("HTTP 500: TemplateError", broke=True)
-        return told()
+        return response_with_logprobs()
 
     dialect, _ = probed(breaks)
     assert dialect == Dialect(model="m", system=False, top_logprobs=20)
@@ -444,10 +468,10 @@ def test_roles_that_must_take_turns_leave_no_place_for_the_system() -> None:
             raise Refused(
                 "Conversation roles must alternate user/assistant/user/assistant/..."
             )
-        return told()
+        return response_with_logprobs()
 
-    dialect, asked = probed(takes_turns)
-    assert asked == 2
+    dialect, n_asked = probed(takes_turns)
+    assert n_asked == 2
     assert dialect == Dialect(model="m", system=False, top_logprobs=20)
 
 
@@ -457,7 +481,7 @@ def test_log_probabilities_that_are_forbidden_are_done_without() -> None:
             raise Forbidden(
                 "You are not allowed to request logprobs from this model"
             )
-        return told()
+        return response_with_logprobs()
 
     assert probed(forbids)[0].top_logprobs == 0
 
@@ -468,15 +492,15 @@ def test_log_probabilities_that_are_forbidden_are_done_without() -> None:
         probed(forbids_all)
 
 
-def drawn(*texts: str, refuse_n: bool = False) -> tuple[Dialect, int]:
-    """What is found out about drawing where these texts come, one per choice."""
+def probe_draws(*texts: str, refuse_n: bool = False) -> tuple[Dialect, int]:
+    """Probe a server that draws these texts, one per choice; return dialect and calls."""
     log: list[dict[str, Any]] = []
     rest = iter(texts)
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         if refuse_n and "n" in body:
             raise Refused("n must be exactly 1")
-        return said(message={"content": next(rest)})
+        return chat_response(message={"content": next(rest)})
 
     return asyncio.run(
         probe_drawing(Dialect(model="m"), ask(answer, log))
@@ -484,18 +508,18 @@ def drawn(*texts: str, refuse_n: bool = False) -> tuple[Dialect, int]:
 
 
 def test_answers_that_come_one_by_one_and_differ() -> None:
-    assert drawn("a", "b", "a") == (
+    assert probe_draws("a", "b", "a") == (
         Dialect(model="m", many=False, copies=False),
         3,
     )
-    assert drawn("a", "b", "a", refuse_n=True) == (
+    assert probe_draws("a", "b", "a", refuse_n=True) == (
         Dialect(model="m", many=False, copies=False),
         4,
     )
 
 
 def test_answers_that_are_copies_whatever_the_temperature() -> None:
-    assert drawn("a", "a", "a")[0] == Dialect(
+    assert probe_draws("a", "a", "a")[0] == Dialect(
         model="m", many=False, copies=True
     )
 
@@ -506,18 +530,21 @@ def test_answers_that_come_at_once() -> None:
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         return {
             "choices": [
-                said(message={"content": t})["choices"][0] for t in "aab"
+                chat_response(message={"content": t})["choices"][0]
+                for t in "aab"
             ]
         }
 
-    found = asyncio.run(probe_drawing(Dialect(model="m"), ask(answer, log)))
-    assert found == Dialect(model="m", many=True, copies=False)
+    dialect = asyncio.run(probe_drawing(Dialect(model="m"), ask(answer, log)))
+    assert dialect == Dialect(model="m", many=True, copies=False)
     assert [(body["n"], body["temperature"]) for body in log] == [(3, 1.0)]
 
 
 def test_a_server_that_tells_no_log_probabilities_has_none() -> None:
     assert (
-        probed(lambda body: said(message={"content": "ready"}))[0].top_logprobs
+        probed(lambda body: chat_response(message={"content": "ready"}))[
+            0
+        ].top_logprobs
         == 0
     )
 
@@ -536,7 +563,7 @@ def test_a_server_that_tells_no_log_probabilities_has_none() -> None:
 def test_a_model_that_thinks_gets_room_and_its_first_token_is_not_read(
     text: str, finish: str, thinks: bool
 ) -> None:
-    dialect, _ = probed(lambda body: told(text, finish))
+    dialect, _ = probed(lambda body: response_with_logprobs(text, finish))
     assert dialect.thinking == (THINKING_TOKENS if thinks else 0)
     assert dialect.top_logprobs == (0 if thinks else 20)
 
@@ -547,22 +574,22 @@ def test_what_a_server_lacks_is_told_with_what_is_done_instead() -> None:
         "m", 0, "object", None, 100, system=False, temperature=False, seed=False, many=False,
         copies=True, bounds=False,
     )  # fmt: skip
-    told = dict(lacking.shortcomings())
-    assert set(told) == {
+    shortcomings = dict(lacking.shortcomings())
+    assert set(shortcomings) == {
         "system message", "temperature", "seed", "several answers at once", "drawing",
         "json_schema", "bounds in schemas", "answers at once",
     }  # fmt: skip
-    assert "json_object" in told["json_schema"]
-    assert "100 tokens" in told["answers at once"]
+    assert "json_object" in shortcomings["json_schema"]
+    assert "100 tokens" in shortcomings["answers at once"]
 
 
-WANTED = '{"k7": [417, 417], "note": "-"}'
+SCHEMA_ANSWER = '{"k7": [417, 417], "note": "-"}'
 
 
 def structured(
     answers: dict[str, str | Exception], fingerprint: str | None = None
 ) -> tuple[Dialect, list[str]]:
-    """What is found out where a way gives an answer; all others are refused."""
+    """Probe a server that answers some ways and refuses the others; return the ways tried."""
     tried = []
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
@@ -580,11 +607,11 @@ def structured(
                 else ""
             )
         tried.append(way)
-        given = answers.get(way, Refused("no"))
-        if isinstance(given, Exception):
-            raise given
+        reply = answers.get(way, Refused("no"))
+        if isinstance(reply, Exception):
+            raise reply
         return {
-            **said(message={"content": given}),
+            **chat_response(message={"content": reply}),
             "system_fingerprint": fingerprint,
         }
 
@@ -596,11 +623,11 @@ def structured(
 @pytest.mark.parametrize(
     ("answers", "structure"),
     [
-        ({"json_schema": WANTED}, "schema"),
-        ({"json_object": WANTED}, "object"),
-        ({"guided_json": WANTED}, "guided"),
-        ({"tools": WANTED}, "tool"),
-        ({"json_schema": '{"ready": true}', "tools": WANTED}, "tool"),
+        ({"json_schema": SCHEMA_ANSWER}, "schema"),
+        ({"json_object": SCHEMA_ANSWER}, "object"),
+        ({"guided_json": SCHEMA_ANSWER}, "guided"),
+        ({"tools": SCHEMA_ANSWER}, "tool"),
+        ({"json_schema": '{"ready": true}', "tools": SCHEMA_ANSWER}, "tool"),
         ({"json_schema": '{"k7": [416, 417], "note": ""}'}, "text"),
         ({"json_schema": '{"k7": [], "note": ""}'}, "text"),
         (
@@ -611,7 +638,7 @@ def structured(
         (
             {
                 "json_schema": Refused("HTTP 500", broke=True),
-                "json_object": WANTED,
+                "json_object": SCHEMA_ANSWER,
             },
             "object",
         ),
@@ -633,29 +660,34 @@ LOST = '{"k7"' + "\n" * 60
 @pytest.mark.parametrize(
     ("fingerprint", "plain", "tag", "structure"),
     [
-        (VLLM, WANTED, WANTED, "tag"),
-        (VLLM, LOST, WANTED, "tag"),
-        (VLLM, WANTED, LOST, "schema"),
-        (VLLM, WANTED, Refused("unknown type structural_tag"), "schema"),
-        ("fp_a7d06e42a7", WANTED, WANTED, "schema"),
-        (None, WANTED, WANTED, "schema"),
-        (None, LOST, WANTED, "text"),
+        (VLLM, SCHEMA_ANSWER, SCHEMA_ANSWER, "tag"),
+        (VLLM, LOST, SCHEMA_ANSWER, "tag"),
+        (VLLM, SCHEMA_ANSWER, LOST, "schema"),
+        (
+            VLLM,
+            SCHEMA_ANSWER,
+            Refused("unknown type structural_tag"),
+            "schema",
+        ),
+        ("fp_a7d06e42a7", SCHEMA_ANSWER, SCHEMA_ANSWER, "schema"),
+        (None, SCHEMA_ANSWER, SCHEMA_ANSWER, "schema"),
+        (None, LOST, SCHEMA_ANSWER, "text"),
     ],
 )
 def test_vllm_is_asked_to_bound_white_space(
     fingerprint: str | None, plain: str, tag: str | Exception, structure: str
 ) -> None:
-    found, tried = structured(
+    dialect, tried = structured(
         {"json_schema": plain, "structural_tag": tag}, fingerprint
     )
-    assert found == Dialect(model="m", structure=structure)  # type: ignore[arg-type]
+    assert dialect == Dialect(model="m", structure=structure)  # type: ignore[arg-type]
     assert tried[0] == "json_schema"
     assert ("structural_tag" in tried) == (fingerprint == VLLM)
 
 
 def test_bounds_are_left_out_only_where_they_are_refused() -> None:
-    found, tried = structured({"json_schema without bounds": WANTED})
-    assert found == Dialect(model="m", structure="schema", bounds=False)
+    dialect, tried = structured({"json_schema without bounds": SCHEMA_ANSWER})
+    assert dialect == Dialect(model="m", structure="schema", bounds=False)
     assert tried == ["json_schema", "json_schema without bounds"]
     _, tried = structured({"json_schema": "{}"})
     assert tried == ["json_schema", "json_object", "guided_json", "tools"]
@@ -672,17 +704,17 @@ def test_a_server_that_breaks_down_at_schemas_alone_is_asked_in_words() -> (
         "guided_json",
         "tools",
     )
-    found, tried = structured(
+    dialect, tried = structured(
         {**dict.fromkeys(ways, broken), "plain": "ready"}
     )
-    assert found.structure == "text"
+    assert dialect.structure == "text"
     assert tried[-1] == "plain"
     with pytest.raises(TransientError, match="at everything: HTTP 500"):
         structured({**dict.fromkeys(ways, broken), "plain": broken})
 
 
-def seen(red: Any, blue: Any, blind: Any = "never asked") -> bool:
-    """Whether pictures count as taken; each answer is a text with its prompt's tokens."""
+def probe_squares(red: Any, blue: Any, blind: Any = "never asked") -> bool:
+    """Return the result of the picture probe; an answer is a text with its prompt's tokens."""
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         content = body["messages"][0]["content"]
@@ -691,18 +723,18 @@ def seen(red: Any, blue: Any, blind: Any = "never asked") -> bool:
             if isinstance(content, str)
             else [p["image_url"]["url"] for p in content[:1]]
         )
-        given = {0: blind, 1: red}[len(urls)]
-        if urls and shown.setdefault("first", urls[0]) != urls[0]:
-            given = blue
-        if isinstance(given, Exception):
-            raise given
-        text, tokens = given
+        reply = {0: blind, 1: red}[len(urls)]
+        if urls and first_urls.setdefault("first", urls[0]) != urls[0]:
+            reply = blue
+        if isinstance(reply, Exception):
+            raise reply
+        text, tokens = reply
         return {
-            **said(message={"content": text}),
+            **chat_response(message={"content": text}),
             "usage": {"prompt_tokens": tokens, "completion_tokens": 1},
         }
 
-    shown: dict[str, str] = {}
+    first_urls: dict[str, str] = {}
     return asyncio.run(probe_images(Dialect(model="m"), ask(answer, [])))
 
 
@@ -730,15 +762,15 @@ def seen(red: Any, blue: Any, blind: Any = "never asked") -> bool:
 def test_whether_pictures_reach_the_model(
     red: Any, blue: Any, blind: Any, takes: bool
 ) -> None:
-    assert seen(red, blue, blind) is takes
+    assert probe_squares(red, blue, blind) is takes
 
 
 def test_a_server_in_trouble_says_nothing_about_pictures() -> None:
     with pytest.raises(TransientError, match="busy"):
-        seen(TransientError("HTTP 503: busy"), None)
+        probe_squares(TransientError("HTTP 503: busy"), None)
     broken = Refused("HTTP 500", broke=True)
     with pytest.raises(TransientError, match="at everything"):
-        seen(broken, None, broken)
+        probe_squares(broken, None, broken)
 
 
 def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
@@ -746,12 +778,12 @@ def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         rows: list[Any] = [None, *[{"1": {"logprob": -0.5}}] * 3]
         if body["messages"][-1]["role"] == "assistant":
-            said = body["messages"][-1]["content"]
-            if said.startswith(
+            content = body["messages"][-1]["content"]
+            if content.startswith(
                 "\n"
             ):  # one token of the template's line break and the text's
                 rows[-1] = {"2": {"logprob": -0.5}}
-            words = said.split()
+            words = content.split()
             rows += [
                 {"1": {"logprob": -float(i)}}
                 for i, _ in enumerate(words, start=1)
@@ -768,10 +800,10 @@ def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
             await send(to_body("m", question, dialect) | fields(question))
         )
 
-    found = asyncio.run(
+    surprisals = asyncio.run(
         perplexities("m", ask_logprobs, ["a b c", "d"], "Describe.", ())
     )
-    assert [(p.nll, p.n_tokens, p.n_characters) for p in found] == [
+    assert [(p.nll, p.n_tokens, p.n_characters) for p in surprisals] == [
         (6.0, 3, 5),
         (1.0, 1, 1),
     ]
@@ -822,7 +854,7 @@ def test_what_each_status_means(status: int, kind: type[Exception]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "kind"),
+    ("status", "error_text", "kind"),
     [
         (500, "This model's maximum context length is 4096 tokens", Refused),
         (500, "the request exceeds the available context size", Refused),
@@ -833,13 +865,13 @@ def test_what_each_status_means(status: int, kind: type[Exception]) -> None:
     ],
 )
 def test_too_long_may_be_said_as_an_error_of_the_server(
-    status: int, said: str, kind: type[Exception]
+    status: int, error_text: str, kind: type[Exception]
 ) -> None:
-    assert type(failure(status, {"error": said})) is kind
+    assert type(failure(status, {"error": error_text})) is kind
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("error_text", "kind"),
     [
         (
             "Your chosen model requires moderation and your input was flagged",
@@ -857,10 +889,11 @@ def test_too_long_may_be_said_as_an_error_of_the_server(
     ],
 )
 def test_a_forbidden_text_is_told_from_a_forbidden_key(
-    said: str, kind: type[Exception]
+    error_text: str, kind: type[Exception]
 ) -> None:
     assert (
-        type(failure(403, {"error": {"message": said, "code": 403}})) is kind
+        type(failure(403, {"error": {"message": error_text, "code": 403}}))
+        is kind
     )
 
 

@@ -36,7 +36,7 @@ def cluster() -> Iterator[Any]:
     """Three nodes of one CPU each; the first is the head."""
     from ray.cluster_utils import Cluster
 
-    made = Cluster(
+    nodes = Cluster(
         initialize_head=True,
         head_node_args={
             "num_cpus": 1,
@@ -45,11 +45,11 @@ def cluster() -> Iterator[Any]:
         },
     )
     for _ in range(2):
-        made.add_node(num_cpus=1, object_store_memory=OBJECTS)
+        nodes.add_node(num_cpus=1, object_store_memory=OBJECTS)
     try:
-        yield made
+        yield nodes
     finally:
-        made.shutdown()
+        nodes.shutdown()
 
 
 @pytest.fixture(scope="module")

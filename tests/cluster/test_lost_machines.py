@@ -63,16 +63,20 @@ class Command:
 
 def _actors() -> list[Path]:
     commands = Path("/proc").glob("[0-9]*/cmdline")
-    return [path.parent for path in commands if b"ray::Worker" in _read(path)]
+    return [
+        path.parent
+        for path in commands
+        if b"ray::Worker" in _read_proc_file(path)
+    ]
 
 
 def _bytes_of(folder: Path) -> int:
-    pages = _read(folder / "statm").split() or [b"0", b"0"]
+    pages = _read_proc_file(folder / "statm").split() or [b"0", b"0"]
     return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _read(path: Path) -> bytes:
-    """A file of ``/proc``; empty if the process has ended."""
+def _read_proc_file(path: Path) -> bytes:
+    """Return a file of ``/proc``; empty if the process has ended."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -102,11 +106,11 @@ def _parts(run: Path) -> set[Path]:
 
 
 def _jobs(parts: set[Path]) -> set[tuple[str, int]]:
-    found = set()
+    jobs = set()
     for part in parts:
         table = pq.read_table(part, columns=["asker", "position"]).to_pydict()
-        found |= set(zip(table["asker"], table["position"], strict=True))
-    return found
+        jobs |= set(zip(table["asker"], table["position"], strict=True))
+    return jobs
 
 
 def test_a_lost_node_and_a_killed_command_change_nothing(

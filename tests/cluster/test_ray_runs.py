@@ -40,9 +40,11 @@ pytestmark = pytest.mark.usefixtures("alone")
 TABLES = ("run.json", "scores.parquet", "units.parquet")
 
 
-def _same(one: Path, other: Path) -> None:
+def _same(first: Path, second: Path) -> None:
     for name in TABLES:
-        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+        assert (first / name).read_bytes() == (second / name).read_bytes(), (
+            name
+        )
 
 
 def test_a_data_set_of_ray_becomes_the_run_that_its_rows_become(
@@ -50,17 +52,17 @@ def test_a_data_set_of_ray_becomes_the_run_that_its_rows_become(
 ) -> None:
     rows = captions.rows(1200)
     data = ray.data.from_items(rows, override_num_blocks=5)
-    made = score_on_ray(data, ["bleu", "cider"], out=tmp_path / "ray")
+    run = score_on_ray(data, ["bleu", "cider"], out=tmp_path / "ray")
     score(rows, ["bleu", "cider"], out=tmp_path / "here")
     _same(tmp_path / "ray", tmp_path / "here")
     failed = [
         item.id
-        for item, found in made.outcomes("bleu")
-        if isinstance(found, ItemFailure)
+        for item, outcome in run.outcomes("bleu")
+        if isinstance(outcome, ItemFailure)
     ]
     assert failed == [f"row-{n}" for n in range(0, 1200, 101)]
     again = score_on_ray(data, ["bleu", "cider"], out=tmp_path / "ray")
-    assert again.summary == made.summary
+    assert again.summary == run.summary
     assert (
         len(list((tmp_path / "ray" / "outcomes").iterdir())) == 3
     )  # blocks of 512
@@ -120,11 +122,11 @@ def test_what_may_be_tried_again_is_and_nothing_else(tmp_path: Path) -> None:
     ]
     for _ in range(2):
         run = score_on_ray(items, [WordCount()], out=tmp_path / "run")
-        found = {
+        outcomes = {
             item.id: outcome for item, outcome in run.outcomes("word_count")
         }
-        assert isinstance(found["b"], ItemFailure)
-        assert found["b"].transient
+        assert isinstance(outcomes["b"], ItemFailure)
+        assert outcomes["b"].transient
     jobs: Counter[int] = Counter()
     for part in (tmp_path / "run" / "outcomes").iterdir():
         jobs.update(pq.read_table(part)["position"].to_pylist())
@@ -247,17 +249,18 @@ def test_actors_share_answers_the_cache_and_what_was_paid(
         else request.getfixturevalue("postgres_url")
     )
     with serving(FaultServer(_reply)) as server:
-        made = _judged(server, tmp_path / "one", None, cache)
-        asked = len(server.bodies)
+        first_run = _judged(server, tmp_path / "one", None, cache)
+        n_asked = len(server.bodies)
         assert (
-            made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
+            first_run.summary["asked(judge='openai:served-1')"].n_scored
+            == N_ASKED
         )
         assert set(server.paid.values()) == {1}
-        other = _judged(server, tmp_path / "two", None, cache)
-        assert len(server.bodies) == asked, (
+        second_run = _judged(server, tmp_path / "two", None, cache)
+        assert len(server.bodies) == n_asked, (
             "what the cache holds was asked again"
         )
-    assert other.summary == made.summary
+    assert second_run.summary == first_run.summary
     answers = AnswerFile(tmp_path / "one" / "store.sqlite")
     assert sum(row.n_answers for row in answers.stats()) == N_ASKED
     answers.close()
@@ -276,9 +279,10 @@ def test_the_limit_on_cost_holds_over_all_actors(
         answers = AnswerFile(tmp_path / "run" / "store.sqlite")
         assert 0 < answers.cost() <= limit
         answers.close()
-        made = _judged(server, tmp_path / "run", 10_000.0, None)
+        resumed_run = _judged(server, tmp_path / "run", 10_000.0, None)
         assert (
-            made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
+            resumed_run.summary["asked(judge='openai:served-1')"].n_scored
+            == N_ASKED
         )
         most_under_way = 2 * 20  # of both actors when the limit was reached
         assert sum(server.paid.values()) <= N_ASKED + most_under_way + PROBES

@@ -55,7 +55,7 @@ class AnthropicConnection(Connection):
         headers = {"anthropic-version": _VERSION}
         return {**headers, "x-api-key": key} if key else headers
 
-    async def instead(self, model: str) -> str:
+    async def suggest_models(self, model: str) -> str:
         """Return nothing: the vendor lists its models in its documentation."""
         return ""
 
@@ -67,12 +67,18 @@ class Anthropic(Served):
     WIRE: ClassVar[Wire]
 
     @cached_property
-    def _seen(self) -> dict[str, None]:
-        """Digests of the beginnings that were sent, the oldest first."""
+    def _sent_beginnings(self) -> dict[str, None]:
+        """Return the digests of the beginnings that were sent, the oldest first."""
         return {}
 
-    def _marked(self, body: JsonDict) -> JsonDict:
-        """Marks a beginning that came before: writing to the cache costs more than reading."""
+    def _mark_cacheable(self, body: JsonDict) -> JsonDict:
+        """Return the body, with its beginning marked for the cache if it was sent before.
+
+        Writing to the cache costs more than not caching, so a beginning that is sent once is not
+        marked.
+        """
+        # A beginning below the vendor's minimum is never cached, so a mark would be useless. Token
+        # counts are estimates: 4 characters a token, and at least ``_PICTURE`` a picture.
         price = self.price()
         least = (
             1024
@@ -80,35 +86,39 @@ class Anthropic(Served):
             else price.cache_minimum
         )
         shared = _shared_blocks(body)
-        whole = hashlib.sha256()
+        hasher = hashlib.sha256()
         n_tokens = 0
         for block in shared:
             text = json.dumps(block)
-            whole.update(text.encode())
+            hasher.update(text.encode())
             n_tokens += (
                 _PICTURE if block["type"] == "image" else len(text) // 4
             )
-        key = whole.hexdigest()
-        seen = self._seen
-        if n_tokens < least or key not in seen:
-            seen[key] = None
-            if len(seen) > _SEEN_AT_MOST:
-                del seen[next(iter(seen))]
+        key = hasher.hexdigest()
+        earlier_keys = self._sent_beginnings
+        if n_tokens < least or key not in earlier_keys:
+            earlier_keys[key] = None
+            if len(earlier_keys) > _SEEN_AT_MOST:
+                del earlier_keys[next(iter(earlier_keys))]
             return body
-        marked = copy.deepcopy(body)
-        _shared_blocks(marked)[-1]["cache_control"] = {"type": "ephemeral"}
-        return marked
+        marked_body = copy.deepcopy(body)
+        _shared_blocks(marked_body)[-1]["cache_control"] = {
+            "type": "ephemeral"
+        }
+        return marked_body
 
-    def _most(self, request: Request, dialect: Dialect) -> Usage:
-        most = super()._most(request, dialect)
-        return replace(most, written=most.prompt)
+    def _max_usage(self, request: Request, dialect: Dialect) -> Usage:
+        usage = super()._max_usage(request, dialect)
+        return replace(usage, written=usage.prompt)
 
     def _batch_service(self) -> BatchService:
         return MessageBatches(self._http, self._caller.call)
 
 
 def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
-    """The JSON body of a message; arguments as of ``openai_wire.to_body``."""
+    """Return the JSON body of a message; arguments as for ``openai_wire.to_body``."""
+    # System messages have a field of their own. There is no seed and no number of answers. A schema
+    # is enforced by the output format, or by a tool that the model must call.
     turns = [m for m in request.messages if m.role != "system"]
     system = [_block(m.text) for m in request.messages if m.role == "system"]
     body: JsonDict = {
@@ -156,7 +166,7 @@ def _block(part: str | Image) -> JsonDict:
 
 
 def _shared_blocks(body: JsonObject) -> list[JsonDict]:
-    """What many questions share: the system's words, and the pictures of the first turn."""
+    """Return the blocks that many questions share: system text and the first turn's pictures."""
     blocks = list(body.get("system", ()))
     for block in body["messages"][0]["content"]:
         if block["type"] != "image":
@@ -166,19 +176,21 @@ def _shared_blocks(body: JsonObject) -> list[JsonDict]:
 
 
 def read_message(data: object) -> Completion:
-    """The answer in a response body; all that is kept of it is checked.
+    """Return the checked answer of a response body.
 
     Raises:
-        CallFailed: The body is no message, or its answer is broken.
+        CallFailed: The body is not a message, or its answer is broken.
     """
     if not isinstance(data, dict) or not isinstance(data.get("content"), list):
-        other = isinstance(data, dict) and "choices" in data
+        is_openai_form = isinstance(data, dict) and "choices" in data
         hint = (
             "; it speaks OpenAI's form, so name it openai:MODEL"
-            if other
+            if is_openai_form
             else ""
         )
-        raise CallFailed(f"the server's answer is no message{hint}")
+        raise CallFailed(f"the server's answer is not a message{hint}")
+    # A refusal, a forced tool call and a text are three forms of an answer; any other end is an
+    # error, because grades must not come from half an answer.
     stop = data.get("stop_reason")
     try:
         blocks = [
@@ -190,16 +202,19 @@ def read_message(data: object) -> Completion:
         model = Answer((), data.get("model") or "").model or None
         if stop == "refusal":
             details = data.get("stop_details") or {}
-            why = [
+            reasons = [
                 str(details[n])
                 for n in ("category", "explanation")
                 if details.get(n)
             ]
-            sample = Sample(": ".join(why) or "no reason given", REFUSAL)
+            sample = Sample(": ".join(reasons) or "no reason given", REFUSAL)
         elif stop == "tool_use" and [tool["name"] for tool in tools] == [TOOL]:
-            given = tools[0]["input"]
+            arguments = tools[0]["input"]
             sample = Sample(
-                given if isinstance(given, str) else json.dumps(given), "stop"
+                arguments
+                if isinstance(arguments, str)
+                else json.dumps(arguments),
+                "stop",
             )
         elif tools or stop not in _FINISH:
             raise CallFailed(
@@ -209,9 +224,15 @@ def read_message(data: object) -> Completion:
             sample = Sample(
                 "".join(block["text"] for block in blocks), _FINISH[stop]
             )
-        counted = (data.get("usage") or {}).get("output_tokens_details") or {}
-        thought = any("thinking" in block["type"] for block in data["content"])
-        thought = thought or bool(counted.get("thinking_tokens"))
+        token_details = (data.get("usage") or {}).get(
+            "output_tokens_details"
+        ) or {}
+        has_thoughts = any(
+            "thinking" in block["type"] for block in data["content"]
+        )
+        has_thoughts = has_thoughts or bool(
+            token_details.get("thinking_tokens")
+        )
     except (
         KeyError,
         TypeError,
@@ -220,16 +241,20 @@ def read_message(data: object) -> Completion:
         RecursionError,
     ) as error:
         raise CallFailed(
-            f"the server's answer is no message: {error}"
+            f"the server's answer is not a message: {error}"
         ) from error
-    used = read_usage(data)
+    usage = read_usage(data)
     return Completion(
-        (sample,), model, None, thought, None if used is None else used.prompt
+        (sample,),
+        model,
+        None,
+        has_thoughts,
+        None if usage is None else usage.prompt,
     )
 
 
 def read_usage(data: object) -> Usage | None:
-    """The tokens of a response, or None if they are missing or make no sense."""
+    """Return the tokens of a response, or None if they are missing or not valid."""
     usage = data.get("usage") if isinstance(data, dict) else None
     if not isinstance(usage, dict):
         return None
@@ -242,12 +267,12 @@ def read_usage(data: object) -> Usage | None:
             completion=usage.get("output_tokens"),  # type: ignore[arg-type]
             written=written,
         )
-        told = replace(
+        total = replace(
             parts, prompt=parts.prompt + parts.cached + parts.written
         )
     except ValueError:
         return None
-    return told if told.prompt else None
+    return total if total.prompt else None
 
 
 Anthropic.WIRE = Wire(
@@ -278,7 +303,7 @@ class MessageBatches(BatchService):
     _n_lost = 0
 
     def line(self, request_id: str, body: JsonObject) -> bytes:
-        """A request as a line of a batch."""
+        """Return a request as a line of a batch."""
         return (
             json.dumps({"custom_id": request_id, "params": body}).encode(
                 "utf-8"
@@ -287,24 +312,27 @@ class MessageBatches(BatchService):
         )
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
-        """Start a batch; its id, or None if it may have been made and the id was lost."""
+        """Start a batch; return its id, or None if it may exist and its id was lost."""
         requests = [json.loads(line) for line in lines]
         body = {"requests": requests}
-        sent = False
+        is_sent = False
 
-        async def make() -> str | None:
-            nonlocal sent
-            if sent:
+        # A retry after a lost response could start, and pay for, the batch a second time.
+        async def start_once() -> str | None:
+            nonlocal is_sent
+            if is_sent:
                 return None
-            sent = True
+            is_sent = True
             try:
-                posted = await self.read("id", "POST", _MESSAGES, json=body)
+                posted = await self.read_object(
+                    "id", "POST", _MESSAGES, json=body
+                )
                 return str(posted["id"])
             except CallFailed as failure:
-                sent = failure.charged
+                is_sent = failure.charged
                 raise
 
-        batch: str | None = await self.call(make)
+        batch: str | None = await self.call(start_once)
         self._n_lost += batch is None
         if self._n_lost > _MOST_LOST:
             raise TransientError(
@@ -315,7 +343,10 @@ class MessageBatches(BatchService):
     async def find(
         self, digest: str, ids: Collection[str], poll: float
     ) -> str | None:
-        """Id of the batch that has these requests, or None; waits until it is known."""
+        """Return the id of the batch with these requests, or None; wait until that is known."""
+        # The list does not say which requests a batch has. Batches of another size cannot be ours;
+        # of the others, the first result is compared, once the batch has ended. While any is still
+        # open, absence is not proven: look again later.
         decided: set[str] = set()
         while True:
             page = await self.call(self._list)
@@ -330,23 +361,23 @@ class MessageBatches(BatchService):
                     continue
                 decided.add(row["id"])
                 rows, _ = await self.rows(row["id"])
-                whole = [each for each in rows if each is not None]
-                if whole and whole[0]["custom_id"] in ids:
+                valid_rows = [each for each in rows if each is not None]
+                if valid_rows and valid_rows[0]["custom_id"] in ids:
                     return str(row["id"])
             if not n_open:
                 return None
             await asyncio.sleep(poll)
 
     async def status(self, batch: str) -> tuple[str, list[str]]:
-        """Status of a batch, and where its results are."""
+        """Return the status of a batch, and where its results are."""
         path = f"{_MESSAGES}/{batch}"
         try:
-            found = await self.call(
-                lambda: self.read("processing_status", "GET", path)
+            response = await self.call(
+                lambda: self.read_object("processing_status", "GET", path)
             )
         except NotThere:
             return GONE, []
-        state = str(found["processing_status"])
+        state = str(response["processing_status"])
         return _STATES.get(state, state), [batch] if state == "ended" else []
 
     def place(self, file: str) -> str:
@@ -354,7 +385,7 @@ class MessageBatches(BatchService):
         return f"{_MESSAGES}/{file}/results"
 
     async def _list(self) -> JsonDict:
-        page = await self.read(
+        page = await self.read_object(
             "data", "GET", f"{_MESSAGES}?limit=1000", kind=list
         )
         try:
@@ -381,9 +412,12 @@ class MessageBatches(BatchService):
             response = {"status_code": 200, "body": result.get("message")}
         else:
             error = result.get("error") or result.get("type")
-            refused = any(
+            is_refused = any(
                 name in str(error)
                 for name in ("invalid_request", "request_too_large")
             )
-            response = {"status_code": 400 if refused else 500, "body": error}
+            response = {
+                "status_code": 400 if is_refused else 500,
+                "body": error,
+            }
         return {"custom_id": row["custom_id"], "response": response}

@@ -1,4 +1,4 @@
-"""What a backend is: the way a model is reached. It knows messages and answers, no operations."""
+"""The base class of backends: ways to reach a model. They know messages and answers only."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from beholder.errors import ConfigError
 MOST_OF_PICTURE = 4000
 """Tokens of one picture at most, if no price table says otherwise; for what must be paid."""
 
+# Tokens of a frame with its time, and of a second of sound.
 _FRAME, _SOUND = (
     258 + 7,
     32,
-)  # tokens of a frame with its time, and of a second of sound
+)
 
 REFUSAL = "refusal"
 """How an answer finishes whose words are those in which the model refuses to give one."""
@@ -49,7 +50,7 @@ tool call, or by the words of the prompt alone."""
 
 
 class FilmPart(NamedTuple):
-    """What is shown of a film: from a second to a second, at so many frames a second."""
+    """The part of a film that is shown: start and end in seconds, and frames per second."""
 
     start: float
     end: float
@@ -73,13 +74,14 @@ class Image:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
+        # Two clips of one film are two images, although their bytes are the same.
         part = repr(tuple(self.clip)).encode() if self.clip else b""
         object.__setattr__(
             self, "digest", hashlib.sha256(self.data + part).hexdigest()
         )
 
     def tokens(self, picture: int) -> int:
-        """Prompt tokens at most, if a picture has so many; of a film as Google counts them."""
+        """Return the most prompt tokens: ``picture``, or those of a film as Google counts them."""
         if not self.clip:
             return picture
         start, end, fps = self.clip
@@ -154,7 +156,7 @@ class Request:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over all that the model sees and how it is drawn; pictures by their bytes."""
+        """Return the SHA-256 of all that the model sees and of the sampling; pictures by bytes."""
         messages = [
             [
                 m.role,
@@ -165,6 +167,7 @@ class Request:
             ]
             for m in self.messages
         ]
+        # All fields count, so that a new field of `Sampling` cannot be forgotten here.
         sampling = {
             name: getattr(self.sampling, name) for name in Sampling.__slots__
         }
@@ -174,7 +177,7 @@ class Request:
         ).hexdigest()
 
     def estimated_tokens(self, picture: int = 1500) -> int:
-        """Prompt tokens, rather too many than too few: a token per 3 bytes of text.
+        """Return an upper estimate of the prompt tokens: one per 3 bytes of text.
 
         Args:
             picture: Tokens for each picture.
@@ -189,7 +192,7 @@ class Request:
     def most_usage(
         self, thinking: int = 0, picture: int | None = None
     ) -> Usage:
-        """The most tokens that one call can take.
+        """Return the most tokens that one call can take.
 
         Args:
             thinking: Tokens of room to think.
@@ -213,7 +216,7 @@ class Sample:
             reported.
 
     Raises:
-        ValueError: A text is none or cannot be written as UTF-8, or a log-probability is none.
+        ValueError: A text or a log-probability is not valid.
     """
 
     text: str
@@ -230,13 +233,13 @@ class Sample:
             plain = type(logprob) is float and -1e300 < logprob <= 0.1
             if not plain and (not _is_number(logprob) or logprob > 0.1):
                 raise ValueError(
-                    f"the log-probability {_short(logprob)} is none"
+                    f"expected a log-probability, got {_short(logprob)}"
                 )
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one request.
+    """The answer to one request.
 
     Attributes:
         samples: The drawn answers; broken ones cannot be made.
@@ -260,7 +263,8 @@ class Answer:
             _check_text("fingerprint", self.fingerprint)
         if not _is_number(self.seconds) or not _is_number(self.price_factor):
             raise ValueError(
-                f"{_short((self.seconds, self.price_factor))} are no two numbers"
+                "expected numbers for seconds and price_factor, got"
+                f" {_short((self.seconds, self.price_factor))}"
             )
 
     @property
@@ -269,7 +273,7 @@ class Answer:
         return self.samples[0].text
 
     def to_json(self) -> str:
-        """The answer as one line of JSON."""
+        """Return the answer as one line of JSON."""
         fields = msgspec.to_builtins(self) | {
             "seconds": round(self.seconds, 4)
         }
@@ -277,7 +281,7 @@ class Answer:
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
-        """The answer that ``to_json`` wrote.
+        """Return the answer that ``to_json`` wrote.
 
         Raises:
             ValueError: It wrote no such text.
@@ -295,12 +299,15 @@ def _check_text(what: str, value: object) -> None:
         value.encode("utf-8")
     except UnicodeEncodeError as error:  # half of a pair of surrogates
         raise ValueError(
-            f"the {what} is no Unicode text ({error.reason})"
+            f"the {what} is not Unicode text ({error.reason})"
         ) from error
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is a finite number; some integers are too large to ask ``math.isfinite``."""
+    """Return whether a value is a finite number.
+
+    ``math.isfinite`` raises OverflowError for integers that are too large for a float.
+    """
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -314,13 +321,14 @@ def _short(value: object) -> str:
     except (
         RecursionError,
         ValueError,
-    ):  # nested too deep; a number of too many digits
+    ):
+        # Nested too deep; a number of too many digits.
         return f"of the type {type(value).__name__}"
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a served model can do.
+    """The capabilities of a served model.
 
     Attributes:
         model: The model as the server names it; with revision if there is one.
@@ -341,7 +349,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Surprisal:
-    """How surprising a text was.
+    """The surprisal of a text.
 
     Attributes:
         nll: Total negative log-likelihood of the text's tokens, in nats.
@@ -373,19 +381,19 @@ class ServerFacts(Protocol):
     """Where a backend remembers what it found out about a server, also beside other processes."""
 
     def get_fact(self, name: str) -> str | None:
-        """The text kept under a name, or None."""
+        """Return the text stored under a name, or None."""
 
     def put_fact(self, name: str, text: str) -> None:
-        """Keep a text under a name, replacing what was there."""
+        """Store a text under a name, replacing an earlier one."""
 
     def doubt_fact(self, name: str) -> None:
-        """Have those who do not know a text yet find it out again; here it stays as it is."""
+        """Mark a fact as doubtful: new runs determine it again, this run keeps it."""
 
     def facts(self, prefix: str) -> dict[str, str]:
-        """All texts whose names begin in one way, by name."""
+        """Return all texts whose names begin with a prefix, by name."""
 
     def claim(self, name: str) -> bool:
-        """Say for some seconds that this process is at it; False while another says so.
+        """Claim a name for some seconds; return False while another process has it.
 
         Claiming again what is claimed already makes it last longer.
         """
@@ -428,7 +436,7 @@ class FactsInMemory:
 
 
 def options_digest(options: JsonObject) -> str:
-    """A short digest of options that change answers; nothing for none."""
+    """Return a short digest of options that change answers; empty if there are no options."""
     if not options:
         return ""
     text = json.dumps(options, sort_keys=True, default=str)
@@ -458,7 +466,7 @@ class Backend(ABC):
     async def capabilities(
         self, *, schema: bool = False, images: bool = False
     ) -> Capabilities:
-        """Return what the model can do; found out once and remembered.
+        """Return what the model can do; determined once and remembered.
 
         Args:
             schema: Find out how it gives JSON.
@@ -466,12 +474,12 @@ class Backend(ABC):
         """
 
     def remembered(self) -> Capabilities | None:
-        """What was found out about the model before, without asking it; None if nothing."""
+        """Return the capabilities that an earlier call determined; None if unknown. Never asks."""
         return None
 
     @abstractmethod
     async def chat(self, request: Request) -> Answer:
-        """Ask once. Waiting, retrying and limiting happen inside.
+        """Return the answer to a request; waiting, retrying and limiting happen inside.
 
         The answer has at least one sample. Where it has fewer than ``Sampling.n``, the caller keeps
         it and asks for the rest.
@@ -490,7 +498,7 @@ class Backend(ABC):
         prompt: str,
         images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
-        """How surprising each text is after the prompt and pictures.
+        """Return the surprisal of each text after the prompt and pictures.
 
         Raises:
             ConfigError: This backend cannot measure it; the message names those that can.
@@ -501,15 +509,15 @@ class Backend(ABC):
         )
 
     async def draws_copies(self) -> bool:
-        """Whether answers drawn at a temperature are copies of one; found out once."""
+        """Return whether answers drawn at a temperature are identical; tested once."""
         return False
 
     def price(self) -> Price | None:
-        """What tokens cost, or None if unknown."""
+        """Return the price of tokens, or None if unknown."""
         return None
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """Whether ``chat``, called in a task, has gone so far that its answer will be charged."""
+        """Return whether ``chat``, called in a task, has sent a request that will be charged."""
         return True
 
 

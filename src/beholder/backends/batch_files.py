@@ -22,15 +22,15 @@ class FileBatches(BatchService):
 
     @abstractmethod
     async def upload(self, content: bytes) -> str:
-        """Upload requests; the id of the file."""
+        """Upload requests; return the id of the file."""
 
     @abstractmethod
     async def make(self, file: str, digest: str) -> str:
-        """Start a batch that carries a digest; its id."""
+        """Start a batch that carries a digest; return its id."""
 
     @abstractmethod
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
-        """Ids and digests of batches, and where the next page begins, if there is one.
+        """Return ids and digests of batches, and where the next page begins (empty at the end).
 
         Raises:
             NotThere: The server keeps no list.
@@ -38,35 +38,37 @@ class FileBatches(BatchService):
 
     @abstractmethod
     async def look(self, batch: str) -> tuple[str, list[object]]:
-        """Status of a batch, and the ids of its result files.
+        """Return the status of a batch, and the ids of its result files.
 
         Raises:
             NotThere: The server does not know it any more.
         """
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str:
-        """Upload requests and start a batch that carries a digest; gives its id."""
+        """Upload requests and start a batch that carries a digest; return its id."""
         file = await self.call(lambda: self.upload(b"".join(lines)))
-        tried = False
+        is_repeat = False
 
         async def make() -> str:
-            nonlocal tried
+            nonlocal is_repeat
             # A try whose answer was lost may have made the batch: look before making a second one.
-            made = await self._find(digest) if tried else None
-            tried = True
-            return await self.make(file, digest) if made is None else made
+            batch_id = await self._find(digest) if is_repeat else None
+            is_repeat = True
+            return (
+                await self.make(file, digest) if batch_id is None else batch_id
+            )
 
         return str(await self.call(make))
 
     async def find(
         self, digest: str, ids: Collection[str], poll: float
     ) -> str | None:
-        """Id of the batch that carries a digest, or None."""
-        found: str | None = await self.call(lambda: self._find(digest))
-        return found
+        """Return the id of the batch that carries a digest, or None."""
+        batch_id: str | None = await self.call(lambda: self._find(digest))
+        return batch_id
 
     async def status(self, batch: str) -> tuple[str, list[str]]:
-        """Status of a batch, and the ids of its result files."""
+        """Return the status of a batch, and the ids of its result files."""
         try:
             status, files = await self.call(lambda: self.look(batch))
         except NotThere:
@@ -76,6 +78,7 @@ class FileBatches(BatchService):
         ]
 
     async def _find(self, digest: str) -> str | None:
+        # The newest batches come first, and ours is recent: a few pages are enough.
         after = ""
         for _ in range(_MOST_PAGES):
             try:

@@ -54,28 +54,28 @@ class BatchService(ABC):
 
     most_bytes: ClassVar[int] = MOST_BYTES
     dropped: ClassVar[tuple[type[Exception], ...]] = (NotThere,)
-    """Errors of a result file that was kept for some time and is no more."""
+    """Errors of a result file that the server has deleted."""
 
     http: Connection
     call: Call
 
     @abstractmethod
     def line(self, request_id: str, body: JsonObject) -> bytes:
-        """A request as a line of a batch."""
+        """Return a request as a line of a batch."""
 
     @abstractmethod
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
-        """Start a batch of requests that carries a digest; its id, or None if that was lost."""
+        """Start a batch that carries a digest; return its id, or None if that was lost."""
 
     @abstractmethod
     async def find(
         self, digest: str, ids: Collection[str], poll: float
     ) -> str | None:
-        """Id of the batch that carries a digest or these requests, or None."""
+        """Return the id of the batch that carries a digest or these requests, or None."""
 
     @abstractmethod
     async def status(self, batch: str) -> tuple[str, list[str]]:
-        """Status of a batch, and the ids of its result files."""
+        """Return the status of a batch, and the ids of its result files."""
 
     @abstractmethod
     def place(self, file: str) -> str:
@@ -90,7 +90,9 @@ class BatchService(ABC):
         path = self.place(file)
         try:
             body: bytes = await self.call(
-                lambda: self.http.request("GET", path, most=MOST_RESULT_BYTES)
+                lambda: self.http.request(
+                    "GET", path, max_bytes=MOST_RESULT_BYTES
+                )
             )
         except self.dropped:
             return [], 0
@@ -106,7 +108,7 @@ class BatchService(ABC):
                 n_unread += 1
         return rows, n_unread
 
-    async def read(
+    async def read_object(
         self,
         field: str,
         method: str,
@@ -115,8 +117,12 @@ class BatchService(ABC):
         kind: type = str,
         **parts: Any,
     ) -> JsonDict:
-        """Return a JSON object in which a field is of its kind."""
-        value = await self.http.read(method, path, **parts)
+        """Return the JSON object of a response, in which ``field`` is a value of type ``kind``.
+
+        Raises:
+            CallFailed: The field is missing or has another type.
+        """
+        value = await self.http.read_json(method, path, **parts)
         if isinstance(value, dict) and isinstance(value.get(field), kind):
             return value
         raise CallFailed(
@@ -132,7 +138,7 @@ class BatchQueue(Generic[T]):
         service: The calls to the server.
         facts: Where batches are noted: one fact each, so that runs side by side know each other's.
         name: Whose batches.
-        read: Reads the body of a response, or raises ``CallFailed``.
+        parse: Reads the body of a response, or raises ``CallFailed``.
         quiet: Seconds without a new request after which a batch is sent.
         poll: Seconds between looks at a batch.
     """
@@ -140,7 +146,7 @@ class BatchQueue(Generic[T]):
     service: BatchService
     facts: ServerFacts
     name: str
-    read: Callable[[object], T]
+    parse: Callable[[object], T]
     quiet: float
     poll: float
 
@@ -152,13 +158,13 @@ class BatchQueue(Generic[T]):
         self._rows: dict[str, JsonDict] = {}  # arrived, and not asked for yet
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._noted = {
-            name.removeprefix(self._prefix): _Noted.from_json(text)
+        self._records = {
+            name.removeprefix(self._prefix): _BatchRecord.from_json(text)
             for name, text in self.facts.facts(self._prefix).items()
         }
 
     async def ask(self, body: JsonObject, replicate: int = 0) -> T:
-        """What was read in the response to one body.
+        """Return the parsed response to one body.
 
         Args:
             body: What is sent.
@@ -170,6 +176,8 @@ class BatchQueue(Generic[T]):
             CallFailed: The answer, which is charged, cannot be read; the same holds.
             Refused: The server will not answer this request.
         """
+        # Three cases: the answer has arrived already (its batch had other requests), the request is
+        # in a batch that was sent, perhaps by a killed run, or it is new and joins the next batch.
         request_id = _request_id(body, replicate)
         if request_id not in self._waiting:
             self._waiting[request_id] = (
@@ -179,8 +187,8 @@ class BatchQueue(Generic[T]):
             digest = next(
                 (
                     d
-                    for d, noted in self._noted.items()
-                    if request_id in noted.ids
+                    for d, record in self._records.items()
+                    if request_id in record.ids
                 ),
                 None,
             )
@@ -193,6 +201,7 @@ class BatchQueue(Generic[T]):
                 self._work(digest, self._follow(digest))
         future = self._waiting[request_id]
         try:
+            # One caller that is cancelled must not cancel the answer of others.
             return await asyncio.shield(future)
         finally:
             if future.done():
@@ -200,12 +209,14 @@ class BatchQueue(Generic[T]):
                 self._asked.pop(request_id, None)
 
     def knows(self, body: JsonObject, replicate: int) -> bool:
-        """Whether a body is in a batch that was sent."""
+        """Return whether a body is in a batch that was sent."""
         request_id = _request_id(body, replicate)
-        return any(request_id in noted.ids for noted in self._noted.values())
+        return any(
+            request_id in record.ids for record in self._records.values()
+        )
 
     async def opened(self) -> AsyncGenerator[BatchQueue[T], None]:
-        """The queue, for one event loop (see ``PerLoop``)."""
+        """Yield the queue for one event loop, as ``PerLoop`` needs it; stop it at the end."""
         try:
             yield self
         finally:
@@ -225,7 +236,7 @@ class BatchQueue(Generic[T]):
         self._timer = asyncio.get_running_loop().call_later(quiet, self._send)
 
     def _work(self, digest: str, work: Coroutine[Any, Any, None]) -> None:
-        """Do what a batch needs, one thing at a time."""
+        """Run the work of a batch as a task; drop it if the batch has a running task."""
         if digest in self._tasks:
             work.close()
             return
@@ -235,14 +246,15 @@ class BatchQueue(Generic[T]):
         )
 
     def _send(self) -> None:
+        # Servers limit both the requests and the bytes of a batch.
         while self._bodies:
             lines: list[bytes] = []
             ids: list[str] = []
             n_bytes = 0
             for request_id, body in self._bodies.items():
                 line = self.service.line(request_id, body)
-                full = n_bytes + len(line) > self.service.most_bytes
-                if ids and (len(ids) == MOST_REQUESTS or full):
+                is_full = n_bytes + len(line) > self.service.most_bytes
+                if ids and (len(ids) == MOST_REQUESTS or is_full):
                     break
                 lines.append(line)
                 ids.append(request_id)
@@ -256,60 +268,60 @@ class BatchQueue(Generic[T]):
         self, digest: str, lines: Sequence[bytes], ids: list[str]
     ) -> None:
         # Noted before the server hears of it: whenever we are killed, we know what to look for.
-        self._note(digest, _Noted(None, ids))
+        self._note(digest, _BatchRecord(None, ids))
         try:
             batch = await self.service.start(lines, digest)
-        except (
-            Exception
-        ) as error:  # whatever it is, those who wait must hear of it
+        except Exception as error:
+            # Whatever it is, waiting callers must get an answer.
             self._fail(
                 ids,
                 error,
                 f"the batch of {len(ids)} requests could not be sent",
             )
             return
-        self._note(digest, _Noted(batch, ids))
+        self._note(digest, _BatchRecord(batch, ids))
         await self._follow(digest)
 
     async def _follow(self, digest: str) -> None:
-        noted = self._noted[digest]
+        # Find the batch, wait for its end, read its rows, then hand out answers. Requests without
+        # an answer leave the record, so that the next start sends them again.
+        record = self._records[digest]
         try:
-            batch = noted.batch or await self.service.find(
-                digest, noted.ids, self.poll
+            batch = record.batch or await self.service.find(
+                digest, record.ids, self.poll
             )
             if batch is None:  # killed before the server had it
-                self._drop(digest, set(noted.ids))
+                self._drop(digest, set(record.ids))
                 self._bodies |= {
-                    i: self._asked[i] for i in noted.ids if i in self._asked
+                    i: self._asked[i] for i in record.ids if i in self._asked
                 }
                 self._schedule()
                 return
-            self._note(digest, _Noted(batch, noted.ids))
-            status, files = await self._ended(batch)
+            self._note(digest, _BatchRecord(batch, record.ids))
+            status, files = await self._wait_for_end(batch)
             rows: dict[str, JsonDict] = {}
             n_broken = 0
             for file in files:
-                found, n_unread = await self.service.rows(file)
+                file_rows, n_unread = await self.service.rows(file)
                 n_broken += n_unread
-                for row in found:
+                for row in file_rows:
                     name = (
                         row.get("custom_id") if isinstance(row, dict) else None
                     )
-                    if isinstance(name, str) and name in noted.ids:
+                    if isinstance(name, str) and name in record.ids:
                         rows.setdefault(name, row)
                     else:
                         n_broken += 1
-        except (
-            Exception
-        ) as error:  # the batch stays noted: the next start looks at it again
+        except Exception as error:
+            # The batch stays recorded, so that the next start looks at it again.
             self._fail(
-                noted.ids,
+                record.ids,
                 error,
-                f"batch {noted.batch or ''} could not be followed",
+                f"batch {record.batch or ''} could not be followed",
             )
             return
         missing = [
-            request_id for request_id in noted.ids if request_id not in rows
+            request_id for request_id in record.ids if request_id not in rows
         ]
         self._drop(digest, set(missing))
         for request_id, row in rows.items():
@@ -317,7 +329,7 @@ class BatchQueue(Generic[T]):
                 self._deliver(request_id, row)
             else:
                 self._rows[request_id] = row
-        broken = (
+        broken_lines = (
             f" ({n_broken} lines of its results belong to no request)"
             if n_broken
             else ""
@@ -325,44 +337,48 @@ class BatchQueue(Generic[T]):
         self._fail(
             missing,
             None,
-            f"batch {batch} ended as {status} without this answer{broken}",
+            f"batch {batch} ended as {status} without this answer{broken_lines}",
         )
 
-    async def _ended(self, batch: str) -> tuple[str, list[str]]:
-        """How a batch ended, and its result files; waits for the end."""
+    async def _wait_for_end(self, batch: str) -> tuple[str, list[str]]:
+        """Wait for the end of a batch; return its last status and its result files."""
         while True:
             status, files = await self.service.status(batch)
             if status in _ENDED:
                 return status, files
             if status not in _UNDER_WAY:
                 raise TransientError(
-                    f"batch {batch} has the status {status[:60]!r}, which is none that we know;"
+                    f"batch {batch} has the status {status[:60]!r}, which is not known here;"
                     " start the same command again to look at it once more"
                 )
             await asyncio.sleep(self.poll)
 
     def _deliver(self, request_id: str, row: JsonObject) -> None:
         response = row.get("response")
-        told = response if isinstance(response, dict) else {}
-        status = told.get("status_code")
+        fields = response if isinstance(response, dict) else {}
+        status = fields.get("status_code")
         future = self._waiting[request_id]
         if future.done():
             return
+        # A refusal is an answer about this request, and the same every time: it stays in the
+        # record. Other failures may pass, so the request is removed and sent again later.
         failure: Exception
         try:
             if status == 200:
-                future.set_result(self.read(told.get("body")))
+                future.set_result(self.parse(fields.get("body")))
                 return
-            reason = json.dumps(row.get("error") or told.get("body"))[:300]
-            refused = status in (400, 413, 422)
+            reason = json.dumps(row.get("error") or fields.get("body"))[:300]
+            is_refused = status in (400, 413, 422)
             failure = (
                 Refused(reason)
-                if refused
+                if is_refused
                 else TransientError(f"{_FAILED}: {reason}")
             )
-        except CallFailed as unread:
+        except CallFailed as parse_error:
             failure = CallFailed(
-                f"{_FAILED}: {unread}", charged=True, usage=unread.usage
+                f"{_FAILED}: {parse_error}",
+                charged=True,
+                usage=parse_error.usage,
             )
         except RecursionError:
             failure = CallFailed(
@@ -374,9 +390,11 @@ class BatchQueue(Generic[T]):
         future.exception()  # seen, in case whoever asked for it is gone
 
     def _forget(self, request_id: str) -> None:
-        """The next time it is asked for, a request is sent again."""
+        """Remove a request from its batches, so that it is sent again when it is next asked for."""
         for digest in [
-            d for d, noted in self._noted.items() if request_id in noted.ids
+            d
+            for d, record in self._records.items()
+            if request_id in record.ids
         ]:
             self._drop(digest, {request_id})
 
@@ -394,26 +412,28 @@ class BatchQueue(Generic[T]):
 
     def _drop(self, digest: str, ids: set[str]) -> None:
         if ids:
-            noted = self._noted[digest]
+            record = self._records[digest]
             self._note(
                 digest,
-                _Noted(noted.batch, [i for i in noted.ids if i not in ids]),
+                _BatchRecord(
+                    record.batch, [i for i in record.ids if i not in ids]
+                ),
             )
 
-    def _note(self, digest: str, noted: _Noted) -> None:
-        self._noted[digest] = noted
-        self.facts.put_fact(self._prefix + digest, noted.to_json())
+    def _note(self, digest: str, record: _BatchRecord) -> None:
+        self._records[digest] = record
+        self.facts.put_fact(self._prefix + digest, record.to_json())
 
 
 def _request_id(body: JsonObject, replicate: int) -> str:
-    """By what a request is found again; the first repeat is named by its body alone."""
+    """Return the id of a request: a digest of its body and, after the first, of the repeat."""
     repeat = f" {replicate}" if replicate else ""
     text = json.dumps(body, sort_keys=True) + repeat
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-class _Noted:
-    """What is noted of a batch.
+class _BatchRecord:
+    """The record of a batch among the server's facts.
 
     Attributes:
         batch: Its id at the server; None until the server reports it.
@@ -425,21 +445,22 @@ class _Noted:
         self.ids = dict.fromkeys(ids)
 
     def to_json(self) -> str:
-        """As it is kept."""
+        """Return the record as JSON."""
         return json.dumps({"batch": self.batch, "ids": list(self.ids)})
 
     @classmethod
-    def from_json(cls, text: str) -> _Noted:
-        """What was kept; nothing if it is anything else."""
+    def from_json(cls, text: str) -> _BatchRecord:
+        """Return the stored record; an empty record if the text is not valid."""
         try:
-            kept = json.loads(text)
+            fields = json.loads(text)
             ids = [
                 request_id
-                for request_id in kept["ids"]
+                for request_id in fields["ids"]
                 if isinstance(request_id, str)
             ]
             return cls(
-                kept["batch"] if isinstance(kept["batch"], str) else None, ids
+                fields["batch"] if isinstance(fields["batch"], str) else None,
+                ids,
             )
         except (ValueError, TypeError, KeyError, RecursionError):
             return cls(None, ())

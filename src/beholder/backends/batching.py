@@ -48,14 +48,14 @@ class Batcher(Generic[Q, A]):
         self._queues = PerLoop(self._make_queue)
 
     async def ask(self, question: Q) -> A:
-        """The answer to one question."""
+        """Return the answer to one question."""
         queue = await self._queues.get()
         future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         queue.put_nowait((question, future))
         return await future
 
     async def run(self, function: Callable[[], R]) -> R:
-        """The result of a function, computed in the same thread between two batches."""
+        """Return the result of a function that runs in the worker thread between two batches."""
         return await asyncio.get_running_loop().run_in_executor(
             self._thread, function
         )
@@ -82,11 +82,11 @@ class Batcher(Generic[Q, A]):
         while True:
             if not waiting:
                 waiting.append(await queue.get())
-                await asyncio.sleep(
-                    0.002
-                )  # let those who ask at the same time join the batch
+                # Let callers that ask at the same time join the batch.
+                await asyncio.sleep(0.002)
             while not queue.empty():
                 waiting.append(queue.get_nowait())
+            # Callers that were cancelled need no answer.
             waiting = [pair for pair in waiting if not pair[1].done()]
             waiting.sort(key=lambda pair: self.order(pair[0]))
             batch, waiting = (
@@ -99,9 +99,8 @@ class Batcher(Generic[Q, A]):
                 await loop.run_in_executor(
                     self._thread, self._compute, batch, stop
                 )
-            except (
-                Exception
-            ) as error:  # every asker without an answer learns why
+            except Exception as error:
+                # Every caller without an answer gets the error.
                 for _, future in batch:
                     _settle(future, error)
 
@@ -110,11 +109,12 @@ class Batcher(Generic[Q, A]):
         batch: Sequence[tuple[Q, asyncio.Future[A]]],
         stop: threading.Event,
     ) -> None:
-        """Answer a batch, in the thread."""
+        """Answer a batch; runs in the worker thread."""
         for place, answer in self.answer(
             [question for question, _ in batch], stop
         ):
             future = batch[place][1]
+            # After a stop the loop is closing, and a call into it could raise.
             if not stop.is_set():
                 future.get_loop().call_soon_threadsafe(_settle, future, answer)
 
@@ -132,16 +132,16 @@ class InProcess(DescribedBackend):
     """Base of models inside this process."""
 
     def price(self) -> Price | None:
-        """Nothing is charged."""
+        """Return a price of 0: nothing is charged."""
         return Price(0.0, 0.0, free=True)
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """What is not finished costs nothing, and is not waited for."""
+        """Return False: an unfinished answer costs nothing, so nobody waits for it."""
         return False
 
 
 def beginning(request: Request) -> str:
-    """Sort key that brings prompts with a shared beginning together."""
+    """Return a sort key that brings prompts with a shared beginning together."""
     parts = (part for message in request.messages for part in message.parts)
     return "".join(
         part if isinstance(part, str) else part.digest for part in parts
@@ -149,7 +149,7 @@ def beginning(request: Request) -> str:
 
 
 def weights_digest(place: Path) -> str:
-    """Hash over the files of a model, weights and all: they are read to be loaded anyway.
+    """Return the SHA-256 of a model's files with its weights, which are read for loading anyway.
 
     Args:
         place: A folder, of which the files in it count, or one file.

@@ -34,42 +34,45 @@ LOOK = 0.25
 
 
 _TICK = 1e-6
-"""Seconds that are no pause: timers are no more exact."""
+"""Seconds below which a pause is over: timers are not more exact."""
 
 
 async def once(
     facts: ServerFacts,
     name: str,
-    known: Callable[[], T | None],
+    look_up: Callable[[], T | None],
     work: Callable[[], Awaitable[T]],
 ) -> T:
-    """What is known under a name, or else what the work finds; one process works at a time.
+    """Return a known fact, or do the work that determines it; one process works at a time.
 
     Args:
         facts: Where the work is claimed.
         name: Of the work.
-        known: What was found so far, or None; asked again when another process may have found it.
-        work: Finds it, and keeps it where ``known`` looks.
+        look_up: What was found so far, or None; asked again when another process may have found it.
+        work: Finds it, and keeps it where ``look_up`` looks.
     """
+    # Another process works on it: wait for its result instead of paying for it twice. If that
+    # process is killed, its claim ends by itself and this one takes over.
     while not facts.claim(name):
         await asyncio.sleep(LOOK)
-        found = known()
-        if found is not None:
-            return found
+        fact = look_up()
+        if fact is not None:
+            return fact
     loop = asyncio.get_running_loop()
-    keeping: asyncio.TimerHandle
+    renewal: asyncio.TimerHandle
 
-    def keep() -> None:
-        nonlocal keeping
-        keeping = loop.call_later(LASTS / 3, keep)
+    def renew_claim() -> None:
+        nonlocal renewal
+        renewal = loop.call_later(LASTS / 3, renew_claim)
         facts.claim(name)
 
-    keeping = loop.call_later(LASTS / 3, keep)
+    renewal = loop.call_later(LASTS / 3, renew_claim)
     try:
-        found = known()
-        return await work() if found is None else found
+        # The other process may have finished between the last look and this claim.
+        fact = look_up()
+        return await work() if fact is None else fact
     finally:
-        keeping.cancel()
+        renewal.cancel()
         facts.release(name)
 
 
@@ -88,21 +91,23 @@ SURELY_TOO_LONG = re.compile(
 
 
 def too_long(
-    name: str, tokens: str, room: int | None, said: str = ""
+    name: str, tokens: str, room: int | None, server_message: str = ""
 ) -> ItemError:
-    """The failure of a prompt that a model has no room for; nothing is ever cut.
+    """Return the error of a prompt that does not fit into a model; prompts are never cut.
 
     Args:
         name: Whose room.
         tokens: How long prompt and answer are, in words.
         room: Tokens that fit; None if unknown.
-        said: The server's own words, if it was the server who refused.
+        server_message: The server's own words, if it was the server who refused.
     """
-    takes = "fewer" if room is None else str(room)
-    end = f" The server says: {said}" if said else ""
+    room_text = "fewer" if room is None else str(room)
+    server_note = (
+        f" The server says: {server_message}" if server_message else ""
+    )
     return ItemError(
         f"the prompt does not fit: with its answer it has {tokens} tokens, and {name} takes"
-        f" {takes}. It is not cut: shorten the text or use a judge with more room.{end}"
+        f" {room_text}. It is not cut: shorten the text or use a judge with more room.{server_note}"
     )
 
 
@@ -202,7 +207,7 @@ class Caller:
         self._under_way: set[asyncio.Task[Any] | None] = set()
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """Whether a task has sent its call and waits for the answer."""
+        """Return whether a task has sent its call and waits for the answer."""
         return task in self._under_way
 
     async def call(
@@ -211,7 +216,7 @@ class Caller:
         tokens: int = 0,
         hold: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
     ) -> T:
-        """The result of an attempt, tried again after ``CallFailed`` and timeouts.
+        """Return the result of an attempt; retry after ``CallFailed`` and timeouts.
 
         Args:
             attempt: Makes one try.
@@ -236,19 +241,23 @@ class Caller:
                     ) from error
             await asyncio.sleep(pause)
 
-    def _pause(self, n_tried: int, asked: float | None) -> float | None:
-        """Seconds until the next try, as the server asks for or else ever more; None for none."""
+    def _pause(self, n_tried: int, retry_after: float | None) -> float | None:
+        """Return seconds until the next try: the server's, or doubled each time; None to stop."""
         limits = self.limits
         if n_tried >= limits.attempts:
             return None
-        if asked is not None:
-            return asked if asked <= limits.max_wait else None
+        if retry_after is not None:
+            return retry_after if retry_after <= limits.max_wait else None
+        # Jitter keeps calls that failed together from coming back together. The exponent is
+        # bounded, as floats overflow at 1024.
         doubled = limits.wait * 2.0 ** min(n_tried - 1, 99)
         return min(limits.max_wait, doubled + random.uniform(0, limits.wait))  # noqa: S311
 
     async def _once(
         self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int
     ) -> T:
+        # First the rates, then a place, so that a call that waits for its rate keeps no place from
+        # others. Strain, by status or by silence, lowers the number of places.
         await gates.rates(tokens)
         async with gates.places.place() as started:
             task = asyncio.current_task()
@@ -265,9 +274,11 @@ class Caller:
                 ) from None
             except CallFailed as error:
                 if error.strain:
-                    short = (error.retry_after or 0) <= self.limits.max_wait
+                    is_within_limit = (
+                        error.retry_after or 0
+                    ) <= self.limits.max_wait
                     gates.places.strained(
-                        started, error.retry_after if short else None
+                        started, error.retry_after if is_within_limit else None
                     )
                 raise
             finally:
@@ -280,7 +291,7 @@ class Caller:
 
 
 class _Gates:
-    """What calls of one loop pass: the adaptive bound and the two rates."""
+    """The limits on the calls of one event loop: the adaptive bound and the two rates."""
 
     def __init__(self, limits: Limits) -> None:
         self.places = AdaptiveLimit(int(limits.concurrency))
@@ -327,7 +338,7 @@ class AdaptiveLimit:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[float]:
-        """Wait for a place; gives the loop's time at which the call started."""
+        """Wait for a place; yield the loop's time at which the call starts."""
         await self._acquire()
         try:
             yield _now()
@@ -336,7 +347,7 @@ class AdaptiveLimit:
             self._admit()
 
     def succeeded(self) -> None:
-        """A call came back well: allow more."""
+        """Raise the limit after a call that succeeded: by 1 until the first strain, then slowly."""
         self.limit = min(
             self.ceiling,
             self.limit + (1.0 / self.limit if self._strained else 1.0),
@@ -345,7 +356,7 @@ class AdaptiveLimit:
     def strained(
         self, started: float, retry_after: float | None = None
     ) -> None:
-        """A call that started then met a 429 or a timeout: halve the limit, and pause if asked to.
+        """Halve the limit after a 429 or a timeout, and pause if the server asks for it.
 
         One burst of refusals halves once: calls that were already under way at the last decrease
         say nothing new.
@@ -370,7 +381,7 @@ class AdaptiveLimit:
             raise
 
     def _admit(self) -> None:
-        """Hand free places to those who wait, first come first."""
+        """Give free places to waiting calls, in the order of their arrival."""
         while self._waiting and self._in_flight < int(self.limit):
             pause = self._pause_until - _now()
             if pause > _TICK:
@@ -389,5 +400,5 @@ class AdaptiveLimit:
 
 
 def _now() -> float:
-    """The clock that pauses are slept by."""
+    """Return the time of the loop's clock, which also measures sleeps."""
     return asyncio.get_running_loop().time()

@@ -58,7 +58,7 @@ class GeminiConnection(Connection):
     def _key_headers(self, key: str) -> dict[str, str]:
         return {"x-goog-api-key": key} if key else {}
 
-    async def instead(self, model: str) -> str:
+    async def suggest_models(self, model: str) -> str:
         """Return nothing: the vendor lists its models in its documentation."""
         return ""
 
@@ -77,7 +77,7 @@ class Gemini(Served):
     def _path(self) -> str:
         return self.WIRE.path.format(resource_name(self.model))
 
-    def _written(self, request: Request, dialect: Dialect) -> JsonDict:
+    def _write_body(self, request: Request, dialect: Dialect) -> JsonDict:
         body = to_body(self.model, request, dialect)
         for name, more in self.extra.items():
             body[name] = (
@@ -107,7 +107,7 @@ def resource_name(model: str) -> str:
 
 
 def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
-    """The JSON body of a request; arguments as of ``openai_wire.to_body``."""
+    """Return the JSON body of a request; arguments as for ``openai_wire.to_body``."""
     sampling = request.sampling
     config: JsonDict = {
         "maxOutputTokens": sampling.max_tokens + dialect.thinking
@@ -131,11 +131,12 @@ def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
             "responseMimeType": "application/json",
             "responseJsonSchema": schema,
         }
+    # System messages have a field of their own in this API.
     turns = [_turn(m) for m in request.messages if m.role != "system"]
     system = [_part(m.text) for m in request.messages if m.role == "system"]
-    told = {"systemInstruction": {"parts": system}} if system else {}
+    instructions = {"systemInstruction": {"parts": system}} if system else {}
     return {
-        **told,
+        **instructions,
         "contents": turns,
         "safetySettings": _FILTERS,
         "generationConfig": config,
@@ -151,7 +152,7 @@ def _part(part: str | Image) -> JsonDict:
     if isinstance(part, str):
         return {"text": part}
     data = base64.b64encode(part.data).decode("ascii")
-    shown: JsonDict = {
+    media: JsonDict = {
         "inlineData": {"mimeType": part.media_type, "data": data}
     }
     if part.clip is not None:
@@ -161,15 +162,15 @@ def _part(part: str | Image) -> JsonDict:
             "endOffset": f"{end:g}s",
             "fps": fps,
         }
-        shown["videoMetadata"] = span
-    return shown
+        media["videoMetadata"] = span
+    return media
 
 
 def read_response(data: object) -> Completion:
-    """The answers in a response body; all that is kept of them is checked.
+    """Return the checked answers of a response body.
 
     Raises:
-        CallFailed: The body is no response, or an answer is broken.
+        CallFailed: The body is not a response, or an answer is broken.
     """
     if not isinstance(data, dict):
         raise CallFailed("the server's answer is not a JSON object")
@@ -178,6 +179,8 @@ def read_response(data: object) -> Completion:
             "the server speaks OpenAI's form, so name it openai:MODEL"
         )
     try:
+        # A prompt that a filter blocks comes back without candidates: it is a refusal, as the same
+        # prompt is blocked again. Without either, the response is broken.
         feedback = data.get("promptFeedback") or {}
         candidates = data.get("candidates") or []
         if feedback.get("blockReason") and not candidates:
@@ -188,7 +191,7 @@ def read_response(data: object) -> Completion:
                 _read_candidate(candidate) for candidate in candidates
             )
         else:
-            raise CallFailed("the server's answer holds no candidates")
+            raise CallFailed("the server's answer contains no candidates")
         model = Answer((), data.get("modelVersion") or "").model or None
         usage = data.get("usageMetadata")
         thoughts = (
@@ -196,7 +199,9 @@ def read_response(data: object) -> Completion:
             if isinstance(usage, dict)
             else None
         )
-        parts = [part for one in candidates for part in _parts(one)]
+        parts = [
+            part for candidate in candidates for part in _parts(candidate)
+        ]
         thought = bool(thoughts) or any(part.get("thought") for part in parts)
     except (
         KeyError,
@@ -206,11 +211,15 @@ def read_response(data: object) -> Completion:
         ValueError,
     ) as error:
         raise CallFailed(
-            f"the server's answer is no response: {error}"
+            f"the server's answer is not a valid response: {error}"
         ) from error
-    used = read_usage(data)
+    total_usage = read_usage(data)
     return Completion(
-        samples, model, None, thought, None if used is None else used.prompt
+        samples,
+        model,
+        None,
+        thought,
+        None if total_usage is None else total_usage.prompt,
     )
 
 
@@ -221,9 +230,9 @@ def _parts(candidate: JsonObject) -> list[JsonDict]:
 def _read_candidate(candidate: JsonObject) -> Sample:
     reason = candidate.get("finishReason")
     if isinstance(reason, str) and _REFUSED.fullmatch(reason):
-        rated = candidate.get("safetyRatings") or []
+        ratings = candidate.get("safetyRatings") or []
         causes = [
-            rating["category"] for rating in rated if rating.get("blocked")
+            rating["category"] for rating in ratings if rating.get("blocked")
         ]
         return Sample(": ".join((reason, *causes)), REFUSAL)
     if reason not in _FINISH:
@@ -240,41 +249,44 @@ def _read_candidate(candidate: JsonObject) -> Sample:
 
 
 def _read_first(
-    told: JsonObject | None,
+    logprobs: JsonObject | None,
 ) -> FirstTokens | None:
-    steps = (told or {}).get("topCandidates")
+    steps = (logprobs or {}).get("topCandidates")
     if not steps:
         return None
     top = steps[0].get("candidates") or []
     pairs = tuple((t["token"], t["logProbability"]) for t in top)
+    # JSON has no -inf, but Python's parser accepts it; a token of probability 0 says nothing.
     return tuple(pair for pair in pairs if pair[1] != -math.inf) or None
 
 
 def read_usage(data: object) -> Usage | None:
-    """The tokens of a response, or None if they are missing or make no sense."""
+    """Return the tokens of a response, or None if they are missing or not valid."""
     usage = data.get("usageMetadata") if isinstance(data, dict) else None
     if not isinstance(usage, dict):
         return None
 
     def count(name: str) -> Any:
-        told = usage.get(f"{name}TokenCount")
-        return 0 if told is None else told
+        tokens = usage.get(f"{name}TokenCount")
+        return 0 if tokens is None else tokens
 
     try:
-        asked = Usage(count("prompt"), count("cachedContent")) + Usage(
+        prompt = Usage(count("prompt"), count("cachedContent")) + Usage(
             count("toolUsePrompt")
         )
-        said = Usage(completion=count("candidates")) + Usage(
+        answer = Usage(completion=count("candidates")) + Usage(
             completion=count("thoughts")
         )
         # What the parts do not explain counts as answer, so that nothing is missing.
-        whole = Usage(completion=count("total"))
-        told = asked + Usage(
-            completion=max(said.completion, whole.completion - asked.prompt)
+        listed_total = Usage(completion=count("total"))
+        total = prompt + Usage(
+            completion=max(
+                answer.completion, listed_total.completion - prompt.prompt
+            )
         )
     except ValueError:
         return None
-    return told if told.prompt and told.cached <= told.prompt else None
+    return total if total.prompt and total.cached <= total.prompt else None
 
 
 Gemini.WIRE = Wire(
@@ -308,48 +320,49 @@ class GeminiBatches(FileBatches):
     model: str
 
     def line(self, request_id: str, body: JsonObject) -> bytes:
-        """A request as a line of a batch."""
+        """Return a request as a line of a batch."""
         return (
             json.dumps({"key": request_id, "request": body}).encode("utf-8")
             + b"\n"
         )
 
     async def upload(self, content: bytes) -> str:
-        """Upload requests; the name of the file."""
+        """Upload requests; return the name of the file."""
         about = json.dumps(
             {"file": {"mimeType": "application/jsonl"}}
         ).encode()
-        mark = (
-            hashlib.sha256(content).hexdigest().encode()
-        )  # stands nowhere in the content
+        # A boundary must not occur in the content: its digest does not.
+        boundary = hashlib.sha256(content).hexdigest().encode()
         head = b"--%b\r\ncontent-type: %b\r\n\r\n"
         parts = [(b"application/json", about), (b"application/jsonl", content)]
-        whole = b"".join(
-            head % (mark, kind) + part + b"\r\n" for kind, part in parts
+        body = b"".join(
+            head % (boundary, kind) + part + b"\r\n" for kind, part in parts
         )
-        whole += b"--%b--\r\n" % mark
-        kind = f"multipart/related; boundary={mark.decode()}"
+        body += b"--%b--\r\n" % boundary
+        kind = f"multipart/related; boundary={boundary.decode()}"
         headers = {"x-goog-upload-protocol": "multipart", "content-type": kind}
         place = "/upload/v1beta/files"
-        told = await self.read(
-            "file", "POST", place, kind=dict, content=whole, headers=headers
+        response = await self.read_object(
+            "file", "POST", place, kind=dict, content=body, headers=headers
         )
-        return str(told["file"].get("name"))
+        return str(response["file"].get("name"))
 
     async def make(self, file: str, digest: str) -> str:
-        """Start a batch that carries a digest; its name."""
+        """Start a batch that carries a digest; return its name."""
         batch = {"displayName": digest, "inputConfig": {"fileName": file}}
         path = f"/v1beta/{resource_name(self.model)}:batchGenerateContent"
-        told = await self.read("name", "POST", path, json={"batch": batch})
-        return str(told["name"])
+        response = await self.read_object(
+            "name", "POST", path, json={"batch": batch}
+        )
+        return str(response["name"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
-        """Names and digests of batches, and where the next page begins, if there is one."""
-        page = await self.http.read(
+        """Return names and digests of batches, and the next page's beginning (empty at the end)."""
+        page = await self.http.read_json(
             "GET", f"/v1beta/batches?pageSize=100{after}"
         )
         try:
-            more = page.get("nextPageToken")
+            next_token = page.get("nextPageToken")
             rows = [
                 (row["name"], _about(row).get("displayName"))
                 for row in page["operations"]
@@ -360,13 +373,17 @@ class GeminiBatches(FileBatches):
             raise CallFailed(
                 "the server's list of batches cannot be read"
             ) from None
-        return rows, f"&pageToken={quote(str(more))}" if more else ""
+        return (
+            rows,
+            f"&pageToken={quote(str(next_token))}" if next_token else "",
+        )
 
     async def look(self, batch: str) -> tuple[str, list[object]]:
-        """State of a batch, and the names of its result files."""
-        told = await self.read("name", "GET", f"/v1beta/{batch}")
-        state = str(_about(told).get("state")).rpartition("_STATE_")[2]
-        outputs = (_about(told).get("output"), told.get("response"))
+        """Return the state of a batch, and the names of its result files."""
+        operation = await self.read_object("name", "GET", f"/v1beta/{batch}")
+        state = str(_about(operation).get("state")).rpartition("_STATE_")[2]
+        # The two places of the result file differ between versions of the API.
+        outputs = (_about(operation).get("output"), operation.get("response"))
         files = {
             out.get("responsesFile"): None
             for out in outputs
@@ -375,11 +392,11 @@ class GeminiBatches(FileBatches):
         return _STATES.get(state, state), list(files)
 
     def place(self, file: str) -> str:
-        """Where a result file is read."""
+        """Return the path of a result file."""
         return f"/download/v1beta/{file}:download?alt=media"
 
     def row(self, row: Any) -> Any:
-        """A row of a result file in OpenAI's form."""
+        """Return a row of a result file in OpenAI's form."""
         if not isinstance(row, dict):
             return row
         error = row.get("error")
@@ -387,8 +404,8 @@ class GeminiBatches(FileBatches):
         status = 400 if code in _REFUSED_BY else 500
         if isinstance(row.get("response"), dict):
             status, error = 200, row["response"]
-        told = {"status_code": status, "body": error}
-        return {"custom_id": row.get("key"), "response": told}
+        response = {"status_code": status, "body": error}
+        return {"custom_id": row.get("key"), "response": response}
 
 
 def _about(operation: JsonDict) -> JsonDict:

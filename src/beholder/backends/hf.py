@@ -66,13 +66,13 @@ class HF(InProcess):
 
     @cached_property
     def able(self) -> Capabilities:  # type: ignore[override]
-        """What the model's configuration says; the weights stay where they are."""
+        """Return the capabilities from the model's configuration; no weights are loaded."""
         from beholder.backends.hf_model import describe
 
         return describe(self._name, **self._options)
 
     async def chat(self, request: Request) -> Answer:
-        """Ask once; see ``Backend.chat``."""
+        """Return the model's answer; waits until its batch is computed."""
         answer: Answer = await self._ask(request)
         return answer
 
@@ -90,7 +90,7 @@ class HF(InProcess):
         prompt: str,
         images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
-        """Exact perplexities; prompt and pictures are computed once for all texts.
+        """Return exact surprisals; prompt and pictures are computed once for all texts.
 
         Sets of texts that are asked for at the same time are computed together.
         """
@@ -99,7 +99,7 @@ class HF(InProcess):
         )
         return surprisals
 
-    def _loaded(self) -> HFModel:
+    def _load_model(self) -> HFModel:
         if self._model is None:
             from beholder.backends.hf_model import HFModel
 
@@ -113,42 +113,39 @@ class HF(InProcess):
     ) -> Iterator[tuple[int, Any]]:
         from beholder.backends.hf_perplexity import perplexities
 
-        model = self._loaded()
+        # Only questions of one group fit into one forward pass; each group's answers are yielded as
+        # soon as they are computed, so that they are kept if the run stops.
+        model = self._load_model()
         model.stop = stop
         groups = by_key(
             (_group(question), i) for i, question in enumerate(questions)
         )
         for members in groups.values():
-            requests = [
-                q for i in members if isinstance(q := questions[i], Request)
-            ]
-            sets = [
-                q for i in members if isinstance(q := questions[i], TextSet)
-            ]
+            group = [questions[i] for i in members]
+            requests = [q for q in group if isinstance(q, Request)]
+            sets = [q for q in group if isinstance(q, TextSet)]
             answers: Iterator[Any] = (
                 model.fitting(model.answer, requests)
                 if requests
                 else model.fitting(
-                    lambda some: perplexities(model, some), sets
+                    lambda batch: perplexities(model, batch), sets
                 )
             )
-            yield from zip(
-                members, answers, strict=False
-            )  # fewer where it was stopped
+            # A run that was stopped has fewer answers than questions.
+            yield from zip(members, answers, strict=False)
 
 
 def _order(question: Request | TextSet) -> tuple[Any, ...]:
     if isinstance(question, TextSet):
         return (_group(question), sum(map(len, question.texts)))
-    if (
-        question.sampling.max_tokens == 1
-    ):  # what prompts have in common is computed once
+    # Neighbours share the longest beginning, which is computed once.
+    if question.sampling.max_tokens == 1:
         return (_group(question), beginning(question))
     return (_group(question), question.estimated_tokens())
 
 
 def _group(request: Request | TextSet) -> tuple[Any, ...]:
-    """Questions of one group can share a forward pass.
+    """Return a key that is equal for questions that can share a forward pass.
 
     Drawn answers must not depend on what else is in the batch, so each is drawn alone.
     """

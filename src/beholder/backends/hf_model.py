@@ -22,6 +22,7 @@ from beholder.backends.base import (
     FirstTokens,
     Image,
     JsonDict,
+    JsonObject,
     Message,
     Request,
     Sample,
@@ -30,7 +31,7 @@ from beholder.backends.base import (
 )
 from beholder.backends.batching import weights_digest
 from beholder.backends.calls import too_long
-from beholder.backends.hf_prefix import holds_positions, last_logits
+from beholder.backends.hf_prefix import has_positions, last_logits
 from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
@@ -41,14 +42,14 @@ Q = TypeVar("Q")
 def describe(
     name: str, *, device: str | None, dtype: str | None, revision: str | None
 ) -> Capabilities:
-    """What a model is and can do, from its configuration alone."""
+    """Return name, version and capabilities of a model, from its configuration alone."""
     config = _read_config(name, revision)
     images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
     version = getattr(config, "_commit_hash", None) or weights_digest(
         Path(name)
     )
     number = str(dtype_of(dtype, device_of(device))).removeprefix("torch.")
-    structure: Structure = "schema" if hf_schema.KNOWN else "text"
+    structure: Structure = "schema" if hf_schema.IS_AVAILABLE else "text"
     return Capabilities(
         f"{name}@{version[:12]},{number}", MOST_LOGPROBS, structure, images
     )
@@ -62,20 +63,20 @@ def _read_config(name: str, revision: str | None) -> Any:
 
 
 def device_of(device: str | None) -> str:
-    """The device asked for, else a GPU if there is one."""
+    """Return the named device, else a GPU if there is one."""
     return device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def dtype_of(dtype: str | None, device: str) -> torch.dtype:
-    """The number format asked for, else 32 bits on the CPU and 16 elsewhere."""
+    """Return the named number format, else 32 bits on the CPU and 16 elsewhere."""
     if dtype is None:
         return torch.float32 if device == "cpu" else torch.bfloat16
-    found = getattr(torch, dtype, None)
-    if not isinstance(found, torch.dtype):
+    number_format = getattr(torch, dtype, None)
+    if not isinstance(number_format, torch.dtype):
         raise ConfigError(
             f"dtype={dtype!r}: expected float32, bfloat16 or float16"
         )
-    return found
+    return number_format
 
 
 class HFModel:
@@ -102,6 +103,8 @@ class HFModel:
         revision: str | None = None,
         batch_size: int = 8,
     ) -> None:
+        # A vision model has a processor, which contains the tokenizer; a text model has a tokenizer
+        # alone, and `processor` is None.
         config = _read_config(name, revision)
         self.able = describe(
             name, device=device, dtype=dtype, revision=revision
@@ -144,39 +147,45 @@ class HFModel:
         compute: Callable[[Sequence[Q]], Sequence[Any]],
         questions: Sequence[Q],
     ) -> Iterator[Any]:
-        """What is computed of questions, in batches that fit into memory, until it is stopped.
+        """Yield the answers to questions, computed in batches that fit into memory, until stopped.
 
         Args:
             compute: Gives one answer, or an exception in its place, per question.
             questions: The questions.
         """
+        # The size of a batch that fits is unknown before it is tried: where memory runs out, halve
+        # it and try the same questions again. A question that does not fit alone gets an error.
         n_done = 0
         while n_done < len(questions) and not self.stop.is_set():
-            some = questions[n_done : n_done + self.batch_size]
+            batch = questions[n_done : n_done + self.batch_size]
             try:
-                found = compute(some)
+                answers = compute(batch)
             except torch.OutOfMemoryError as error:
-                said = str(error).partition("\n")[0]
+                reason = str(error).partition("\n")[0]
             else:
-                n_done += len(some)
-                yield from found
+                n_done += len(batch)
+                yield from answers
                 continue
-            if len(some) == 1:
+            if len(batch) == 1:
                 n_done += 1
                 yield ItemError(
-                    f"{self.able.model} has no memory for this prompt alone ({said}); shorten"
+                    f"{self.able.model} has no memory for this prompt alone ({reason}); shorten"
                     " the text, use a smaller dtype, or a smaller model"
                 )
-            self.batch_size = max(1, len(some) // 2)
+            self.batch_size = max(1, len(batch) // 2)
             if self.device != "cpu":
                 torch.cuda.empty_cache()
 
     def answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
-        """Answers to requests that differ in their messages (and, if alone, in their seed)."""
+        """Return answers to requests that differ in their messages (and, if alone, in their seed).
+
+        A request that is too long gets an ItemError in place of an answer.
+        """
+        # Too long prompts are sorted out first, as one of them would fail the whole batch.
         start = time.monotonic()
         prompts = [self.render(request.messages) for request in requests]
         fitting: list[int] = []
-        found: dict[int, Answer | Exception] = {}
+        outcomes: dict[int, Answer | Exception] = {}
         for i, (prompt, request) in enumerate(
             zip(prompts, requests, strict=True)
         ):
@@ -184,21 +193,23 @@ class HFModel:
                 self._check_length(prompt, request)
                 fitting.append(i)
             except ItemError as error:
-                found[i] = error
+                outcomes[i] = error
         if fitting:
-            chosen = [requests[i] for i in fitting]
-            answers = self._tell([prompts[i] for i in fitting], chosen)
+            fitting_requests = [requests[i] for i in fitting]
+            answers = self._answer_prompts(
+                [prompts[i] for i in fitting], fitting_requests
+            )
             seconds = (time.monotonic() - start) / len(fitting)
             for i, (samples, usage) in zip(fitting, answers, strict=True):
-                found[i] = Answer(
+                outcomes[i] = Answer(
                     samples, self.able.model, None, usage, seconds
                 )
-        return [found[i] for i in range(len(requests))]
+        return [outcomes[i] for i in range(len(requests))]
 
     def forward(
         self, *, keep: int | torch.Tensor | None = None, **inputs: Any
     ) -> Any:
-        """One pass.
+        """Return the model's output of one forward pass.
 
         Args:
             keep: Places after which logits are wanted, -1 for the last; None for all.
@@ -206,21 +217,25 @@ class HFModel:
         """
         if keep is None:
             return self.model(**inputs)
-        kept = torch.as_tensor(keep, device=self.device).reshape(-1)
+        places = torch.as_tensor(keep, device=self.device).reshape(-1)
         if (
             "logits_to_keep"
             in inspect.signature(self.model.forward).parameters
         ):
             # The logits of a long prompt can fill a GPU.
-            return self.model(**inputs, logits_to_keep=kept)
+            return self.model(**inputs, logits_to_keep=places)
         out = self.model(**inputs)
-        out.logits = out.logits[:, kept]
+        out.logits = out.logits[:, places]
         return out
 
-    def _tell(
+    def _answer_prompts(
         self, prompts: list[str], requests: Sequence[Request]
     ) -> list[tuple[tuple[Sample, ...], Usage]]:
-        """Answers; of one likeliest token each, by a single run over what prompts share."""
+        """Return samples and usage per prompt.
+
+        Answers of one likeliest token need no generation: one forward pass over the shared
+        beginning, and one over what differs.
+        """
         sampling = requests[0].sampling
         one_token = (
             sampling.max_tokens == sampling.n == 1 and not requests[0].images
@@ -228,7 +243,7 @@ class HFModel:
         if (
             one_token
             and self.processor is None
-            and not holds_positions(self.model)
+            and not has_positions(self.model)
         ):
             options = {"add_special_tokens": self._adds_special(prompts)}
             ids = [
@@ -258,17 +273,19 @@ class HFModel:
         return (self._sample([token], ends, first),), usage
 
     def _ends(self) -> set[int]:
-        """The tokens that end an answer."""
-        told = (
+        """Return the tokens that end an answer."""
+        token_ids = (
             self.model.generation_config.eos_token_id
             or self.tokenizer.eos_token_id
         )
-        return set(torch.as_tensor(told).flatten().tolist())
+        return set(torch.as_tensor(token_ids).flatten().tolist())
 
     def _generate(
         self, prompts: list[str], requests: Sequence[Request]
     ) -> list[tuple[tuple[Sample, ...], Usage]]:
         sampling = requests[0].sampling
+        # Each prompt gets `n` rows of output, one below the other. A drawn answer is alone in its
+        # batch (`hf._group`), so its seed decides it whatever else is asked.
         images = [image for request in requests for image in request.images]
         inputs = self.encode(prompts, images)
         n_prompt = inputs["input_ids"].shape[1]
@@ -295,10 +312,10 @@ class HFModel:
                 **inputs,
                 generation_config=config,
                 stopping_criteria=[self._is_stopped],
-                logits_processor=self._bound(requests),
+                logits_processor=self._constrain(requests),
             )
-        new = out.sequences[:, n_prompt:]
-        found = []
+        new_tokens = out.sequences[:, n_prompt:]
+        answers = []
         for i in range(len(requests)):
             rows = range(i * sampling.n, (i + 1) * sampling.n)
             first = (
@@ -307,33 +324,32 @@ class HFModel:
                 else None
             )
             samples = tuple(
-                self._sample(new[row].tolist(), ends, first) for row in rows
+                self._sample(new_tokens[row].tolist(), ends, first)
+                for row in rows
             )
             usage = Usage(
                 prompt=int(inputs["attention_mask"][i].sum()),
                 completion=sum(
-                    self._length(new[row].tolist(), ends) for row in rows
+                    self._length(new_tokens[row].tolist(), ends)
+                    for row in rows
                 ),
             )
-            found.append((samples, usage))
-        return found
+            answers.append((samples, usage))
+        return answers
 
-    def _bound(
+    def _constrain(
         self, requests: Sequence[Request]
     ) -> transformers.LogitsProcessorList | None:
-        """What holds the answers to their schemas, if they have any."""
-        n = requests[0].sampling.n
-        schemas = [
-            r.schema
-            for r in requests
-            for _ in range(n)
-            if r.schema is not None
-        ]
-        return (
-            self._binder.bound(schemas)
-            if schemas and hf_schema.KNOWN
-            else None
-        )
+        """Return the processors that hold answers to their schemas; None without schemas."""
+        # Each request has one row of output per sample, and each row needs its schema.
+        n_samples = requests[0].sampling.n
+        schemas: list[JsonObject] = []
+        for request in requests:
+            if request.schema is not None:
+                schemas += [request.schema] * n_samples
+        if not schemas or not hf_schema.IS_AVAILABLE:
+            return None
+        return self._binder.bind(schemas)
 
     @cached_property
     def _binder(self) -> hf_schema.Binder:
@@ -343,7 +359,7 @@ class HFModel:
     def _is_stopped(
         self, ids: torch.Tensor, scores: object, **_: object
     ) -> torch.Tensor:
-        """For each row whether it ends here."""
+        """Return per row whether generation ends here; shape (rows,)."""
         return torch.full((len(ids),), self.stop.is_set(), device=ids.device)
 
     def _sample(
@@ -352,11 +368,11 @@ class HFModel:
         ends: set[int],
         first: FirstTokens | None,
     ) -> Sample:
-        stopped = any(token in ends for token in ids)
+        is_finished = any(token in ends for token in ids)
         text = self.tokenizer.decode(
             ids[: self._length(ids, ends)], skip_special_tokens=True
         )
-        return Sample(text, "stop" if stopped else "length", first)
+        return Sample(text, "stop" if is_finished else "length", first)
 
     @staticmethod
     def _length(ids: list[int], ends: set[int]) -> int:
@@ -374,7 +390,7 @@ class HFModel:
         )
 
     def encode(self, prompts: list[str], images: Sequence[Image]) -> Any:
-        """Model inputs of rendered prompts with their pictures, padded on the left."""
+        """Return model inputs of rendered prompts with their pictures, padded on the left."""
         special = self._adds_special(prompts)
         options = {
             "return_tensors": "pt",
@@ -384,12 +400,13 @@ class HFModel:
         if self.processor is None:
             return self.tokenizer(prompts, **options).to(self.device)
         pictures = [_open(image) for image in images]
-        shown = {"images": pictures} if pictures else {}
-        encoded = self.processor(text=prompts, **shown, **options)
+        image_inputs = {"images": pictures} if pictures else {}
+        encoded = self.processor(text=prompts, **image_inputs, **options)
         return encoded.to(self.device, self.model.dtype)
 
     def _adds_special(self, prompts: Sequence[str]) -> bool:
-        """Whether the tokenizer shall add special tokens: chat templates write their own."""
+        """Return whether the tokenizer must add special tokens; chat templates write their own."""
+        # A processor's template may leave the first token to the tokenizer.
         bos = self.tokenizer.bos_token
         return self.template is None or bool(
             self.processor and bos and not prompts[0].startswith(bos)
@@ -397,12 +414,14 @@ class HFModel:
 
     @property
     def template(self) -> str | None:
-        """The chat template, or None if the model has none."""
-        own = getattr(self.processor, "chat_template", None)
-        return own or getattr(self.tokenizer, "chat_template", None)
+        """Return the chat template, or None if the model has none."""
+        processor_template = getattr(self.processor, "chat_template", None)
+        return processor_template or getattr(
+            self.tokenizer, "chat_template", None
+        )
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt as text, up to where the model answers."""
+        """Return the prompt as text, up to where the model answers."""
         if self.template is None:
             return self._plain(messages)
         writer = (
@@ -438,7 +457,7 @@ class HFModel:
         return {"role": message.role, "content": parts}
 
     def _plain(self, messages: Sequence[Message]) -> str:
-        """For models without a chat template: the turns, a blank line between, then "Answer:"."""
+        """Return the prompt for a model without a chat template: turns, blank lines, "Answer:"."""
         token = getattr(self.processor, "image_token", "")
         turns = [
             "".join(p if isinstance(p, str) else f"{token}\n" for p in m.parts)
@@ -452,9 +471,9 @@ class HFModel:
         n_tokens = len(
             self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
         )
-        whole = n_tokens + request.sampling.max_tokens
-        if whole > self.context:
-            raise too_long(self.able.model, str(whole), self.context)
+        n_total = n_tokens + request.sampling.max_tokens
+        if n_total > self.context:
+            raise too_long(self.able.model, str(n_total), self.context)
 
 
 def _open(image: Image) -> PILImage.Image:

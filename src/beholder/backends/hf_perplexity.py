@@ -16,9 +16,9 @@ import torch
 from beholder.backends.base import Message, Surprisal, TextSet
 from beholder.backends.hf_prefix import (
     can_be_shared,
-    copied,
-    holds_positions,
-    padded,
+    copy_cache,
+    has_positions,
+    pad_rows,
 )
 from beholder.errors import ItemError
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from beholder.backends.hf_model import HFModel
 
 
-Found: TypeAlias = list[Surprisal] | Exception
+SetResult: TypeAlias = list[Surprisal] | Exception
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +37,35 @@ class _Prepared:
     ids: list[list[int]]
 
 
-def perplexities(model: HFModel, sets: Sequence[TextSet]) -> list[Found]:
-    """Negative log-likelihoods of each set's texts, or why a set has none."""
-    found: dict[int, Found] = {}
+def perplexities(model: HFModel, sets: Sequence[TextSet]) -> list[SetResult]:
+    """Return the surprisals of each set's texts, or the error of a set that has none."""
+    results: dict[int, SetResult] = {}
     prepared: dict[int, _Prepared] = {}
-    for n, one in enumerate(sets):
+    for n, text_set in enumerate(sets):
         try:
-            prepared[n] = _prepare(model, one)
+            prepared[n] = _prepare(model, text_set)
         except ItemError as error:
-            found[n] = error
+            results[n] = error
     with torch.inference_mode():
         for stack in _stacks(model, prepared):
             losses = _losses(model, [prepared[n] for n in stack])
             for place, n in enumerate(stack):
                 pairs = zip(sets[n].texts, prepared[n].ids, strict=True)
-                found[n] = [
+                results[n] = [
                     Surprisal(losses[place, t], len(ids), len(text))
                     for t, (text, ids) in enumerate(pairs)
                 ]
-    return [found[n] for n in range(len(sets))]
+    return [results[n] for n in range(len(sets))]
 
 
-def _prepare(model: HFModel, one: TextSet) -> _Prepared:
-    if not all(one.texts):
+def _prepare(model: HFModel, text_set: TextSet) -> _Prepared:
+    if not all(text_set.texts):
         raise ItemError("an empty text has no perplexity")
-    message = Message("user", (*one.images, one.prompt))
-    inputs = dict(model.encode([model.render((message,))], one.images))
+    message = Message("user", (*text_set.images, text_set.prompt))
+    inputs = dict(model.encode([model.render((message,))], text_set.images))
     ids = [
         model.tokenizer(text, add_special_tokens=False)["input_ids"]
-        for text in one.texts
+        for text in text_set.texts
     ]
     n_tokens = inputs["input_ids"].shape[1] + max(len(row) for row in ids)
     if model.context and n_tokens > model.context:
@@ -78,19 +78,18 @@ def _prepare(model: HFModel, one: TextSet) -> _Prepared:
 def _stacks(
     model: HFModel, prepared: Mapping[int, _Prepared]
 ) -> Iterable[list[int]]:
-    """Sets whose prompts have one shape, so that no padding is needed between them."""
+    """Yield groups of sets whose prompts have one shape, so that no padding is needed."""
     groups: dict[object, list[int]] = {}
     # Models that keep the positions of the last prompt in themselves take one prompt at a time.
-    alone = holds_positions(model.model)
-    for n, one in prepared.items():
+    alone = has_positions(model.model)
+    for n, entry in prepared.items():
         shapes = tuple(
             (name, tuple(value.shape))
-            for name, value in sorted(one.inputs.items())
+            for name, value in sorted(entry.inputs.items())
         )
         groups.setdefault(n if alone else shapes, []).append(n)
-    size = max(
-        1, model.batch_size // 2
-    )  # their caches lie beside those of a batch of texts
+    # The caches of prompts are in memory together with those of a batch of texts.
+    size = max(1, model.batch_size // 2)
     for group in groups.values():
         for start in range(0, len(group), size):
             yield group[start : start + size]
@@ -99,33 +98,34 @@ def _stacks(
 def _losses(
     model: HFModel, stack: Sequence[_Prepared]
 ) -> dict[tuple[int, int], float]:
-    """Total loss by place in the stack and number of the text."""
+    """Return the total loss in nats by (place in the stack, number of the text)."""
     inputs = {
-        name: torch.cat([one.inputs[name] for one in stack])
+        name: torch.cat([entry.inputs[name] for entry in stack])
         for name in stack[0].inputs
     }
+    # One pass over the prompts gives their cache and the distribution of each first token. The
+    # texts follow from copies of that cache, those of similar length together.
     before = model.forward(keep=-1, **inputs, use_cache=True)
     keys = [
         (place, t)
-        for place, one in enumerate(stack)
-        for t in range(len(one.ids))
+        for place, entry in enumerate(stack)
+        for t in range(len(entry.ids))
     ]
     keys.sort(key=lambda key: len(stack[key[0]].ids[key[1]]))
     if not can_be_shared(before.past_key_values):
         return {
-            (place, t): _whole(model, stack[place], t) for place, t in keys
+            (place, t): _loss_in_one_pass(model, stack[place], t)
+            for place, t in keys
         }
     first = torch.log_softmax(before.logits[:, -1].float(), dim=-1)
-    found: dict[tuple[int, int], float] = {}
+    losses: dict[tuple[int, int], float] = {}
     for start in range(0, len(keys), model.batch_size):
-        chosen = keys[start : start + model.batch_size]
-        rows = torch.tensor(
-            [place for place, _ in chosen], device=model.device
-        )
-        ids = [stack[place].ids[t] for place, t in chosen]
+        batch = keys[start : start + model.batch_size]
+        rows = torch.tensor([place for place, _ in batch], device=model.device)
+        ids = [stack[place].ids[t] for place, t in batch]
         nll = _continue(model, before.past_key_values, rows, first[rows], ids)
-        found |= dict(zip(chosen, nll, strict=True))
-    return found
+        losses |= dict(zip(batch, nll, strict=True))
+    return losses
 
 
 def _continue(
@@ -135,33 +135,41 @@ def _continue(
     first: torch.Tensor,
     ids: list[list[int]],
 ) -> list[float]:
-    """Total loss of continuations of the prompts in these rows of a cache.
+    """Return the total losses of continuations of the prompts in these rows of a cache.
 
     ``first`` holds the log-probabilities of each one's first token, shape (texts, tokens).
     """
+    # The first token's loss comes from the prompt's pass; the others' from one pass over the texts,
+    # where position i predicts token i + 1. Padding is masked out of the sums, which are in
+    # float64: float32 would lose digits over long texts.
     lengths = torch.tensor([len(row) for row in ids])
     longest = int(lengths.max())
-    told_ids = padded(ids, model.device)
+    token_ids = pad_rows(ids, model.device)
     real = (torch.arange(longest)[None] < lengths[:, None]).to(model.device)
-    losses = -first.gather(1, told_ids[:, :1])[:, 0].double()
+    losses = -first.gather(1, token_ids[:, :1])[:, 0].double()
     if longest > 1:
-        own = copied(cache)
-        own.batch_select_indices(rows)
+        cache_copy = copy_cache(cache)
+        cache_copy.batch_select_indices(rows)
         # No mask: a token sees only those before it, so padding on the right reaches none.
         out = model.forward(
-            input_ids=told_ids, past_key_values=own, use_cache=True
+            input_ids=token_ids, past_key_values=cache_copy, use_cache=True
         )
         logprobs = torch.log_softmax(out.logits[:, :-1].float(), dim=-1)
-        told = logprobs.gather(2, told_ids[:, 1:, None])[..., 0].double()
-        losses = losses - (told * real[:, 1:]).sum(dim=1)
+        token_logprobs = logprobs.gather(2, token_ids[:, 1:, None])[
+            ..., 0
+        ].double()
+        losses = losses - (token_logprobs * real[:, 1:]).sum(dim=1)
     return [float(loss) for loss in losses]
 
 
-def _whole(model: HFModel, one: _Prepared, t: int) -> float:
-    """Prompt and text in one pass: for models whose cache cannot be shared."""
-    row = torch.tensor([one.ids[t]], device=model.device)
-    n_prompt = one.inputs["input_ids"].shape[1]
-    inputs = dict(one.inputs)
+def _loss_in_one_pass(model: HFModel, prepared: _Prepared, t: int) -> float:
+    """Return the loss of a text from one pass over prompt and text.
+
+    For models whose cache cannot be shared.
+    """
+    row = torch.tensor([prepared.ids[t]], device=model.device)
+    n_prompt = prepared.inputs["input_ids"].shape[1]
+    inputs = dict(prepared.inputs)
     for name, after in (
         ("input_ids", row),
         ("attention_mask", torch.ones_like(row)),
@@ -171,6 +179,7 @@ def _whole(model: HFModel, one: _Prepared, t: int) -> float:
             inputs[name] = torch.cat(
                 [inputs[name], after.to(inputs[name].dtype)], dim=1
             )
+    # Position i predicts token i + 1.
     logits = model.forward(**inputs).logits[0, n_prompt - 1 : -1]
     logprobs = torch.log_softmax(logits.float(), dim=-1)
     return -float(logprobs.gather(1, row.T).double().sum())

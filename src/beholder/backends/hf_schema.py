@@ -14,8 +14,8 @@ import transformers
 from beholder.backends.base import JsonObject
 from beholder.errors import ItemError
 
-KNOWN = importlib.util.find_spec("llguidance") is not None
-"""Whether the package is there; environments from before the extra had it do without."""
+IS_AVAILABLE = importlib.util.find_spec("llguidance") is not None
+"""Whether llguidance is installed; environments from before the extra had it do without."""
 
 
 class Binder:
@@ -37,13 +37,13 @@ class Binder:
             tokenizer, n_vocab=n_tokens, eos_token=self._ends
         )
 
-    def bound(
+    def bind(
         self, schemas: Sequence[JsonObject]
     ) -> transformers.LogitsProcessorList:
-        """What lets each row of a batch write what its schema allows.
+        """Return the processor that lets each row of a batch write only what its schema allows.
 
         Raises:
-            ItemError: The schema is none that can be enforced.
+            ItemError: A schema cannot be enforced.
         """
         from llguidance import LLMatcher
 
@@ -72,6 +72,7 @@ class _Bound(transformers.LogitsProcessor):  # type: ignore[misc]
     def __call__(
         self, input_ids: torch.Tensor, scores: torch.Tensor
     ) -> torch.Tensor:
+        # The first call comes before any token was written, so nothing is consumed then.
         for row, matcher in enumerate(self._matchers):
             if self._begun and not matcher.is_stopped():
                 matcher.consume_token(int(input_ids[row, -1]))
@@ -80,6 +81,7 @@ class _Bound(transformers.LogitsProcessor):  # type: ignore[misc]
                 allowed[self._ends] = True
             else:
                 mask = np.frombuffer(matcher.compute_bitmask(), np.uint8)
+                # The mask has one bit a token, and may be shorter or longer than the logits.
                 bits = np.unpackbits(mask, bitorder="little")[: len(allowed)]
                 allowed[: len(bits)] = torch.from_numpy(bits.astype(bool))
             scores[row] = scores[row].masked_fill(

@@ -47,7 +47,7 @@ class HttpResponse(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is 2xx."""
+        """Return whether the status is 2xx."""
         return 200 <= self.status <= 299
 
 
@@ -181,29 +181,31 @@ def _check_proxy(proxy: str, scheme: str) -> None:
         )
     except ValueError:
         has_valid_address = False
-    named = f"the environment's proxy for {scheme}:// ({_without_user(proxy)})"
+    subject = (
+        f"the environment's proxy for {scheme}:// ({_without_user(proxy)})"
+    )
     if not has_valid_address:
         raise ConfigError(
-            f"{named} is not an address such as http://proxy.example:3128"
+            f"{subject} is not an address such as http://proxy.example:3128"
         )
     if parts.scheme not in _PROXY_SCHEMES:
         raise ConfigError(
-            f"{named} has the scheme {parts.scheme!r}; expected one of"
+            f"{subject} has the scheme {parts.scheme!r}; expected one of"
             f" {', '.join(_PROXY_SCHEMES)}; to go without it, add the server to NO_PROXY"
         )
     if parts.scheme.startswith("socks") and find_spec("socksio") is None:
         raise ConfigError(
-            f"{named} needs the package socksio: pip install socksio; to go without it, add the"
+            f"{subject} needs the package socksio: pip install socksio; to go without it, add the"
             " server to NO_PROXY"
         )
 
 
 def _without_user(address: str) -> str:
-    scheme, separator, rest = address.rpartition("://")
-    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+    scheme, separator, location = address.rpartition("://")
+    return f"{scheme}{separator}{location.rpartition('@')[2]}"
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The system's certificates; reading them takes longer than many a request."""
+    """Return the system's certificates, cached: loading them takes longer than many a request."""
     return httpx2.create_ssl_context()

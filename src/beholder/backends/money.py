@@ -1,4 +1,4 @@
-"""What calls cost, and where spending stops.
+"""Prices of calls, and the limit on spending.
 
 Prices are in ``prices.json``, a file to edit: US dollars per million tokens. ``Budget`` refuses
 the call that would pass the limit, before it is made.
@@ -39,7 +39,7 @@ class Usage:
     If a server reports none, these are upper bounds.
 
     Raises:
-        ValueError: A count is no whole number, or below 0.
+        ValueError: A count is not a whole number, or below 0.
     """
 
     prompt: int = 0
@@ -53,7 +53,7 @@ class Usage:
             value = getattr(self, name)
             if type(value) is not int or not 0 <= value < 10**12:
                 raise ValueError(
-                    f"the count of {name} tokens is no number of tokens"
+                    f"the count of {name} tokens is not a whole number from 0"
                 )
 
     def __add__(self, other: Usage) -> Usage:
@@ -124,13 +124,16 @@ class Price:
             )
 
     def cost(self, usage: Usage, factor: float = 1.0) -> float:
-        """US dollars for some tokens, times the share of the list price that is charged."""
+        """Return the US dollars for tokens, times the share of the list price that is charged."""
+        # Above a number of prompt tokens, some vendors charge the whole call at a higher price.
         if self.long is not None and usage.prompt > (self.over or 0):
             return self.long.cost(usage, factor)
         cached = self.input if self.cached is None else self.cached
         if factor < 1 and self.batch_cached is not None:
+            # `factor` is applied to the whole sum below, and this price includes it already.
             cached = self.batch_cached / factor
         written = self.input if self.written is None else self.written
+        # `prompt` includes the cached and the written tokens.
         fresh = usage.prompt - usage.cached - usage.written
         total = (
             fresh * self.input
@@ -146,7 +149,7 @@ class _PriceTable(msgspec.Struct):
 
 
 def load_prices(path: Path | None = None) -> Mapping[str, Price]:
-    """The price table: the one that comes with beholder, with a file of your own on top.
+    """Return beholder's price table, updated from a file of your own.
 
     Args:
         path: JSON ``{"models": {"NAME": {"input": 2.0, "output": 8.0, "cached": 0.5}}}``;
@@ -156,7 +159,7 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
         ConfigError: The file cannot be read as a price table.
     """
     if path is None:
-        return _shipped()
+        return _load_default_prices()
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -164,32 +167,36 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
         raise ConfigError(
             f"the price table {path} cannot be read: {reason}"
         ) from error
-    return {**_shipped(), **_read(data, str(path))}
+    return {**_load_default_prices(), **_parse_prices(data, str(path))}
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """Today's price of a model; a dated snapshot (``name-2025-04-14``) costs as its family."""
-    found = prices.get(model)
-    if found is None and ("-20" in model or "@" in model):
-        fitting = [
+    """Return today's price of a model, or None if it is in no table.
+
+    A dated snapshot (``name-2025-04-14``) costs as its family.
+    """
+    # The longest name wins: `gpt-4o-mini-2024` is a snapshot of `gpt-4o-mini`, not of `gpt-4o`.
+    price = prices.get(model)
+    if price is None and ("-20" in model or "@" in model):
+        names = [
             name
             for name in prices
             if model.startswith((f"{name}-20", f"{name}@"))
         ]
-        found = prices[max(fitting, key=len)] if fitting else None
-    if found is None:
+        price = prices[max(names, key=len)] if names else None
+    if price is None:
         return None
-    ended = found.until and found.until < date.today().isoformat()
-    return found.then if ended else found
+    has_ended = price.until and price.until < date.today().isoformat()
+    return price.then if has_ended else price
 
 
 @cache
-def _shipped() -> Mapping[str, Price]:
+def _load_default_prices() -> Mapping[str, Price]:
     text = (files("beholder.backends") / "prices.json").read_text("utf-8")
-    return _read(text, "prices.json")
+    return _parse_prices(text, "prices.json")
 
 
-def _read(data: bytes | str, path: str) -> dict[str, Price]:
+def _parse_prices(data: bytes | str, path: str) -> dict[str, Price]:
     try:
         return decode_json(data, _PriceTable).models
     except ValueError as error:
@@ -263,20 +270,20 @@ class Budget:
 
     def reserve(
         self,
-        most: float | None,
+        highest_cost: float | None,
         name: str,
         drawing: SampleSeries | None = None,
         *,
         is_recovered: bool = False,
     ) -> AbstractAsyncContextManager[None]:
-        """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
+        """Reserve the most that a call can cost while it runs; ``pay`` records its actual cost.
 
         Near the limit a call waits until those under way have reported their cost. Calls continue
         in the order in which they came, except that the further calls of a question that was begun
         go first, and what they can cost is kept free until ``ends``.
 
         Args:
-            most: US dollars that the call can cost at most, or None if unknown.
+            highest_cost: US dollars that the call can cost at most, or None if unknown.
             name: Of the model, for messages.
             drawing: The question that this call and further ones answer; None if it is the only
                 call.
@@ -288,56 +295,63 @@ class Budget:
             ConfigError: There is a limit, and the model has no known price.
         """
         if self.max_cost is not None:
-            return self._within(most, name, drawing, is_recovered)
-        if most is None or self._ledger is None or is_recovered:
+            return self._hold_within_limit(
+                highest_cost, name, drawing, is_recovered
+            )
+        if highest_cost is None or self._ledger is None or is_recovered:
             return nullcontext()
-        return self._noted(most)
+        return self._record_in_ledger(highest_cost)
 
     @asynccontextmanager
-    async def _noted(self, most: float) -> AsyncIterator[None]:
+    async def _record_in_ledger(
+        self, highest_cost: float
+    ) -> AsyncIterator[None]:
         """Keep a call in the ledger without a limit: a later start may have one."""
-        self._put_promise(most)
+        self._put_promise(highest_cost)
         try:
             yield
         finally:
-            self._settle(most)
+            self._settle(highest_cost)
 
     @asynccontextmanager
-    async def _within(
+    async def _hold_within_limit(
         self,
-        most: float | None,
+        highest_cost: float | None,
         name: str,
         drawing: SampleSeries | None,
         is_recovered: bool,
     ) -> AsyncIterator[None]:
-        if most is None:
+        if highest_cost is None:
             raise ConfigError(
                 f"{name} has no known price, so --max-cost cannot be kept; add it to a price table"
                 " (judge option prices='FILE'), or leave --max-cost out"
             )
-        if not await self.admits(most, drawing):
+        if not await self.admits(highest_cost, drawing):
             raise BudgetError(
-                f"the next call to {name} could cost {most:.4f} USD and pass --max-cost"
+                f"the next call to {name} could cost {highest_cost:.4f} USD and pass --max-cost"
                 f" {self.max_cost:g} (spent {self.spent:.4f}); all answers so far are kept: start"
                 " the same command with a higher --max-cost to continue"
             )
         if is_recovered:
-            self._settle(most)
+            self._settle(highest_cost)
         try:
             yield
         finally:
-            self.frees(most)
+            self.frees(highest_cost)
 
     def pay(self, cost: float | None) -> None:
-        """Note what a call cost."""
+        """Add the cost of a call to what is spent."""
         with self._lock:
             self.spent += cost or 0.0
 
     async def admits(
-        self, most: float, drawing: SampleSeries | None = None
+        self, highest_cost: float, drawing: SampleSeries | None = None
     ) -> bool:
-        """Whether a call may cost so much, when that is known; ``frees`` says that it has ended."""
-        turn = _Turn(most, drawing)
+        """Wait until it is known whether a call may cost so much; return the answer.
+
+        An admitted call must be ended by ``frees``.
+        """
+        turn = _Turn(highest_cost, drawing)
         with self._lock:
             if self._goes_first(turn):
                 self._waiting.appendleft(turn)
@@ -347,48 +361,48 @@ class Budget:
         try:
             is_admitted = await turn.answer()
             if is_admitted:
-                self._put_promise(most)
+                self._put_promise(highest_cost)
             return is_admitted
         except asyncio.CancelledError:
             if turn.admitted:  # too late: another may have it
-                self.frees(most)
+                self.frees(highest_cost)
             with self._lock:
                 if turn in self._waiting:
                     self._waiting.remove(turn)
                 self._serve()
             raise
 
-    def frees(self, most: float) -> None:
-        """A call that was admitted at so much has ended."""
-        self._settle(most)
+    def frees(self, highest_cost: float) -> None:
+        """Release the reserve of an admitted call that has ended."""
+        self._settle(highest_cost)
         with self._lock:
             self._n_under_way -= 1
             # Sums of floats do not come back to 0 by themselves.
             self._reserved = (
-                self._reserved - most if self._n_under_way else 0.0
+                self._reserved - highest_cost if self._n_under_way else 0.0
             )
             self._serve()
 
     def ends(self, key: str) -> None:
-        """No further call answers a question."""
+        """Release what is kept free for further calls of a question."""
         with self._lock:
             if self._promised.pop(key, None) is not None:
                 self._serve()
 
-    def _put_promise(self, most: float) -> None:
+    def _put_promise(self, highest_cost: float) -> None:
         if self._ledger is not None:
-            promise = self._ledger.put_promise(most)
+            promise = self._ledger.put_promise(highest_cost)
             with self._lock:
-                self._open.setdefault(most, []).append(promise)
+                self._open.setdefault(highest_cost, []).append(promise)
 
-    def _settle(self, most: float) -> None:
-        """Take a call of this cost out of the ledger, once its answer is stored.
+    def _settle(self, highest_cost: float) -> None:
+        """Remove a call of this cost from the ledger, once its answer is stored.
 
         The caller stores the answer before its task waits again, so the loop's next step is late
         enough; a kill before it counts the call twice rather than not at all.
         """
         with self._lock:
-            promises = self._open.get(most)
+            promises = self._open.get(highest_cost)
             if not promises:
                 return
             self._settled.append(promises.pop())
@@ -406,17 +420,20 @@ class Budget:
             self._ledger.remove_promise(promise)
 
     def _serve(self) -> None:
-        """Answer those who wait, first come first, as far as it is known; needs the lock."""
+        """Admit or refuse waiting calls in their order, as far as it is known; needs the lock."""
+        # Three outcomes for the first waiting call: it fits and is admitted; it may fit once calls
+        # under way report less than was reserved, so all wait; or it can never fit, and then it and
+        # all later calls are refused.
         assert self.max_cost is not None
         while self._waiting:
             turn = self._waiting[0]
-            whole = self.spent + self._reserved + turn.most
-            fits = whole <= self.max_cost and not self._stopped
-            beside = self._n_under_way or self._promised
-            if beside and not self._stopped and not self._goes_first(turn):
+            total = self.spent + self._reserved + turn.highest_cost
+            fits = total <= self.max_cost and not self._stopped
+            has_others = self._n_under_way or self._promised
+            if has_others and not self._stopped and not self._goes_first(turn):
                 # A question is begun beside others only if all of them can be finished.
                 fits = (
-                    whole + sum(self._promised.values()) + turn.rest
+                    total + sum(self._promised.values()) + turn.further_cost
                     <= self.max_cost
                 )
                 if not fits:
@@ -425,13 +442,13 @@ class Budget:
                 return
             self._waiting.popleft()
             if fits:
-                self._reserved += turn.most
+                self._reserved += turn.highest_cost
                 self._n_under_way += 1
                 if turn.key:
-                    self._promised[turn.key] = turn.rest
+                    self._promised[turn.key] = turn.further_cost
             else:
                 self._stopped = True
-            turn.tell(fits)
+            turn.set_answer(fits)
 
     def _goes_first(self, turn: _Turn) -> bool:
         return turn.is_probe or turn.key in self._promised
@@ -440,31 +457,35 @@ class Budget:
 class _Turn:
     """A call that waits for its answer, in the event loop that makes it."""
 
-    def __init__(self, most: float, drawing: SampleSeries | None) -> None:
-        self.most = most
+    def __init__(
+        self, highest_cost: float, drawing: SampleSeries | None
+    ) -> None:
+        self.highest_cost = highest_cost
         self.key = "" if drawing is None else drawing.key
         self.is_probe = drawing == PROBE
-        self.rest = 0.0 if drawing is None else most * drawing.n_after
+        self.further_cost = (
+            0.0 if drawing is None else highest_cost * drawing.n_after
+        )
         self.admitted: bool | None = None
         self._loop = asyncio.get_running_loop()
-        self._told: asyncio.Future[None] = self._loop.create_future()
+        self._answered: asyncio.Future[None] = self._loop.create_future()
 
     async def answer(self) -> bool:
         if self.admitted is None:
-            await self._told
+            await self._answered
         return bool(self.admitted)
 
-    def tell(self, admitted: bool) -> None:
+    def set_answer(self, admitted: bool) -> None:
         self.admitted = admitted
         self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
-        if not self._told.done():
-            self._told.set_result(None)
+        if not self._answered.done():
+            self._answered.set_result(None)
 
 
 class Account:
-    """What the calls to one model are paid from.
+    """The budget of one model's calls, and the record of costs without an answer.
 
     Args:
         budget: What may be spent; no limit if None.
@@ -484,11 +505,11 @@ class Account:
         self._note = note
 
     def lose(self, cost: float | None) -> None:
-        """Pay for what there is no answer to keep of."""
+        """Pay for a call that leaves no answer, and record the cost."""
         self.budget.pay(cost)
         self.note(cost)
 
     def note(self, cost: float | None) -> None:
-        """Keep a cost that was paid and of which there will be no answer after all."""
+        """Record a cost that was paid for an answer that will not be stored."""
         if cost and self._note is not None:
             self._note(cost)

@@ -48,8 +48,8 @@ class OpenAI(Served):
         read_completion,
         read_usage,
     )
-    _told_room: int | None = None
-    _looked_for_room = False
+    _listed_room: int | None = None
+    _has_asked_for_room = False
 
     def _batch_service(self) -> BatchService:
         return OpenAIBatches(self._http, self._caller.call)
@@ -61,49 +61,47 @@ class OpenAI(Served):
         prompt: str,
         images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
-        """Exact perplexities, if the server returns ``prompt_logprobs`` (vLLM)."""
+        """Return exact surprisals, if the server returns ``prompt_logprobs`` (vLLM)."""
 
         async def ask(
             request: Request, dialect: Dialect
         ) -> list[PromptToken | None]:
             def pay(_: object, used: Usage) -> None:
-                self.account.lose(
-                    self._cost(used)
-                )  # a surprisal is kept without its cost
+                # A surprisal is stored without its cost.
+                self.account.lose(self._cost(used))
 
-            found, _ = await self._post(
+            tokens, _ = await self._post(
                 request, dialect, read_logprobs, pay, fields(request)
             )
-            return found
+            return tokens
 
         try:
             return await perplexities(self.model, ask, texts, prompt, images)
         except Refused as refusal:
-            if "prompt_logprobs" in str(
-                refusal
-            ):  # it knows no such field, whatever the text
-                raise tells_none(self.model) from refusal
+            # The server does not know the field, so no text would work.
+            if "prompt_logprobs" in str(refusal):
+                raise missing_logprobs_error(self.model) from refusal
             raise ItemError(
                 f"{self.name} refused the request: {refusal}"
             ) from refusal
 
     async def _room(self) -> int | None:
-        """Tokens that fit, if the server's list of models has it (vLLM, SGLang and others)."""
-        if self.context is None and not self._looked_for_room:
-            self._looked_for_room = True
+        """Return the tokens that fit, if the server's list of models has it (vLLM, SGLang...)."""
+        if self.context is None and not self._has_asked_for_room:
+            self._has_asked_for_room = True
             # Without such a list, only the message is poorer.
             with suppress(CallFailed, Refused, ConfigError):
-                self._told_room = told_room(
-                    await self._http.read("GET", "/models"), self.model
+                self._listed_room = read_room(
+                    await self._http.read_json("GET", "/models"), self.model
                 )
-        return self.context or self._told_room
+        return self.context or self._listed_room
 
 
 class OpenAIBatches(FileBatches):
     """The batch calls over HTTP."""
 
     def line(self, request_id: str, body: JsonObject) -> bytes:
-        """A request as a line of a batch."""
+        """Return a request as a line of a batch."""
         row = {
             "custom_id": request_id,
             "method": "POST",
@@ -112,48 +110,48 @@ class OpenAIBatches(FileBatches):
         return json.dumps({**row, "body": body}).encode("utf-8") + b"\n"
 
     async def upload(self, content: bytes) -> str:
-        """Upload requests; the id of the file."""
+        """Upload requests; return the id of the file."""
         files = {"file": ("requests.jsonl", content)}
-        told = await self.read(
+        response = await self.read_object(
             "id", "POST", "/files", files=files, data={"purpose": "batch"}
         )
-        return str(told["id"])
+        return str(response["id"])
 
     async def make(self, file: str, digest: str) -> str:
-        """Start a batch that carries a digest; its id."""
+        """Start a batch that carries a digest; return its id."""
         body = {
             "input_file_id": file,
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
             "metadata": {MARK: digest},
         }
-        told = await self.read("id", "POST", "/batches", json=body)
-        return str(told["id"])
+        response = await self.read_object("id", "POST", "/batches", json=body)
+        return str(response["id"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
-        """Ids and digests of batches, and where the next page begins, if there is one."""
-        page = await self.read(
+        """Return ids and digests of batches, and where the next page begins (empty at the end)."""
+        page = await self.read_object(
             "data", "GET", f"/batches?limit=100{after}", kind=list
         )
         rows = [row if isinstance(row, dict) else {} for row in page["data"]]
         marks = [row.get("metadata") for row in rows]
-        found = [
+        batches = [
             (row.get("id"), mark.get(MARK) if isinstance(mark, dict) else None)
             for row, mark in zip(rows, marks, strict=True)
         ]
-        more = page.get("has_more") and found
-        return found, f"&after={found[-1][0]}" if more else ""
+        has_more = page.get("has_more") and batches
+        return batches, f"&after={batches[-1][0]}" if has_more else ""
 
     async def look(self, batch: str) -> tuple[str, list[object]]:
-        """Status of a batch, and the ids of its result files."""
-        found = await self.read("status", "GET", f"/batches/{batch}")
-        return found["status"], [
-            found.get("output_file_id"),
-            found.get("error_file_id"),
+        """Return the status of a batch, and the ids of its result files."""
+        response = await self.read_object("status", "GET", f"/batches/{batch}")
+        return response["status"], [
+            response.get("output_file_id"),
+            response.get("error_file_id"),
         ]
 
     def place(self, file: str) -> str:
-        """Where a result file is read."""
+        """Return the path of a result file."""
         return f"/files/{file}/content"
 
 
@@ -173,28 +171,30 @@ async def perplexities(
     prompt: str,
     images: tuple[Image, ...],
 ) -> list[Surprisal]:
-    """Surprisal of each text as the continuation of the prompt.
+    """Return the surprisal of each text as the continuation of the prompt.
 
     Raises:
         ConfigError: The server does not return ``prompt_logprobs``.
     """
+    # The prompt is asked once alone: its length in tokens says where a text begins. Each text is
+    # then asked behind the prompt, as the beginning of the model's turn.
     question = Message("user", (*images, prompt))
     dialect = Dialect(model=model)
     before = await ask(Request((question,), Sampling(max_tokens=1)), dialect)
 
-    async def one(text: str) -> Surprisal:
+    async def measure(text: str) -> Surprisal:
         if not text:
             raise ItemError("an empty text has no perplexity")
         answer = Message("assistant", (text,))
-        told = await ask(
+        tokens = await ask(
             Request((question, answer), Sampling(max_tokens=1)), dialect
         )
         # The last token before the text is compared by its number, the others are the same prompt.
-        if [row and row[0] for row in told[: len(before)]] != [
+        if [row and row[0] for row in tokens[: len(before)]] != [
             row and row[0] for row in before
         ]:
-            raise merged_tokens(model, text)
-        rows = told[len(before) :]
+            raise merged_tokens_error(model, text)
+        rows = tokens[len(before) :]
         if not rows or None in rows:
             raise ItemError(
                 f"{model} returned no log-probabilities for the text's tokens"
@@ -202,11 +202,11 @@ async def perplexities(
         nll = -sum(row[1] for row in rows if row is not None)
         return Surprisal(nll, len(rows), len(text))
 
-    return list(await asyncio.gather(*(one(text) for text in texts)))
+    return list(await asyncio.gather(*(measure(text) for text in texts)))
 
 
 def fields(request: Request) -> JsonDict:
-    """What a body has beyond that of a chat."""
+    """Return the fields of a body beyond those of a chat."""
     continues = request.messages[-1].role == "assistant"
     return {
         "prompt_logprobs": 0,  # 0 others: only the token itself
@@ -215,8 +215,8 @@ def fields(request: Request) -> JsonDict:
     }
 
 
-def merged_tokens(name: str, text: str) -> ItemError:
-    """The failure of a text whose tokens cannot be separated from the prompt."""
+def merged_tokens_error(name: str, text: str) -> ItemError:
+    """Return the error of a text whose tokens cannot be separated from the prompt."""
     return ItemError(
         f"{name} makes one token of the end of the prompt and the beginning of the text"
         f" {text[:20]!r}, so the text has no tokens of its own; texts that begin with blanks or"
@@ -224,8 +224,8 @@ def merged_tokens(name: str, text: str) -> ItemError:
     )
 
 
-def tells_none(model: object) -> ConfigError:
-    """The error of a server that does not return the probabilities of a prompt's tokens."""
+def missing_logprobs_error(model: object) -> ConfigError:
+    """Return the error of a server that does not report probabilities of prompt tokens."""
     return ConfigError(
         f"the server of {model} does not return prompt_logprobs, which perplexity needs; use a vLLM"
         " server, or hf:NAME in this process"
@@ -233,7 +233,7 @@ def tells_none(model: object) -> ConfigError:
 
 
 def read_logprobs(data: object) -> list[PromptToken | None]:
-    """The tokens of a prompt in a response; None for the first, as nothing precedes.
+    """Return the tokens of a prompt in a response; None for the first, as nothing precedes.
 
     Raises:
         ConfigError: The server returns none.
@@ -243,14 +243,14 @@ def read_logprobs(data: object) -> list[PromptToken | None]:
         raise CallFailed("the server's answer is not a JSON object")
     rows = data.get("prompt_logprobs")
     if not isinstance(rows, list):
-        raise tells_none(data.get("model"))
+        raise missing_logprobs_error(data.get("model"))
     return [None if row is None else _token(row) for row in rows]
 
 
 def _token(row: object) -> PromptToken:
     try:
-        token, told = next(iter(row.items()))  # type: ignore[attr-defined]  # is caught
-        value = told["logprob"]
+        token, token_fields = next(iter(row.items()))  # type: ignore[attr-defined]  # is caught
+        value = token_fields["logprob"]
         if (
             isinstance(value, float | int)
             and not isinstance(value, bool)
@@ -273,8 +273,8 @@ _ROOM = (
 """What servers call the room of a model in their list of models."""
 
 
-def told_room(models: Any, model: str) -> int | None:
-    """Tokens that fit, from a server's list of models (vLLM, SGLang and others report it).
+def read_room(models: Any, model: str) -> int | None:
+    """Return the tokens that fit, from a server's list of models (vLLM, SGLang...), or None.
 
     Args:
         models: What the server answers when it is asked for its models.

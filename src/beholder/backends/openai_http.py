@@ -119,47 +119,53 @@ class Connection:
         self, path: str, body: JsonObject, *, most: int = MOST_BYTES
     ) -> Any:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
-        answer = await self.read("POST", path, most=most, json=body)
-        holds = (
+        answer = await self.read_json("POST", path, max_bytes=most, json=body)
+        # Some servers send an `error` of null or a warning beside an answer: the answer counts.
+        has_answer = (
             isinstance(answer, dict)
             and {"choices", "content", "candidates"} & answer.keys()
         )
-        if isinstance(answer, dict) and answer.get("error") and not holds:
+        if isinstance(answer, dict) and answer.get("error") and not has_answer:
             raise self._wrapped(answer["error"])
         return answer
 
-    async def read(self, method: str, path: str, **parts: Any) -> Any:
-        """The JSON answer to a request; errors as in ``request``."""
+    async def read_json(self, method: str, path: str, **parts: Any) -> Any:
+        """Return the JSON answer to a request; errors as in ``request``."""
         return self.parse(await self.request(method, path, **parts))
 
     def parse(self, body: bytes) -> Any:
-        """The value of a JSON text; a key that the server repeats in it is masked.
+        """Return the value of a JSON text; a key that the server repeats in it is masked.
 
         Raises:
-            CallFailed: It is no JSON, or nested too deep.
+            CallFailed: It is not JSON, or nested too deep.
         """
         try:
             value = json.loads(body)
-            told = [
+            secrets = [
                 secret
                 for secret in self._secrets()
                 if len(secret) >= _KEY_LENGTH
             ]
-            return _masked(value, told) if told else value
+            return _masked(value, secrets) if secrets else value
         except (ValueError, RecursionError) as error:
             raise CallFailed(
                 "the server's answer is broken (not JSON)", charged=True
             ) from error
 
     async def request(
-        self, method: str, path: str, *, most: int = MOST_BYTES, **parts: Any
+        self,
+        method: str,
+        path: str,
+        *,
+        max_bytes: int = MOST_BYTES,
+        **parts: Any,
     ) -> bytes:
-        """Send once.
+        """Send a request once, and return the body of the answer.
 
         Args:
             method: ``GET`` or ``POST``.
             path: What follows the base address.
-            most: Bytes of the answer that are read at most.
+            max_bytes: Bytes of the answer that are read at most.
             parts: Keyword arguments of httpx2, such as ``json`` or ``content``.
 
         Returns:
@@ -171,10 +177,12 @@ class Connection:
             ConfigError: No request can succeed: wrong address, key or model.
             RunError: The account has no quota left.
         """
+        # The first request decides whether the address is right: before any response, a failure to
+        # connect is an error of the configuration; afterwards it may pass.
         client = await self._clients.get()
         try:
             response = await client.send(
-                method, self.base_url + path, most, **parts
+                method, self.base_url + path, max_bytes, **parts
             )
         except (
             httpx2.TransportError,
@@ -191,9 +199,10 @@ class Connection:
             raise self._failure(
                 response.status, response.headers, response.body
             )
-        if len(response.body) > most:
+        if len(response.body) > max_bytes:
             raise CallFailed(
-                f"the server's answer has more than {most} bytes", charged=True
+                f"the server's answer has more than {max_bytes} bytes",
+                charged=True,
             )
         return response.body
 
@@ -231,21 +240,24 @@ class Connection:
         )
 
     def _redirected(self, response: HttpResponse) -> Exception:
-        """No redirect is followed: it would carry the texts to an address that you did not name."""
-        where = self._redacted(response.headers["location"].rpartition("@")[2])
+        """Return the error of a redirect: following it would send texts to an unnamed address."""
+        target = self._redacted(
+            response.headers["location"].rpartition("@")[2]
+        )
         try:
             httpx2.URL(response.headers["location"])
         except httpx2.InvalidURL:
             return CallFailed(
-                f"a redirect to {where}, which is no address", charged=True
+                f"a redirect to {target}, which is not an address",
+                charged=True,
             )
         if self._reached:
             return TransientError(  # not tried again at once: a redirect does not pass by itself
-                f"{self.name}: HTTP {response.status}: a redirect to {where}, "
+                f"{self.name}: HTTP {response.status}: a redirect to {target}, "
                 "to which no text is sent"
             )
         return ConfigError(
-            f"{self.name} sends everything on to {where} (HTTP {response.status}); no text"
+            f"{self.name} sends everything on to {target} (HTTP {response.status}); no text"
             " goes there unless you name that address yourself, as --base-url or base_url"
         )
 
@@ -257,6 +269,8 @@ class Connection:
         Decisions that end a run rest on the status and the error's codes alone: its message may
         repeat words of the texts that were sent.
         """
+        # From the certain to the general: quotas and keys end the run, a request that the server
+        # refuses ends one item, a server that is busy or broken is asked again.
         error = _parse_error(body)
         reason = self._redacted(error.reason)
         has_no_quota = error.codes & _NO_QUOTA or any(
@@ -302,15 +316,15 @@ class Connection:
             failure.charged = True  # the server does not say whether it is
         return failure
 
-    async def instead(self, model: str) -> str:
-        """What may be meant by a model that the server does not know, as the end of a message."""
+    async def suggest_models(self, model: str) -> str:
+        """Return a hint at the models that the server has, as the end of a message."""
         try:
-            listed = await self.read("GET", "/models")
+            response = await self.read_json("GET", "/models")
         except (BeholderError, CallFailed, Refused):
-            listed = None
-        found = listed.get("data") if isinstance(listed, dict) else None
-        known = [m.get("id") for m in found or () if isinstance(m, dict)]
-        names = [name for name in known if isinstance(name, str)]
+            response = None
+        models = response.get("data") if isinstance(response, dict) else None
+        ids = [m.get("id") for m in models or () if isinstance(m, dict)]
+        names = [name for name in ids if isinstance(name, str)]
         if names:
             close = get_close_matches(model, names, n=_SUGGESTED, cutoff=0.0)
             return f"; the server has {', '.join(map(self._redacted, close))}"
@@ -335,15 +349,15 @@ class Connection:
         return _masked(text, self._secrets())[:500]  # type: ignore[no-any-return]
 
     def _secrets(self) -> list[str]:
-        """What must not be repeated: the key, and what stands before the host in the address."""
+        """Return the texts that no message may repeat: the key, and the address's password."""
         password = self._user[1]
-        sent = (
+        basic_token = (
             base64.b64encode(":".join(self._user).encode()).decode()
             if password
             else ""
         )
-        known = (self._key(), password, sent)
-        return [secret for secret in known if secret]
+        secrets = (self._key(), password, basic_token)
+        return [secret for secret in secrets if secret]
 
     def _key(self) -> str:
         return self.key or os.environ.get(self.key_env or "", "")
@@ -399,7 +413,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def is_official(base_url: str, home: str = HOSTED) -> bool:
-    """Whether an address is the vendor's own."""
+    """Return whether an address is the vendor's own."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
     official = urlsplit(home).hostname or ""
@@ -409,10 +423,10 @@ def is_official(base_url: str, home: str = HOSTED) -> bool:
 
 
 def public_address(base_url: str) -> str:
-    """The address without any user name or password in it.
+    """Return the address without user name and password.
 
     Raises:
-        ConfigError: It is none.
+        ConfigError: It is not an http or https address.
     """
     try:
         parts = urlsplit(base_url.rstrip("/"))
@@ -433,7 +447,7 @@ def public_address(base_url: str) -> str:
 
 
 def _masked(value: Any, secrets: Sequence[str]) -> Any:
-    """A JSON value without secrets."""
+    """Return a JSON value in which secrets are replaced."""
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, "[key]")
@@ -483,6 +497,7 @@ def _parse_error(body: bytes) -> _ServerError:
         if value.get(name)
     ]
     reason = f"{message} ({', '.join(codes)})" if codes else str(message)
+    # Google puts reasons, quotas and the delay into a list of details of several types.
     details = value.get("details")
     details = details if isinstance(details, list) else []
     quotas: list[str] = []

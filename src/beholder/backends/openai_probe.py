@@ -1,4 +1,4 @@
-"""What a server understands: found out once by a few questions."""
+"""Probes of a server: a few questions that determine once what it understands."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _LESS = ((True, 5), (True, 0), (False, 20), (False, 0))
 
 
 async def probe_model(first: Dialect, ask: Ask) -> Dialect:
-    """Name of the served model, parameters it takes, and how to get grades from it.
+    """Return the dialect with the served model's name and the parameters that it accepts.
 
     Args:
         first: What is taken for granted, and what is tried.
@@ -73,16 +73,20 @@ async def probe_model(first: Dialect, ask: Ask) -> Dialect:
         ConfigError: The server takes no plain question in any form we know.
         TransientError: It breaks down at every form.
     """
-    dialect, found = await _plain_question(first, ask)
-    sample = found.samples[0]
-    cut = not sample.text.strip() and sample.finish == "length"
-    thinks = found.thought or "think>" in sample.text or cut
-    told = 0 if thinks or sample.first is None else dialect.top_logprobs
+    dialect, completion = await _plain_question(first, ask)
+    # A model that thinks first shows it by thoughts, by their tag in the text, or by running out of
+    # tokens before its answer. Its first token is one of a thought, so it gives no grades.
+    sample = completion.samples[0]
+    is_cut = not sample.text.strip() and sample.finish == "length"
+    thinks = completion.thought or "think>" in sample.text or is_cut
+    top_logprobs = (
+        0 if thinks or sample.first is None else dialect.top_logprobs
+    )
     room = THINKING_TOKENS if thinks else 0
     return replace(
         dialect,
-        model=found.model or first.model,
-        top_logprobs=told,
+        model=completion.model or first.model,
+        top_logprobs=top_logprobs,
         thinking=room,
     )
 
@@ -90,7 +94,7 @@ async def probe_model(first: Dialect, ask: Ask) -> Dialect:
 async def _plain_question(
     dialect: Dialect, ask: Ask
 ) -> tuple[Dialect, Completion]:
-    """The answer to a plain question, in the fullest form that the server takes."""
+    """Return the answer to a plain question, in the fullest form that the server accepts."""
     messages = (
         Message("system", ("You answer briefly.",)),
         Message("user", ("Reply with the single word: ready",)),
@@ -99,35 +103,35 @@ async def _plain_question(
     request = Request(
         messages, Sampling(temperature=0.01, max_tokens=16, top_logprobs=20)
     )
-    less = list(_LESS) if dialect.top_logprobs else []
+    # Some parameters are refused by name; the others are left out step by step until it answers.
+    reductions = list(_LESS) if dialect.top_logprobs else []
     while True:
         try:
             return dialect, await ask(request, dialect)
         except Forbidden:
             if not dialect.top_logprobs:
                 raise
-            dialect = replace(
-                dialect, top_logprobs=0
-            )  # some models keep them to themselves
+            # Some models keep them to themselves.
+            dialect = replace(dialect, top_logprobs=0)
         except Refused as refusal:
-            named = _without(dialect, str(refusal).lower())
-            if named is None and not less:
-                said = f"to a plain question to {dialect.model}: {refusal}"
+            simpler = _without(dialect, str(refusal).lower())
+            if simpler is None and not reductions:
+                context = f"to a plain question to {dialect.model}: {refusal}"
                 if refusal.broke:
                     raise TransientError(
-                        f"the server breaks down {said}"
+                        f"the server breaks down {context}"
                     ) from refusal
-                raise ConfigError(f"the server says no {said}") from refusal
-            if named is None:
-                system, top = less.pop(0)
-                named = replace(
+                raise ConfigError(f"the server says no {context}") from refusal
+            if simpler is None:
+                system, top = reductions.pop(0)
+                simpler = replace(
                     dialect, system=dialect.system and system, top_logprobs=top
                 )
-            dialect = named
+            dialect = simpler
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect | None:
-    """The dialect without what the server complains of; None where its words name nothing."""
+    """Return the dialect without what a complaint names; None if it names nothing known."""
     if (
         "max_completion_tokens" in complaint
         and dialect.token_field == "max_tokens"  # noqa: S105
@@ -146,7 +150,9 @@ def _without(dialect: Dialect, complaint: str) -> Dialect | None:
 
 
 async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
-    """Whether several answers come at once, and whether drawn ones are copies of one.
+    """Return the dialect with ``many`` and ``copies`` filled in.
+
+    ``many``: several answers come at once; ``copies``: drawn answers are identical.
 
     Without log-probabilities, grades are means of drawn answers; copies are no more than
     the one answer, and paid once.
@@ -159,26 +165,27 @@ async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
         (question,), Sampling(temperature=1.0, max_tokens=16, n=3)
     )
     try:
-        drawn = [
+        texts = [
             sample.text for sample in (await ask(request, dialect)).samples
         ]
     except Refused:
-        drawn = []
-    many = len(drawn) >= 3
-    for i in range(len(drawn), 3):
-        one = replace(
+        texts = []
+    # Replicates far apart, so that no seed of these questions is that of a later one.
+    many = len(texts) >= 3
+    for i in range(len(texts), 3):
+        single_request = replace(
             request,
             sampling=replace(request.sampling, n=1),
             replicate=1000 * i,
         )
-        drawn.append((await ask(one, dialect)).samples[0].text)
-    return replace(dialect, many=many, copies=len(set(drawn)) == 1)
+        texts.append((await ask(single_request, dialect)).samples[0].text)
+    return replace(dialect, many=many, copies=len(set(texts)) == 1)
 
 
 async def probe_structure(
     dialect: Dialect, ask: Ask, ways: tuple[tuple[Structure, bool], ...] = WAYS
 ) -> Dialect:
-    """The dialect with the way in which the model can be held to a JSON schema.
+    """Return the dialect with the way in which answers can be held to a JSON schema.
 
     Args:
         dialect: What is known so far.
@@ -190,52 +197,56 @@ async def probe_structure(
     """
     question = Message("user", ("Give the JSON object.",))
     request = Request((question,), Sampling(max_tokens=64), schema=_SCHEMA)
+    # The strictest way comes first. A server may accept a field and ignore it, so the answer must
+    # follow the schema; if nothing works, the prompt alone says the form.
     broke = refused = False
     for structure, bounds in ways:
         if not bounds and not refused and (structure, True) in ways:
             continue  # the bounds were no trouble
         refused = False
-        tried = replace(dialect, structure=structure, bounds=bounds)
+        candidate = replace(dialect, structure=structure, bounds=bounds)
         try:
-            found = await ask(request, tried)
+            completion = await ask(request, candidate)
         except Refused as refusal:
             refused, broke = True, broke or refusal.broke
             continue
         if structure == "schema" and await _bounds_blanks(
-            dialect, found, request, ask
+            dialect, completion, request, ask
         ):
-            return replace(tried, structure="tag")
-        if _keeps_to_schema(found):
-            return tried
+            return replace(candidate, structure="tag")
+        if _keeps_to_schema(completion):
+            return candidate
     if broke:
         await _must_work(dialect, ask)
     return replace(dialect, structure="text")
 
 
-def _keeps_to_schema(found: Completion) -> bool:
+def _keeps_to_schema(completion: Completion) -> bool:
     try:
-        answer = json.loads(found.samples[0].text)
+        answer = json.loads(completion.samples[0].text)
     except (ValueError, RecursionError):
         return False
-    given = answer.get(_FIELD) if isinstance(answer, dict) else None
-    return isinstance(given, list) and set(map(str, given)) == {str(_NUMBER)}
+    numbers = answer.get(_FIELD) if isinstance(answer, dict) else None
+    return isinstance(numbers, list) and set(map(str, numbers)) == {
+        str(_NUMBER)
+    }
 
 
 async def _bounds_blanks(
-    dialect: Dialect, found: Completion, request: Request, ask: Ask
+    dialect: Dialect, completion: Completion, request: Request, ask: Ask
 ) -> bool:
-    """Whether the server takes a schema with bounded white space.
+    """Return whether the server accepts a schema with bounded white space.
 
     Small models lose themselves in blanks. vLLM's schemas let in any number, if the server was not
     started otherwise, so that some of them end no answer; its structural tags let in one.
 
     Args:
         dialect: What is known so far.
-        found: What the server answered to the schema as it is.
+        completion: What the server answered to the schema as it is.
         request: That question.
         ask: Asks it.
     """
-    if not (found.fingerprint or "").startswith("vllm"):
+    if not (completion.fingerprint or "").startswith("vllm"):
         return False
     try:
         return _keeps_to_schema(
@@ -246,7 +257,7 @@ async def _bounds_blanks(
 
 
 async def probe_images(dialect: Dialect, ask: Ask) -> bool:
-    """Whether pictures reach the model (``beholder doctor`` asks whether it sees them).
+    """Return whether pictures reach the model (``beholder doctor`` tests whether it sees them).
 
     Some servers take a picture and drop it: two pictures then get one answer, and the prompt is
     no longer than without.
@@ -270,6 +281,7 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
     if red.samples[0].text != blue.samples[0].text:
         return True
     blind = await ask(Request((Message("user", (words,)),), sampling), dialect)
+    # Equal answers prove nothing: the pictures count if they make the prompt longer.
     tokens = (red.prompt_tokens, blind.prompt_tokens)
     return None not in tokens and tokens[0] != tokens[1]
 

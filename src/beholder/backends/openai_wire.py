@@ -1,4 +1,4 @@
-"""How a kind of server is asked; OpenAI's: requests into JSON bodies, JSON bodies into answers."""
+"""The form of a kind of server, and OpenAI's: requests to JSON bodies, JSON bodies to answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WireMessage: TypeAlias = JsonDict
 
 @dataclass(frozen=True, slots=True)
 class Dialect(Capabilities):
-    """What a server understands, beyond what every backend reports.
+    """The parameters and forms that a server understands.
 
     Attributes:
         token_field: The name of the limit on answer tokens.
@@ -55,14 +55,15 @@ class Dialect(Capabilities):
     bounds: bool = True
 
     def shortcomings(self) -> list[tuple[str, str]]:
-        """What the server does not do, by name, and what is done instead."""
+        """Return (feature, replacement) for each feature that the server lacks."""
+        # Each row: whether it is lacking, its name for users, and the replacement.
         ways = {
             "object": "response_format json_object holds answers to a schema",
             "guided": "guided_json holds answers to a schema",
             "tool": "a forced tool call holds answers to a schema",
             "text": "the prompt alone says the form of the answer; more answers need a repair",
         }
-        told = [
+        shortcomings = [
             (
                 not self.system,
                 "system message",
@@ -96,11 +97,13 @@ class Dialect(Capabilities):
                 f"it thinks first: {self.thinking:,} tokens of room, grades by drawn answers",
             ),
         ]
-        return [(name, instead) for lacks, name, instead in told if lacks]
+        return [
+            (name, instead) for lacks, name, instead in shortcomings if lacks
+        ]
 
     @classmethod
     def from_json(cls, text: str) -> Dialect | None:
-        """What was kept as the JSON of all fields; None if it is anything else."""
+        """Return the dialect of its stored JSON; None if the text is not valid."""
         try:
             dialect = msgspec.json.decode(text, type=cls)
         except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -109,13 +112,14 @@ class Dialect(Capabilities):
 
 
 def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
-    """The JSON body of a chat completion.
+    """Return the JSON body of a chat completion.
 
     Args:
         model: The model to ask for.
         request: What to ask.
         dialect: What the server understands.
     """
+    # Only fields that the server is known to accept are sent: many refuse a body with others.
     sampling = request.sampling
     messages: Sequence[Message] = request.messages
     if not dialect.system:
@@ -127,9 +131,8 @@ def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     }
     if dialect.temperature:
         body["temperature"] = sampling.temperature
-    if (
-        dialect.seed and sampling.temperature
-    ):  # the likeliest token is drawn with no seed
+    # The likeliest token is drawn with no seed.
+    if dialect.seed and sampling.temperature:
         body["seed"] = sampling.seed + request.replicate
     if sampling.n > 1:
         body["n"] = sampling.n
@@ -143,52 +146,61 @@ def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
 
 
 def _add_schema(body: JsonDict, schema: JsonObject, dialect: Dialect) -> None:
-    """Hold the answer to a schema; the prompt says its shape in words, too, whatever the server."""
-    told = dict(schema) if dialect.bounds else without_bounds(schema)
+    """Add the schema of the answer to a body; the prompt describes its shape in words, too."""
+    # One field per way; `Dialect.structure` says which the server follows (openai_probe).
+    sent_schema = dict(schema) if dialect.bounds else without_bounds(schema)
     if dialect.structure == "schema":
-        wanted = {"name": TOOL, "strict": True, "schema": told}
+        schema_format = {"name": TOOL, "strict": True, "schema": sent_schema}
         body["response_format"] = {
             "type": "json_schema",
-            "json_schema": wanted,
+            "json_schema": schema_format,
         }
     elif dialect.structure == "tag":
-        wanted = {
+        schema_format = {
             "type": "json_schema",
-            "json_schema": told,
+            "json_schema": sent_schema,
             "max_whitespace_cnt": 1,
         }
-        body["response_format"] = {"type": "structural_tag", "format": wanted}
+        body["response_format"] = {
+            "type": "structural_tag",
+            "format": schema_format,
+        }
     elif dialect.structure == "object":
-        body["response_format"] = {"type": "json_object", "schema": told}
+        body["response_format"] = {
+            "type": "json_object",
+            "schema": sent_schema,
+        }
     elif dialect.structure == "guided":
-        body["guided_json"] = told
+        body["guided_json"] = sent_schema
     elif dialect.structure == "tool":
         function = {
             "name": TOOL,
             "description": "Give the answer.",
-            "parameters": told,
+            "parameters": sent_schema,
         }
         body["tools"] = [{"type": "function", "function": function}]
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
 
 
 def without_bounds(schema: JsonObject) -> JsonDict:
-    """The schema with lists and texts of any length."""
-    kept = {
+    """Return the schema with lists and texts of any length."""
+    unbounded = {
         k: v
         for k, v in schema.items()
         if k not in ("minItems", "maxItems", "maxLength")
     }
-    if "properties" in kept:
-        fields = kept["properties"].items()
-        kept["properties"] = {
+    if "properties" in unbounded:
+        fields = unbounded["properties"].items()
+        unbounded["properties"] = {
             name: without_bounds(field) for name, field in fields
         }
-    if "items" in kept:
-        kept["items"] = without_bounds(kept["items"])
-    if "anyOf" in kept:
-        kept["anyOf"] = [without_bounds(schema) for schema in kept["anyOf"]]
-    return kept
+    if "items" in unbounded:
+        unbounded["items"] = without_bounds(unbounded["items"])
+    if "anyOf" in unbounded:
+        unbounded["anyOf"] = [
+            without_bounds(schema) for schema in unbounded["anyOf"]
+        ]
+    return unbounded
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message]:
@@ -224,7 +236,7 @@ def to_message(message: Message) -> WireMessage:
 
 
 def data_url(image: Image) -> str:
-    """A picture as a data URL."""
+    """Return a picture as a data URL."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 
@@ -248,25 +260,29 @@ class Completion:
 
 
 def read_completion(data: object) -> Completion:
-    """The answers in a response body; all that is kept of them is checked.
+    """Return the checked answers of a response body.
 
     Raises:
-        CallFailed: The body is not a chat completion, or holds no answer.
+        CallFailed: The body is not a chat completion, or contains no answer.
     """
     if not isinstance(data, dict):
         raise CallFailed("the server's answer is not a JSON object")
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise CallFailed("the server's answer holds no choices")
+        raise CallFailed("the server's answer contains no choices")
     try:
         samples = tuple(_read_choice(choice) for choice in choices)
         model = data.get("model") or None
-        # ``Answer`` refuses a name of the model that is no text.
+        # ``Answer`` refuses a model name that is not a text.
         name = Answer((), model or "").model or None
-        used = read_usage(data)
-        thought = any(map(_thought, choices)) or _counts_thoughts(data)
-        n_prompt = None if used is None else used.prompt
-        return Completion(samples, name, _told(data), thought, n_prompt)
+        usage = read_usage(data)
+        has_thoughts = any(map(_has_thoughts, choices)) or _counts_thoughts(
+            data
+        )
+        n_prompt = None if usage is None else usage.prompt
+        return Completion(
+            samples, name, _read_fingerprint(data), has_thoughts, n_prompt
+        )
     except (
         KeyError,
         TypeError,
@@ -279,17 +295,22 @@ def read_completion(data: object) -> Completion:
         ) from error
 
 
-def _told(data: JsonObject) -> str | None:
-    """The fingerprint; one that cannot be read is as good as none."""
-    told = data.get("system_fingerprint")
+def _read_fingerprint(data: JsonObject) -> str | None:
+    """Return the fingerprint; None if it is missing or not valid."""
+    fingerprint = data.get("system_fingerprint")
     try:
-        return None if told is None else Answer((), "", told).fingerprint
+        return (
+            None
+            if fingerprint is None
+            else Answer((), "", fingerprint).fingerprint
+        )
     except ValueError:
         return None
 
 
 def _read_choice(choice: JsonObject) -> Sample:
     message = choice["message"]
+    # With a forced tool call, the answer is the arguments of the call.
     calls = message.get("tool_calls") or []
     text = (
         calls[0]["function"]["arguments"]
@@ -300,6 +321,7 @@ def _read_choice(choice: JsonObject) -> Sample:
     if not text and isinstance(refusal, str) and refusal:
         return Sample(refusal, REFUSAL)
     finish = choice.get("finish_reason")
+    # A tool call that was forced is a complete answer, whatever the server calls its end.
     if finish in (None, "", "tool_calls", "function_call"):
         finish = "stop"
     return Sample(
@@ -310,7 +332,7 @@ def _read_choice(choice: JsonObject) -> Sample:
 
 
 def _text(content: Any) -> Any:
-    """The text of a message; some models give a list of parts, thoughts among them."""
+    """Return the text of a message; some models give a list of parts, thoughts among them."""
     if not isinstance(content, list):
         return content
     return "".join(
@@ -320,17 +342,17 @@ def _text(content: Any) -> Any:
     )
 
 
-def _thought(choice: JsonObject) -> bool:
-    """Whether the message has thoughts beside the answer, under any known name."""
+def _has_thoughts(choice: JsonObject) -> bool:
+    """Return whether the message has thoughts beside the answer, under any known name."""
     message = choice["message"]
     parts = message.get("content")
     kinds = [part["type"] for part in parts] if isinstance(parts, list) else []
-    beside = message.get("reasoning") or message.get("reasoning_content")
-    return bool(beside) or "thinking" in kinds
+    reasoning = message.get("reasoning") or message.get("reasoning_content")
+    return bool(reasoning) or "thinking" in kinds
 
 
 def _counts_thoughts(data: Any) -> bool:
-    """Whether tokens of thoughts are counted, if the thoughts themselves are withheld."""
+    """Return whether tokens of thoughts are counted; the thoughts may be withheld."""
     usage = data.get("usage")
     details = (
         usage.get("completion_tokens_details")
@@ -358,14 +380,14 @@ def _read_first(
 
 
 def read_usage(data: object) -> Usage | None:
-    """The tokens of a response, or None if they are missing or make no sense."""
+    """Return the tokens of a response, or None if they are missing or not valid."""
     usage = data.get("usage") if isinstance(data, dict) else None
     if not isinstance(usage, dict) or not usage.get("prompt_tokens"):
         return None
     details = usage.get("prompt_tokens_details")
     parts = details if isinstance(details, dict) else {}
     try:
-        told = Usage(
+        tokens = Usage(
             prompt=usage["prompt_tokens"],
             cached=parts.get("cached_tokens") or 0,
             completion=usage.get("completion_tokens"),  # type: ignore[arg-type]  # is checked
@@ -374,12 +396,13 @@ def read_usage(data: object) -> Usage | None:
         total = usage.get("total_tokens")
         if _counts_thoughts(data) and type(total) is int:
             # Some gateways leave the thoughts, which are charged, out of the answer's tokens.
-            told = replace(
-                told, completion=max(told.completion, total - told.prompt)
+            tokens = replace(
+                tokens,
+                completion=max(tokens.completion, total - tokens.prompt),
             )
     except ValueError:
         return None
-    return told if told.cached <= told.prompt else None
+    return tokens if tokens.cached <= tokens.prompt else None
 
 
 WAYS: tuple[tuple[Structure, bool], ...] = (
@@ -394,14 +417,14 @@ WAYS: tuple[tuple[Structure, bool], ...] = (
 
 @dataclass(frozen=True)
 class Wire:
-    """How a kind of server is asked.
+    """The form in which a kind of server is asked.
 
     Attributes:
         home: The vendor's own address, and the variable of its key.
         path: Where questions go, with the name of the model in place of ``{}``.
         first: What is taken for granted before the server was asked anything.
         write: Makes the body of a question to a model.
-        read: The answers in a response; raises ``CallFailed`` if there are none.
+        parse: Returns the answers in a response; raises ``CallFailed`` if there are none.
         usage: The tokens of a response, or None if they are missing or make no sense.
         ways: In which it may hold answers to a schema, each with or without bounds of lengths.
         connection: How it is reached.
@@ -411,7 +434,7 @@ class Wire:
     path: str
     first: Dialect
     write: Callable[[str, Request, Dialect], JsonDict]
-    read: Callable[[object], Completion]
+    parse: Callable[[object], Completion]
     usage: Callable[[object], Usage | None]
     ways: tuple[tuple[Structure, bool], ...] = WAYS
     connection: type[Connection] = Connection

@@ -56,7 +56,7 @@ class Scripted(DescribedBackend):
         self.requests: list[Request] = []
 
     async def chat(self, request: Request) -> Answer:
-        """The scripted answer."""
+        """Return the scripted answer."""
         self.requests.append(request)
         answer = self._answer(request)
         if isinstance(answer, Answer):
@@ -76,21 +76,21 @@ def _rules(path: Path) -> Callable[[Request], str]:
             raise ConfigError(
                 f'{path}:{number}: expected {{"contains": "...", "answer": ...}}'
             )
-        said = row["answer"]
+        rule_answer = row["answer"]
         text = (
-            said
-            if isinstance(said, str)
-            else json.dumps(said, ensure_ascii=False)
+            rule_answer
+            if isinstance(rule_answer, str)
+            else json.dumps(rule_answer, ensure_ascii=False)
         )
         rules.append((row["contains"], text))
 
     def answer(request: Request) -> str:
-        whole = "\n".join(message.text for message in request.messages)
+        request_text = "\n".join(message.text for message in request.messages)
         for contains, text in rules:
-            if contains in whole:
+            if contains in request_text:
                 return text
         raise ItemError(
-            f"no rule of {path} fits the request that ends {whole[-200:]!r}"
+            f"no rule of {path} fits the request that ends {request_text[-200:]!r}"
         )
 
     return answer
@@ -115,19 +115,24 @@ class Replay(DescribedBackend):
                     f"{path}:{number}: not an exported answer ({error!r})"
                 ) from error
         if not self._answers:
-            raise ConfigError(f"{path} holds no answers")
+            raise ConfigError(f"{path} contains no answers")
+        # Answers of two models under one name would be one judge with two minds.
         models = {answer.model for answer in self._answers.values()}
         if len(models) > 1:
             raise ConfigError(
                 f"{path} mixes models ({', '.join(sorted(models))}); replay one"
             )
         self.variant = _digest(Path(path))
-        told = [len(a.samples[0].first or ()) for a in self._answers.values()]
+        logprob_counts = [
+            len(a.samples[0].first or ()) for a in self._answers.values()
+        ]
         # What the recorded model could do, as far as its answers show.
-        self.able = Capabilities(models.pop(), max(told), "schema", True)
+        self.able = Capabilities(
+            models.pop(), max(logprob_counts), "schema", True
+        )
 
     async def chat(self, request: Request) -> Answer:
-        """The recorded answer.
+        """Return the recorded answer.
 
         Raises:
             ItemError: The recording has no answer to this request.
@@ -142,7 +147,7 @@ class Replay(DescribedBackend):
 
 
 def _digest(path: Path) -> str:
-    """A file's content decides every answer, so it is part of what names the backend."""
+    """Return a digest of a file, which decides every answer and so is part of their key."""
     return options_digest(
         {"file": hashlib.sha256(path.read_bytes()).hexdigest()}
     )

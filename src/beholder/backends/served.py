@@ -1,4 +1,4 @@
-"""A model behind an address: what its server can do, what is asked, and what is paid for it.
+"""A model behind an address: its server's capabilities, the requests, and their costs.
 
 ``openai``, ``anthropic`` and ``gemini`` say how their servers write questions and answers.
 """
@@ -94,7 +94,7 @@ class Served(Backend):
         limits: Fields of ``Limits``: concurrency, timeout, rates...
 
     Raises:
-        ConfigError: An option is none, or ``key_env`` no name of a variable.
+        ConfigError: An option is not valid, or ``key_env`` is not the name of a variable.
     """
 
     pays_each_call: ClassVar[bool] = True
@@ -103,7 +103,7 @@ class Served(Backend):
 
     @abstractmethod
     def _batch_service(self) -> BatchService:
-        """The calls that send and find batches."""
+        """Return the calls that send and find batches."""
 
     def __init__(
         self,
@@ -120,6 +120,7 @@ class Served(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
+        # Options are checked before anything is sent, and no message repeats what may be a key.
         if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
@@ -151,7 +152,7 @@ class Served(Backend):
         self._facts = facts or FactsInMemory()
         self._prices = load_prices(None if prices is None else Path(prices))
         self._dialect: Dialect | None = None
-        self._told_of_picture = 0
+        self._picture_tokens = 0
         self._probing = PerLoop(_make_lock)
         self.batch = batch
         if batch:
@@ -170,20 +171,22 @@ class Served(Backend):
     async def capabilities(
         self, *, schema: bool = False, images: bool = False
     ) -> Dialect:
-        """What the server can do; asked once, then remembered."""
-        return await self._known(schema, images)
+        """Return what the server can do; asked once, then remembered."""
+        return await self._find_capabilities(schema, images)
 
     async def draws_copies(self) -> bool:
-        """See ``Backend.draws_copies``; asked once, then remembered."""
+        """Return whether drawn answers are identical; asked once, then remembered."""
         await self.capabilities()
-        return bool((await self._known(copies=True)).copies)
+        return bool((await self._find_capabilities(copies=True)).copies)
 
-    async def _known(
+    async def _find_capabilities(
         self, schema: bool = False, images: bool = False, copies: bool = False
     ) -> Dialect:
-        known = self._dialect
-        if known is not None and _complete(known, schema, images, copies):
-            return known
+        dialect = self._dialect
+        if dialect is not None and _is_complete(
+            dialect, schema, images, copies
+        ):
+            return dialect
         async with await self._probing.get():
             return await once(
                 self._facts,
@@ -193,81 +196,88 @@ class Served(Backend):
             )
 
     async def _find_out_model(self) -> Dialect:
-        """Which model is served. If it has no known price, a limit of costs ends the run here."""
+        """Return the dialect of the served model.
+
+        Raises:
+            ConfigError: There is a limit on cost, and the model has no known price.
+        """
         first = replace(self.WIRE.first, model=self.model)
         try:
-            found = await probe_model(first, self._ask_now)
+            dialect = await probe_model(first, self._ask_now)
         except NotThere as error:
             raise NotThere(
-                f"{error}{await self._http.instead(self.model)}"
+                f"{error}{await self._http.suggest_models(self.model)}"
             ) from error
-        priced = price_of(found.model, self._prices) or self.price()
+        price = price_of(dialect.model, self._prices) or self.price()
         async with self.account.budget.reserve(
-            0.0 if priced else None, self.name
+            0.0 if price else None, self.name
         ):
-            return found
+            return dialect
 
     async def _find_out(
         self, schema: bool, images: bool, copies: bool
     ) -> Dialect:
-        known = self._dialect or await self._find_out_model()
-        if schema and known.structure is None:
-            known = await probe_structure(known, self._ask_now, self.WIRE.ways)
-        if images and known.images is None:
-            known = replace(
-                known, images=await probe_images(known, self._ask_now)
+        dialect = self._dialect or await self._find_out_model()
+        if schema and dialect.structure is None:
+            dialect = await probe_structure(
+                dialect, self._ask_now, self.WIRE.ways
             )
-        if copies and known.copies is None:
-            known = await probe_drawing(known, self._ask_now)
-        return self._remember(known)
+        if images and dialect.images is None:
+            dialect = replace(
+                dialect, images=await probe_images(dialect, self._ask_now)
+            )
+        if copies and dialect.copies is None:
+            dialect = await probe_drawing(dialect, self._ask_now)
+        return self._remember(dialect)
 
     async def chat(self, request: Request) -> Answer:
-        """Ask once; see ``Backend.chat``."""
+        """Return the server's answer, paid for from the account."""
         dialect = await self.capabilities(
             schema=request.schema is not None, images=bool(request.images)
         )
         self._check(request, dialect)
+        # A server that draws one answer a call is asked for the first here; the caller asks for the
+        # rest. A batch that was sent before this was known still has all of them.
         start = time.monotonic()
-        whole = dialect.many or await self._is_noted(request, dialect)
-        asked = request if whole else _one_of(request)
-        found, usage = await self._ask(asked, dialect)
-        n = asked.sampling.n
-        if (
-            len(found.samples) < n
-        ):  # some servers give one answer whatever is asked for
+        draws_all = dialect.many or await self._is_in_batch(request, dialect)
+        question = request if draws_all else _first_sample_request(request)
+        completion, usage = await self._ask(question, dialect)
+        n = question.sampling.n
+        # Some servers give one answer, however many are asked for.
+        if len(completion.samples) < n:
             self._remember(replace(self._dialect or dialect, many=False))
-        served = found.model or dialect.model
+        # An alias that moved to another model would mix two judges in one run.
+        served = completion.model or dialect.model
         if served != dialect.model:
             self.account.note(self._cost(usage, self._factor))
-            self._facts.doubt_fact(
-                self._fact_name
-            )  # a new run finds out who answers now
+            # A new run must determine the model again.
+            self._facts.doubt_fact(self._fact_name)
             raise ModelChangedError(
                 f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
                 " began; begin a new run, or name a fixed snapshot of the model"
             )
         return Answer(
-            samples=found.samples[:n],
+            samples=completion.samples[:n],
             model=served,
-            fingerprint=found.fingerprint,
+            fingerprint=completion.fingerprint,
             usage=usage,
             seconds=time.monotonic() - start,
             price_factor=self._factor,
         )
 
     def price(self) -> Price | None:
-        """List price of the served model; models on your own server are in no table."""
+        """Return the list price of the served model; None for models on your own server."""
         served = self._dialect.model if self._dialect else self.model
         return price_of(served, self._prices) or price_of(
             self.model, self._prices
         )
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """See ``Backend.is_under_way``; a batch continues at the server and is found again."""
+        """Return whether a request was sent; a batch continues at the server and is found again."""
         return self._caller.is_under_way(task)
 
-    async def _is_noted(self, request: Request, dialect: Dialect) -> bool:
-        """Whether a request was sent in a batch, before it was known what the server draws."""
+    async def _is_in_batch(self, request: Request, dialect: Dialect) -> bool:
+        """Return whether a request was sent in a batch before the server's drawing was known."""
         if not self.batch:
             return False
         queue = await self._batches.get()
@@ -276,36 +286,42 @@ class Served(Backend):
     async def _ask(
         self, request: Request, dialect: Dialect
     ) -> tuple[Completion, Usage]:
-        """The answers to a request, which are paid for, and what they took."""
+        """Return the answers to a request, which are paid for, and their tokens."""
 
         def pay(_: object, used: Usage) -> None:
             self.account.budget.pay(self._cost(used, self._factor))
 
         try:
+            # A batch's cost is reserved until its answer arrives. The reserve is not in the
+            # ledger, as the next start finds the answer at the server.
             if not self.batch:
                 return await self._post(
-                    request, dialect, self.WIRE.read, pay, {}
+                    request, dialect, self.WIRE.parse, pay, {}
                 )
-            most = self._most(request, dialect)
-            cost = self._cost(most, self._factor)
+            max_usage = self._max_usage(request, dialect)
+            cost = self._cost(max_usage, self._factor)
             async with self.account.budget.reserve(
                 cost, self.name, request.drawing, is_recovered=True
             ):
                 body = self._body(request, dialect)
                 queue = await self._batches.get()
                 try:
-                    found, told = await queue.ask(body, request.replicate)
+                    completion, usage = await queue.ask(
+                        body, request.replicate
+                    )
                 except CallFailed as failure:
                     if failure.charged:
                         self.account.lose(
-                            self._cost(failure.usage or most, self._factor)
+                            self._cost(
+                                failure.usage or max_usage, self._factor
+                            )
                         )
                     raise TransientError(
                         f"{self.name}: {failure}"
                     ) from failure
-                self._note_pictures(request, told)
-                pay(found, told or most)
-            return found, told or most
+                self._note_pictures(request, usage)
+                pay(completion, usage or max_usage)
+            return completion, usage or max_usage
         except Refused as refusal:
             if SAYS_TOO_LONG.search(str(refusal)):
                 tokens = f"about {_tokens(request)}"
@@ -318,92 +334,106 @@ class Served(Backend):
             ) from refusal
 
     async def _ask_now(self, request: Request, dialect: Dialect) -> Completion:
-        """An answer that says what the server can do, and is not kept."""
+        """Return the answer to a probe; it is paid for and not stored."""
 
-        def pay(found: Completion, used: Usage) -> None:
+        def pay(completion: Completion, used: Usage) -> None:
             price = (
-                price_of(found.model or self.model, self._prices)
+                price_of(completion.model or self.model, self._prices)
                 or self.price()
             )
             self.account.lose(None if price is None else price.cost(used))
 
-        found, _ = await self._post(
-            request, dialect, self.WIRE.read, pay, {}, known=False
+        completion, _ = await self._post(
+            request, dialect, self.WIRE.parse, pay, {}, is_model_known=False
         )
-        return found
+        return completion
 
     async def _post(
         self,
         request: Request,
         dialect: Dialect,
-        read: Callable[[object], T],
+        parse: Callable[[object], T],
         pay: Callable[[T, Usage], None],
         further: JsonObject,
         *,
-        known: bool = True,
+        is_model_known: bool = True,
     ) -> tuple[T, Usage]:
-        """What is read in a response, and its tokens. Tries that failed are paid for here.
+        """Return the parsed response and its tokens. Tries that failed are paid for here.
 
         Args:
             request: What to ask.
             dialect: What the server understands.
-            read: Reads the response, or raises ``CallFailed``.
+            parse: Reads the response, or raises ``CallFailed``.
             pay: Pays for it, while what it could cost is still held: no other call gets it before.
             further: Fields of the body beyond those of a chat.
-            known: Whether the model is known, and so its price must be if there is a limit.
+            is_model_known: False for a question that finds out the model: its price may be
+                unknown, even if there is a limit on cost.
         """
-        body = self._marked(self._body(request, dialect, further))
-        most = self._most(request, dialect)
-        sent = False
+        body = self._mark_cacheable(self._body(request, dialect, further))
+        max_usage = self._max_usage(request, dialect)
+        # `attempt` is one try, `hold` the money around it: what a try can cost is reserved
+        # before it and released after it. A try that failed or was cancelled after it was sent
+        # may be charged, so its most is paid.
+        is_sent = False
         n_broke = 0
 
         async def attempt() -> tuple[T, Usage]:
-            nonlocal sent, n_broke
-            sent = True
+            nonlocal is_sent, n_broke
+            is_sent = True
             try:
                 data = await self._http.post(self._path(), body)
             except CallFailed as failure:
                 n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
-                if not known and n_broke == min(
+                # Some servers break down at a parameter they do not know: while probing, that is a
+                # refusal. In a run it is a failure that may pass.
+                if not is_model_known and n_broke == min(
                     _BROKE_FOR_GOOD, self._caller.limits.attempts
                 ):
                     raise Refused(str(failure), broke=True) from failure
                 raise
-            found, told = self._with_usage(read, data)
-            self._note_pictures(request, told)
-            pay(found, told or most)
-            return found, told or most
+            content, usage = self._with_usage(parse, data)
+            self._note_pictures(request, usage)
+            pay(content, usage or max_usage)
+            return content, usage or max_usage
 
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:
-            cost = self._cost(most)
-            held = self.account.budget.reserve(
-                cost, self.name, request.drawing if known else PROBE
+            cost = self._cost(max_usage)
+            reservation = self.account.budget.reserve(
+                cost, self.name, request.drawing if is_model_known else PROBE
             )
-            async with held if known or cost is not None else nullcontext():
+            async with (
+                reservation
+                if is_model_known or cost is not None
+                else nullcontext()
+            ):
                 try:
                     yield
                 except CallFailed as failure:
                     if failure.charged:
-                        self.account.lose(self._cost(failure.usage or most))
+                        self.account.lose(
+                            self._cost(failure.usage or max_usage)
+                        )
                     raise
                 except asyncio.CancelledError:
-                    if sent:
-                        self.account.lose(self._cost(most))
+                    if is_sent:
+                        self.account.lose(self._cost(max_usage))
                     raise
 
-        tokens = request.estimated_tokens() if request.images else most.prompt
+        tokens = (
+            request.estimated_tokens() if request.images else max_usage.prompt
+        )
         return await self._caller.call(attempt, tokens, hold)
 
     def _path(self) -> str:
         return self.WIRE.path.format(self.model)
 
-    def _marked(self, body: JsonDict) -> JsonDict:
-        """The body with marks of what the server shall cache, which change no answer."""
+    def _mark_cacheable(self, body: JsonDict) -> JsonDict:
+        """Return the body with cache marks, which change no answer; here without."""
         return body
 
-    def _most(self, request: Request, dialect: Dialect) -> Usage:
-        """The most tokens of a call: pictures take as many as listed, or as any took so far."""
+    def _max_usage(self, request: Request, dialect: Dialect) -> Usage:
+        """Return the most tokens of a call; pictures count as listed, or as the largest so far."""
         price = self.price()
         listed = (
             MOST_OF_PICTURE
@@ -411,17 +441,17 @@ class Served(Backend):
             else price.image
         )
         return request.most_usage(
-            dialect.thinking, max(listed, self._told_of_picture)
+            dialect.thinking, max(listed, self._picture_tokens)
         )
 
-    def _note_pictures(self, request: Request, told: Usage | None) -> None:
+    def _note_pictures(self, request: Request, usage: Usage | None) -> None:
         if (
-            told is not None
+            usage is not None
             and request.images
             and not any(i.clip for i in request.images)
         ):
-            each = math.ceil(told.prompt / len(request.images))
-            self._told_of_picture = max(self._told_of_picture, each)
+            each = math.ceil(usage.prompt / len(request.images))
+            self._picture_tokens = max(self._picture_tokens, each)
 
     def _body(
         self,
@@ -429,17 +459,15 @@ class Served(Backend):
         dialect: Dialect,
         further: JsonObject = MappingProxyType({}),
     ) -> JsonDict:
-        whole = {**self._written(request, dialect), **further}
+        body = {**self._write_body(request, dialect), **further}
         left_out = {
             name for name, value in self.extra.items() if value is None
         }
         return {
-            name: value
-            for name, value in whole.items()
-            if name not in left_out
+            name: value for name, value in body.items() if name not in left_out
         }
 
-    def _written(self, request: Request, dialect: Dialect) -> JsonDict:
+    def _write_body(self, request: Request, dialect: Dialect) -> JsonDict:
         return {**self.WIRE.write(self.model, request, dialect), **self.extra}
 
     @property
@@ -451,7 +479,7 @@ class Served(Backend):
         return None if price is None else price.cost(usage, factor)
 
     async def _room(self) -> int | None:
-        """Tokens that fit, if known."""
+        """Return the tokens that fit, if known."""
         return self.context
 
     def _check(self, request: Request, dialect: Dialect) -> None:
@@ -466,19 +494,19 @@ class Served(Backend):
             )
 
     def _with_usage(
-        self, read: Callable[[object], T], data: object
+        self, parse: Callable[[object], T], data: object
     ) -> tuple[T, Usage | None]:
-        """What is read in a response, and its tokens; an error has them, too."""
-        told = self.WIRE.usage(data)
+        """Return the parsed response and its tokens; an error carries them, too."""
+        usage = self.WIRE.usage(data)
         try:
-            return read(data), told
+            return parse(data), usage
         except CallFailed as failure:
             raise CallFailed(
-                str(failure), charged=True, usage=told
+                str(failure), charged=True, usage=usage
             ) from failure
 
     def _read_both(self, data: object) -> tuple[Completion, Usage | None]:
-        return self._with_usage(self.WIRE.read, data)
+        return self._with_usage(self.WIRE.parse, data)
 
     @property
     def _fact_name(self) -> str:
@@ -492,13 +520,18 @@ class Served(Backend):
     def remembered(
         self, schema: bool = False, images: bool = False, copies: bool = False
     ) -> Dialect | None:
-        """What any run found out, if it covers the question."""
+        """Return the dialect that an earlier run stored, if it covers the question; else None."""
+        # Another process may have learned more since this one looked.
         text = self._facts.get_fact(self._fact_name)
-        kept = None if text is None else Dialect.from_json(text)
-        self._dialect = self._dialect if kept is None else kept
-        known = self._dialect
-        found = known is not None and _complete(known, schema, images, copies)
-        return known if found else None
+        stored_dialect = None if text is None else Dialect.from_json(text)
+        self._dialect = (
+            self._dialect if stored_dialect is None else stored_dialect
+        )
+        dialect = self._dialect
+        is_complete = dialect is not None and _is_complete(
+            dialect, schema, images, copies
+        )
+        return dialect if is_complete else None
 
 
 _OF_THE_QUESTION = frozenset(
@@ -525,7 +558,7 @@ def _check_model(kind: str, model: object) -> None:
         or not {".", ".."}.isdisjoint(model.split("/"))
     ):
         raise ConfigError(
-            f"{kind}: {model!r} is no name of a model; expected such as gpt-4.1"
+            f"{kind}: expected the name of a model, such as gpt-4.1, got {model!r}"
         )
 
 
@@ -553,18 +586,18 @@ def _check_extra(name: str, extra: object) -> None:
 
 
 def _no_option(name: str, unknown: str) -> str:
-    known = [
+    options = [
         *signature(Served.__init__).parameters,
         *(each.name for each in fields(Limits)),
     ]
-    known = [
+    options = [
         each
-        for each in known
+        for each in options
         if each not in ("self", "model", "limits", "facts")
     ]
-    close = get_close_matches(unknown, known, n=1)
+    close = get_close_matches(unknown, options, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{name} has no option {unknown!r}; {hint}There are: {', '.join(known)}"
+    return f"{name} has no option {unknown!r}; {hint}There are: {', '.join(options)}"
 
 
 def _is_variable(name: object) -> bool:
@@ -579,19 +612,23 @@ def _tokens(request: Request) -> int:
     return request.estimated_tokens() + request.sampling.max_tokens
 
 
-def _complete(
+def _is_complete(
     dialect: Dialect, schema: bool, images: bool, copies: bool
 ) -> bool:
-    asked = (
+    requirements = (
         (schema, dialect.structure),
         (images, dialect.images),
         (copies, dialect.copies),
     )
-    return all(found is not None for wanted, found in asked if wanted)
+    return all(
+        capability is not None
+        for is_needed, capability in requirements
+        if is_needed
+    )
 
 
-def _one_of(request: Request) -> Request:
-    """The request for the first of several samples; the others are asked for later."""
+def _first_sample_request(request: Request) -> Request:
+    """Return the request for the first of several samples; the others are asked for later."""
     n_after = request.sampling.n - 1
     drawing = request.drawing and replace(request.drawing, n_after=n_after)
     return replace(

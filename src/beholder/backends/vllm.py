@@ -37,7 +37,7 @@ from beholder.backends.batching import (
 )
 from beholder.backends.calls import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Usage
-from beholder.backends.openai import merged_tokens
+from beholder.backends.openai import merged_tokens_error
 from beholder.backends.openai_wire import to_message
 from beholder.base.optional import require
 from beholder.errors import ConfigError, ItemError
@@ -106,7 +106,7 @@ class VLLM(InProcess):
 
     @cached_property
     def able(self) -> Capabilities:  # type: ignore[override]
-        """What the engine offers. A model in your own files is named by what is in them."""
+        """Return the engine's capabilities; a model in your own files is named by their digest."""
         place = Path(self._model)
         version = (
             weights_digest(place)[:12]
@@ -118,7 +118,7 @@ class VLLM(InProcess):
         )
 
     async def chat(self, request: Request) -> Answer:
-        """Ask once; see ``Backend.chat``."""
+        """Return the engine's answer."""
         return await self._batcher.ask(request)
 
     async def surprisal(
@@ -128,7 +128,7 @@ class VLLM(InProcess):
         prompt: str,
         images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
-        """Exact perplexities from the engine's prompt log-probabilities."""
+        """Return exact surprisals from the engine's prompt log-probabilities."""
         question = Message("user", (*images, prompt))
         return await self._batcher.run(
             lambda: self._perplexities(question, texts)
@@ -137,14 +137,13 @@ class VLLM(InProcess):
     def _vllm(self) -> ModuleType:
         return require("vllm", extra="vllm", purpose=f"the judge {self.name}")
 
-    def _started(self) -> Any:
+    def _start_engine(self) -> Any:
         if self._engine is None:
             # Else it logs on stdout, where results go; it looks when it is imported.
             os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
             vllm = self._vllm()
-            make = (
-                vllm.LLM
-            )  # loads the parts of the package, which are looked at next
+            # This attribute loads the parts of the package that `_compact_json` looks at.
+            make = vllm.LLM
             self._engine = make(
                 model=self._model,
                 **{**_compact_json(vllm), **self._engine_options},
@@ -154,7 +153,7 @@ class VLLM(InProcess):
     def _answer(
         self, requests: Sequence[Request], stop: threading.Event
     ) -> Iterator[tuple[int, Answer | Exception]]:
-        llm, vllm = self._started(), self._vllm()
+        llm, vllm = self._start_engine(), self._vllm()
         start = time.monotonic()
         try:
             turns = [
@@ -167,57 +166,59 @@ class VLLM(InProcess):
                 now = time.monotonic()
                 yield place, read_output(output, self.able.model, now - start)
                 start = now
-        except (
-            ValueError
-        ) as error:  # the engine refuses all for one that is too long
+        except ValueError as error:
+            # The engine refuses the whole batch if one request is too long.
             if len(requests) == 1:
                 yield 0, self._refusal(requests[0], str(error))
                 return
+            # One by one, so that only the request that is too long fails.
             for place, request in enumerate(requests):
                 yield from (
                     (place, answer)
                     for _, answer in self._answer([request], stop)
                 )
 
-    def _refusal(self, request: Request, said: str) -> ItemError:
-        if SAYS_TOO_LONG.search(said):
+    def _refusal(self, request: Request, reason: str) -> ItemError:
+        if SAYS_TOO_LONG.search(reason):
             tokens = request.estimated_tokens() + request.sampling.max_tokens
             room = self._engine_options.get("max_model_len")
-            return too_long(self.name, f"about {tokens}", room, said)
-        return ItemError(f"{self.name} refused the request: {said}")
+            return too_long(self.name, f"about {tokens}", room, reason)
+        return ItemError(f"{self.name} refused the request: {reason}")
 
     def _perplexities(
         self, question: Message, texts: Sequence[str]
     ) -> list[Surprisal]:
         if not all(texts):
             raise ItemError("an empty text has no perplexity")
-        engine, vllm = self._started(), self._vllm()
+        # As for a server: the prompt alone says where a text begins, and each text follows it
+        # as the beginning of the model's turn.
+        engine, vllm = self._start_engine(), self._vllm()
         params = vllm.SamplingParams(
             max_tokens=1, temperature=0.0, prompt_logprobs=0
         )
-        alone = engine.chat(
+        prompt_output = engine.chat(
             [[to_message(question)]], sampling_params=params, use_tqdm=False
         )[0]
-        before = list(alone.prompt_token_ids)
-        whole = [
+        before = list(prompt_output.prompt_token_ids)
+        conversations = [
             [to_message(question), to_message(Message("assistant", (text,)))]
             for text in texts
         ]
-        continued = {
+        options = {
             "add_generation_prompt": False,
             "continue_final_message": True,
         }
         outputs = engine.chat(
-            whole, sampling_params=params, use_tqdm=False, **continued
+            conversations, sampling_params=params, use_tqdm=False, **options
         )
-        found = []
+        surprisals = []
         for text, output in zip(texts, outputs, strict=True):
             if list(output.prompt_token_ids[: len(before)]) != before:
-                raise merged_tokens(self.name, text)
+                raise merged_tokens_error(self.name, text)
             rows = output.prompt_logprobs[len(before) :]
             nll = -sum(next(iter(row.values())).logprob for row in rows)
-            found.append(Surprisal(nll, len(rows), len(text)))
-        return found
+            surprisals.append(Surprisal(nll, len(rows), len(text)))
+        return surprisals
 
 
 def _outputs(
@@ -227,10 +228,9 @@ def _outputs(
     stop: threading.Event,
     **options: Any,
 ) -> Iterator[tuple[int, Any]]:
-    """What the engine makes of conversations, each when it is finished, until it is stopped."""
-    if not hasattr(
-        llm, "enqueue_chat"
-    ):  # older versions give all at their end
+    """Yield place and output of each conversation when it is finished, until stopped."""
+    # Older versions give all at their end.
+    if not hasattr(llm, "enqueue_chat"):
         yield from enumerate(
             llm.chat(turns, params, use_tqdm=False, **options)
         )
@@ -250,7 +250,7 @@ def _outputs(
 
 
 def sampling_params(vllm: Any, request: Request) -> Any:
-    """The engine's sampling parameters for a request."""
+    """Return the engine's sampling parameters for a request."""
     sampling: Sampling = request.sampling
     options: JsonDict = {
         "temperature": sampling.temperature,
@@ -268,7 +268,7 @@ def sampling_params(vllm: Any, request: Request) -> Any:
 
 
 def _compact_json(vllm: Any) -> JsonDict:
-    """No free white space in guided JSON: small models lose themselves in it."""
+    """Return the options that forbid free white space in JSON: small models never end it."""
     if not _has_structured_outputs(vllm):
         return {}
     return {
@@ -280,12 +280,12 @@ def _compact_json(vllm: Any) -> JsonDict:
 
 
 def _has_structured_outputs(vllm: Any) -> bool:
-    """Whether guided decoding has the name that newer versions give it."""
+    """Return whether guided decoding has the name of newer versions."""
     return hasattr(vllm.sampling_params, "StructuredOutputsParams")
 
 
 def _guided(vllm: Any, schema: JsonObject) -> JsonDict:
-    """Schema-guided decoding: its name changed between versions."""
+    """Return the option of schema-guided decoding, whose name changed between versions."""
     kinds = vllm.sampling_params
     if _has_structured_outputs(vllm):
         return {
@@ -297,7 +297,7 @@ def _guided(vllm: Any, schema: JsonObject) -> JsonDict:
 
 
 def read_output(output: Any, model: str, seconds: float) -> Answer:
-    """An engine's output as an answer."""
+    """Return an engine's output as an answer."""
     samples = tuple(
         Sample(each.text, each.finish_reason or "stop", _first(each.logprobs))
         for each in output.outputs

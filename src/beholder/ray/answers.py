@@ -1,4 +1,4 @@
-"""What the judges of a run share over all machines: its answers and its budget, held by one actor.
+"""The answers and the budget that a run's judges share over all machines, held by one actor.
 
 The actor lives on the machine where the run was started, which holds the file of the answers. What
 it holds is what a run on one machine holds (``Answers``, ``Budget``), so nothing is paid for twice
@@ -33,7 +33,7 @@ _CALLS = 100_000
 
 @dataclass(frozen=True)
 class Desk:
-    """What a process of the cluster needs to share answers and budget; small when it is pickled.
+    """The handle by which a process of the cluster shares answers and budget; cheap to pickle.
 
     Attributes:
         actor: Of ``Keeper``.
@@ -44,11 +44,11 @@ class Desk:
     max_cost: float | None
 
     def answers(self) -> AnswerStore:
-        """The run's answers, for this process."""
+        """Return the run's answers, for this process."""
         return cast(AnswerStore, _SharedAnswers(self.actor))
 
     def budget(self) -> Budget:
-        """The run's budget, for this process."""
+        """Return the run's budget, for this process."""
         return (
             Budget()
             if self.max_cost is None
@@ -58,7 +58,7 @@ class Desk:
 
 @contextmanager
 def at_desk(ray: Any, folder: Path, work: WorkOptions) -> Iterator[Desk]:
-    """Answers and budget of a run, while the cluster works on it.
+    """Yield the desk with a run's answers and budget, while the cluster works on it.
 
     Args:
         ray: Ray, connected.
@@ -71,16 +71,17 @@ def at_desk(ray: Any, folder: Path, work: WorkOptions) -> Iterator[Desk]:
     strategies = require(
         "ray.util.scheduling_strategies", extra="ray", purpose="the engine ray"
     )
-    here = strategies.NodeAffinitySchedulingStrategy(
+    placement = strategies.NodeAffinitySchedulingStrategy(
         ray.get_runtime_context().get_node_id(), soft=False
     )
-    made = ray.remote(Keeper).options(
-        num_cpus=0, scheduling_strategy=here, max_concurrency=_CALLS
+    keeper = ray.remote(Keeper).options(
+        num_cpus=0, scheduling_strategy=placement, max_concurrency=_CALLS
     )
+    # The actor runs in another working directory, so paths must be absolute.
     cache = (
         work.cache.resolve() if isinstance(work.cache, Path) else work.cache
     )
-    actor = made.remote(folder.resolve(), replace(work, cache=cache))
+    actor = keeper.remote(folder.resolve(), replace(work, cache=cache))
     watch = actor.watch.remote()  # ends with the actor
     try:
         yield Desk(actor, work.max_cost)
@@ -113,58 +114,67 @@ class Keeper:
         self._open.close()
 
     async def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        """What a method of ``AnswerStore`` gives."""
+        """Return the result of a method of ``AnswerStore``."""
         return getattr(self._answers, method)(*arguments)
 
     async def claim(self, name: str, who: str) -> bool:
-        """See ``ServerFacts.claim``: between the processes here, and beside other runs."""
+        """Claim a name for a process; return False while another process or run has it."""
         self.hear(who, time.monotonic())
-        free = self._claims.setdefault(
+        # Two levels: first between the processes of this run, then between runs.
+        is_free = self._claims.setdefault(
             name, who
         ) == who and self._answers.claim(name)
-        if not free and self._claims[name] == who:
+        if not is_free and self._claims[name] == who:
             del self._claims[name]  # another run has it
-        return free
+        return is_free
 
     async def release(self, name: str, who: str) -> None:
-        """See ``ServerFacts.release``."""
+        """Give up the claim of a process, if it has one."""
         if self._claims.get(name) == who:
             del self._claims[name]
             self._answers.release(name)
 
     async def admit(
-        self, most: float, who: str, drawing: SampleSeries | None = None
+        self,
+        highest_cost: float,
+        who: str,
+        drawing: SampleSeries | None = None,
     ) -> tuple[bool, float]:
-        """Whether a call may cost so much, when that is known; and what was spent so far."""
+        """Wait until it is known whether a call may cost so much.
+
+        Returns:
+            The answer, and the US dollars spent so far.
+        """
         self.hear(who, time.monotonic())
-        admitted = await self._budget.admits(most, drawing)
+        admitted = await self._budget.admits(highest_cost, drawing)
         if admitted:
             if drawing is not None:
                 self._begun.setdefault(who, set()).add(drawing.key)
-            self._held.setdefault(who, Counter())[most] += 1
+            self._held.setdefault(who, Counter())[highest_cost] += 1
         return admitted, self._budget.spent
 
-    async def free(self, most: float, who: str) -> None:
-        """A call that was admitted has ended."""
-        if self._held.get(who, Counter())[most]:
-            self._held[who][most] -= 1
-            self._budget.frees(most)
+    async def free(self, highest_cost: float, who: str) -> None:
+        """Release the reserve of an admitted call that has ended."""
+        # A process that was given up may come back; its calls are charged and released already.
+        if self._held.get(who, Counter())[highest_cost]:
+            self._held[who][highest_cost] -= 1
+            self._budget.frees(highest_cost)
 
     async def end(self, key: str, who: str) -> None:
-        """No further call answers a question."""
+        """Release what is kept free for further calls of a question."""
         self._begun.get(who, set()).discard(key)
         self._budget.ends(key)
 
     async def pay(self, cost: float) -> None:
-        """A call has cost so much."""
+        """Add the cost of a call to what is spent."""
         self._budget.pay(cost)
 
     async def here(self, who: str) -> None:
-        """A process is alive."""
+        """Note that a process is alive."""
         self.hear(who, time.monotonic())
 
     async def watch(self) -> None:
-        """Look for lost processes, for ever."""
+        """Look for lost processes until the actor ends."""
         while True:
             await asyncio.sleep(LOST_AFTER / 3)
             self.give_up(time.monotonic())
@@ -174,7 +184,7 @@ class Keeper:
         self._heard[who] = now
 
     def give_up(self, now: float) -> None:
-        """Count calls of processes that were silent for long at the most they can have cost."""
+        """Charge lost processes' calls at the most they can have cost, and drop their claims."""
         for who in [
             who
             for who, heard in self._heard.items()
@@ -182,11 +192,13 @@ class Keeper:
         ]:
             del self._heard[who]
             self._claims = {
-                name: by for name, by in self._claims.items() if by != who
+                name: holder
+                for name, holder in self._claims.items()
+                if holder != who
             }
-            for most in self._held.pop(who, Counter()).elements():
-                self._budget.pay(most)
-                self._budget.frees(most)
+            for highest_cost in self._held.pop(who, Counter()).elements():
+                self._budget.pay(highest_cost)
+                self._budget.frees(highest_cost)
             for key in self._begun.pop(who, set()):
                 self._budget.ends(key)
 
@@ -213,7 +225,7 @@ class _SharedAnswers(_Caller):
         self._ray = require("ray", extra="ray", purpose="the engine ray")
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        """A method of ``AnswerStore``, which the desk is asked for."""
+        """Return a function that calls a method of ``AnswerStore`` at the desk."""
         return lambda *arguments: self._ray.get(
             self._actor.ask.remote(method, arguments)
         )
@@ -235,17 +247,17 @@ class _SharedBudget(Budget, _Caller):
         _Caller.__init__(self, actor)
 
     async def admits(
-        self, most: float, drawing: SampleSeries | None = None
+        self, highest_cost: float, drawing: SampleSeries | None = None
     ) -> bool:
         """See ``Budget``."""
         admitted, self.spent = await self._actor.admit.remote(
-            most, self._who, drawing
+            highest_cost, self._who, drawing
         )
         return bool(admitted)
 
-    def frees(self, most: float) -> None:
+    def frees(self, highest_cost: float) -> None:
         """See ``Budget``."""
-        self._actor.free.remote(most, self._who)
+        self._actor.free.remote(highest_cost, self._who)
 
     def ends(self, key: str) -> None:
         """See ``Budget``."""

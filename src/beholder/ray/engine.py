@@ -57,7 +57,7 @@ class RayEngine:
         num_gpus: GPUs of each actor, for judges that run in the actors (``hf:``, ``vllm:``).
 
     Raises:
-        ConfigError: The number of GPUs is none.
+        ConfigError: The number of GPUs is not valid.
     """
 
     address: str | None = None
@@ -70,13 +70,15 @@ class RayEngine:
         )
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
-        """See ``Engine``."""
+        """Open the run's store, with its outcomes in parts."""
         return Store.open_parts(folder, self.parts)
 
     def execute(self, work: Work, means: RunContext, done: Done) -> None:
-        """See ``Engine``."""
+        """Do the open jobs of a run on the cluster, and report each block to ``done``."""
         if not work.open.any():
             return
+        # The scorer and the writer are pickled once and sent to each actor. Judges share answers
+        # and budget through the desk, so it is opened only where a judge is asked.
         tables = work.store.tables
         assert isinstance(tables, ParquetTables)
 
@@ -91,15 +93,14 @@ class RayEngine:
             means = _everywhere(means)
             make_tools = means.tools
             size = BLOCK
-            if (
-                not work.are_cheap()
-            ):  # others are waited for: as many at once as the options say
+            # Askers that wait for judges or models take as many at once as the options say.
+            if not work.are_cheap():
                 size = means.work.concurrency or CONCURRENCY
             if any(asker.asks_judge() for asker in scorer.askers):
                 desk = stack.enter_context(
                     at_desk(ray, work.store.folder, means.work)
                 )
-                make_tools = partial(_tools, means, desk)
+                make_tools = partial(_shared_tools, means, desk)
             scorer = Scorer(scorer.askers, scorer.kind, make_tools)
             make = ray.remote(Worker).options(
                 num_cpus=1, num_gpus=self.num_gpus or None
@@ -131,9 +132,12 @@ class RayEngine:
     ) -> None:
         """Give each block to a free actor; replace actors that are lost and repeat their blocks."""
         room = self._room(ray)
-        most = min(
-            workers or room, len(blocks)
-        )  # more than there is room for: a cluster may grow
+        # `workers` may exceed the room: a cluster may grow.
+        n_actors = min(workers or room, len(blocks))
+        # Each actor has one block at a time. A lost actor's block goes back to the front of
+        # the queue, and a new actor replaces it; many losses in a row mean that the work
+        # itself kills actors. After an error, no further block is handed out, but those under
+        # way may finish.
         losses = 0
         stopped: BeholderError | None = None
         busy: dict[Any, tuple[Any, Block | None]] = {}
@@ -142,19 +146,21 @@ class RayEngine:
             actor = make()
             busy[actor.__ray_ready__.remote()] = actor, None
 
-        for _ in range(most):
+        for _ in range(n_actors):
             start()
         try:
-            while any(block for _, block in busy.values()) or (
-                blocks and stopped is None
-            ):
+            while True:
+                is_working = any(block for _, block in busy.values())
+                has_more = bool(blocks) and stopped is None
+                if not is_working and not has_more:
+                    break
                 (answer,), _ = ray.wait(list(busy), num_returns=1)
                 actor, block = busy.pop(answer)
                 try:
-                    found = ray.get(answer)
+                    outcome = ray.get(answer)
                 except ray.exceptions.RayActorError:
                     losses += 1
-                    if losses > most + _LOSSES:
+                    if losses > n_actors + _LOSSES:
                         raise
                     ray.kill(actor)  # it may only be out of reach
                     blocks.extendleft([block] if block else [])
@@ -162,12 +168,11 @@ class RayEngine:
                     continue
                 if block:
                     losses = 0
-                    if isinstance(
-                        found, BeholderError
-                    ):  # let the blocks under way finish
-                        stopped = stopped or found
+                    # Let the blocks under way finish.
+                    if isinstance(outcome, BeholderError):
+                        stopped = stopped or outcome
                     else:
-                        done(*found)
+                        done(*outcome)
                 if blocks and stopped is None:
                     block = blocks.popleft()
                     busy[actor.work.remote(block, rows(block))] = actor, block
@@ -180,15 +185,21 @@ class RayEngine:
             raise stopped
 
     def _room(self, ray: Any) -> int:
-        """Actors that the cluster has room for."""
-        there = ray.cluster_resources()
-        rooms = [there.get("CPU", 0.0)]
+        """Return the number of actors that the cluster has room for.
+
+        Raises:
+            RunError: There is no room for one.
+        """
+        resources = ray.cluster_resources()
+        n_cpus = resources.get("CPU", 0.0)
+        n_gpus = resources.get("GPU", 0.0)
+        rooms = [n_cpus]
         if self.num_gpus:
-            rooms.append(there.get("GPU", 0.0) / self.num_gpus)
+            rooms.append(n_gpus / self.num_gpus)
         if min(rooms) < 1:
             raise RunError(
-                f"the cluster has {there.get('CPU', 0.0):g} CPUs and {there.get('GPU', 0.0):g}"
-                " GPUs, which is no room for one actor; add machines, or ask for fewer GPUs"
+                f"the cluster has {n_cpus:g} CPUs and {n_gpus:g} GPUs, which is no room"
+                " for one actor; add machines, or ask for fewer GPUs"
             )
         return int(min(rooms))
 
@@ -225,30 +236,37 @@ class Worker:
     def _do(self, block: Block, rows: Sequence[str]) -> tuple[int, int]:
         self._writer.check_reached()
         names = [asker.name for asker in self._scorer.askers]
-        part = self._writer.part_name(
-            (position, names[place])
-            for position, open_ in block
-            for place in open_
-        )
+        jobs = []
+        for position, open_places in block:
+            for place in open_places:
+                jobs.append((position, names[place]))
+        # The name of a part follows from its jobs alone.
+        part = self._writer.part_name(jobs)
         # A machine may have been lost after it wrote.
         if not self._writer.place.holds(part):
             from_row = self._scorer.kind.from_row
-            tasks = (
-                (position, from_row(json.loads(row)), open_)
-                for (position, open_), row in zip(block, rows, strict=True)
-            )
+            tasks = []
+            for (position, open_places), row in zip(block, rows, strict=True):
+                subject = from_row(json.loads(row))
+                tasks.append((position, subject, open_places))
             self._writer.write(self._scorer(tasks))
         return self._writer.counts(part)
 
 
 def _blocks(work: Work, size: int) -> Iterator[Block]:
-    for some in work.blocks(size):
-        places = (column.nonzero()[0].tolist() for column in some.open.T)
-        yield list(zip(map(int, some.positions), places, strict=True))
+    for batch in work.blocks(size):
+        # `open` has a row per asker and a column per subject.
+        block: Block = []
+        for position, column in zip(
+            batch.positions, batch.open.T, strict=True
+        ):
+            places = column.nonzero()[0].tolist()
+            block.append((int(position), places))
+        yield block
 
 
 def _everywhere(means: RunContext) -> RunContext:
-    """The same means where the working directory is another."""
+    """Return the means with absolute paths: actors have another working directory."""
     prompts = means.judging.prompts
     judging = replace(
         means.judging, prompts=None if prompts is None else prompts.resolve()
@@ -256,13 +274,13 @@ def _everywhere(means: RunContext) -> RunContext:
     return replace(means, judging=judging, folder=means.folder.resolve())
 
 
-def _tools(means: RunContext, desk: Desk) -> Tools:
+def _shared_tools(means: RunContext, desk: Desk) -> Tools:
     return means.tools(answers=desk.answers(), budget=desk.budget())
 
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[Any]:
-    """Ray, connected to a cluster.
+    """Yield Ray, connected to a cluster.
 
     Raises:
         ConfigError: This process is connected already, and an address is given.
@@ -278,19 +296,23 @@ def _connected(address: str | None) -> Iterator[Any]:
             )
         yield ray
         return
-    found = address or os.environ.get("RAY_ADDRESS") or "local"
-    alone = {"include_dashboard": False, "object_store_memory": _OBJECTS}
+    # Ray is stopped at the end only if it was started here.
+    cluster = address or os.environ.get("RAY_ADDRESS") or "local"
+    local_options = {
+        "include_dashboard": False,
+        "object_store_memory": _OBJECTS,
+    }
     try:
         ray.init(
-            found,
+            cluster,
             log_to_driver=False,
             logging_level=logging.WARNING,
-            **(alone if found == "local" else {}),
+            **(local_options if cluster == "local" else {}),
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise RunError(
-            f"Ray cannot be reached at {found!r}: {error}; name a cluster with --address, or leave"
-            " it out to work on this machine"
+            f"Ray cannot be reached at {cluster!r}: {error}; name a cluster with --address, or"
+            " leave it out to work on this machine"
         ) from error
     try:
         yield ray
@@ -337,9 +359,8 @@ def score(
         RunError: The run directory is busy or holds another run, or the cluster fails.
     """
     require("ray", extra="ray", purpose="beholder.ray.score")
-    data = sys.modules.get(
-        "ray.data"
-    )  # who has a data set of Ray has imported it
+    # A data set of Ray exists only where `ray.data` is imported.
+    data = sys.modules.get("ray.data")
     return door.score(
         _rows(dataset)
         if data and isinstance(dataset, data.Dataset)
@@ -355,7 +376,8 @@ def score(
 
 
 def _rows(dataset: Any) -> Iterator[Mapping[str, Any]]:
-    """The rows of a data set of Ray, in its order, as Python's values."""
+    """Yield the rows of a data set of Ray, in its order, as Python's values."""
+    # Ray may return blocks in any order; a run that is resumed needs the same positions again.
     ordered = dataset.context.execution_options
     before = ordered.preserve_order
     ordered.preserve_order = True

@@ -1,4 +1,4 @@
-"""What may be asked of each row: a caption of its pictures, its category, its translation."""
+"""Askers of rows: a caption of pictures, a category, a translation, a variation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class RowAsker(TextGenerator[Item]):
         judge: str,
         columns: RowColumns,
     ) -> Item:
-        """The new row; ``meta`` states how it was made, under the name of the generator.
+        """Return the new row; its ``meta`` has the configuration under the generator's name.
 
         Args:
             item: The row.
@@ -78,9 +78,12 @@ class RowAsker(TextGenerator[Item]):
             judge: Identity of the judge.
             columns: Names of the group columns.
         """
-        made = self._row(item, parts, system, columns)
-        how = {**self.config(), "judge": judge}
-        return replace(made, meta={**made.meta, self.registered_name: how})
+        new_row = self._row(item, parts, system, columns)
+        # The origin travels with the row: files of several runs are often merged.
+        origin = {**self.config(), "judge": judge}
+        return replace(
+            new_row, meta={**new_row.meta, self.registered_name: origin}
+        )
 
     @abstractmethod
     def _row(
@@ -98,7 +101,7 @@ class CaptionRow(RowAsker):
     Texts in languages without blanks between words are not measured.
 
     Raises:
-        ConfigError: The numbers of words are no range.
+        ConfigError: The numbers of words are not a range.
     """
 
     registered_name: ClassVar[str] = "caption"
@@ -132,7 +135,7 @@ class CaptionRow(RowAsker):
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """A text of any length is asked for once."""
+        """Return the operations that are used; a text of any length is asked for once."""
         return self.operations if self.words else ("caption",)
 
     def check(self, subject: Item) -> None:
@@ -142,13 +145,15 @@ class CaptionRow(RowAsker):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """One text, with the earlier one as its source where it was asked for again."""
+        """Return one text, with the first one as its source if it was asked for again."""
         question = operations.Caption(
             await tools.pictures.read(subject.images),
             language=self.language,
             words=self.words,
             context=self.context,
         )
+        # The length is asked for once more, not until it fits: a model that misses it twice would
+        # miss it often, and the second text says so.
         first = await judge.ask(question)
         if self._fits(first):
             return (GeneratedText(first),)
@@ -161,7 +166,7 @@ class CaptionRow(RowAsker):
         )
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """Its length, and whether that is the one asked for."""
+        """Return the length of the text, and whether that is the one asked for."""
         (part,) = parts
         return super().measure(parts) | {
             "asked_again": float(bool(part.source)),
@@ -169,23 +174,24 @@ class CaptionRow(RowAsker):
         }
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """How many texts have not the length asked for."""
+        """Return a caution that counts texts of another length than the one asked for."""
         marked = columns.get("other_length", np.zeros(0))
-        n, others = len(marked), int(marked.sum())
-        if not others or not self.words:
+        n, n_others = len(marked), int(marked.sum())
+        if not n_others or not self.words:
             return ()
         low, high = self.words
         return (
-            f"{others:,} of {n:,} texts have not {low} to {high} words, also when asked again",
+            f"{n_others:,} of {n:,} texts have not {low} to {high} words, also when asked again",
         )
 
     def _fits(self, text: str) -> bool:
         if not self.words:
             return True
         low, high = self.words
-        named = language_named(self.language)
+        # Words of languages without blanks between them cannot be counted.
+        language = language_named(self.language)
         return (
-            named is not None and not has_blanks(named)
+            language is not None and not has_blanks(language)
         ) or low <= n_spoken(text) <= high
 
     def _row(
@@ -196,6 +202,8 @@ class CaptionRow(RowAsker):
             | dict(item.group)
             | {columns.system: system}
         )
+        # The row's own language wins, as it may name a dialect; a text of another length gets
+        # a data set of its own.
         dataset = [
             columns.named_dataset or group.get(columns.dataset, ""),
             parts[0].label,
@@ -245,6 +253,7 @@ class ClassifyRow(RowAsker):
             raise ConfigError(
                 'there is no category to sort into; give {"name": "what it means"}'
             )
+        # These two names are the values of rows with several categories or none.
         for name in (SEVERAL, NONE):
             if name in self.categories:
                 raise ConfigError(
@@ -253,7 +262,7 @@ class ClassifyRow(RowAsker):
 
     @property
     def looks(self) -> bool:
-        """Whether pictures are sorted."""
+        """Return whether pictures are sorted."""
         return self.by == "picture"
 
     def check(self, subject: Item) -> None:
@@ -266,7 +275,7 @@ class ClassifyRow(RowAsker):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """A part per category that fits, labelled with its rating."""
+        """Return a part per category that fits, labelled with its rating."""
         if self.looks:
             images = await tools.pictures.read(subject.images)
             question = operations.Classify(self.categories, images)
@@ -274,13 +283,14 @@ class ClassifyRow(RowAsker):
             question = operations.Classify(
                 self.categories, text=self._text(subject)
             )
-        found = await judge.ask(question)
+        categories = await judge.ask(question)
         return tuple(
-            GeneratedText(category.name, category.rating) for category in found
+            GeneratedText(category.name, category.rating)
+            for category in categories
         )
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """How many categories fit, and whether one clearly does."""
+        """Return the number of categories that fit, and whether one is rated High."""
         clear = any(part.label == "High" for part in parts)
         return {"clear": float(clear), "categories": float(len(parts))}
 
@@ -330,31 +340,32 @@ class TranslateRow(RowAsker):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """A part per clause, labelled with its text."""
+        """Return a part per clause, labelled with the name of its text."""
 
         async def clauses(label: str, text: str) -> list[GeneratedText]:
             spoken = without_marks(text).strip()
             if not spoken:
                 return []
-            found = await judge.ask(
+            translations = await judge.ask(
                 operations.Translate(spoken, self.source, self.target)
             )
             return [
                 GeneratedText(clause.translation, label, clause.source)
-                for clause in found
+                for clause in translations
             ]
 
+        # Each text is a question of its own: a text that occurs in several rows is paid once.
         texts = {_CANDIDATE: subject.candidate} | {
             _reference(place): text
             for place, text in enumerate(subject.references, start=1)
         }
-        made = await asyncio.gather(
+        clause_lists = await asyncio.gather(
             *(clauses(label, text) for label, text in texts.items())
         )
-        return tuple(part for parts in made for part in parts)
+        return tuple(part for parts in clause_lists for part in parts)
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """Lengths of all texts of the row together."""
+        """Return the total lengths of all texts of the row."""
         return {
             WORDS.name: float(sum(len(part.text.split()) for part in parts)),
             CHARACTERS.name: float(sum(len(part.text) for part in parts)),
@@ -364,7 +375,8 @@ class TranslateRow(RowAsker):
     def _row(
         self, item: Item, parts: Parts, system: str, columns: RowColumns
     ) -> Item:
-        def whole(label: str, text: str) -> str:
+        # A text without clauses had only marks of speech, and stays as it is.
+        def join_clauses(label: str, text: str) -> str:
             return (
                 " ".join(part.text for part in parts if part.label == label)
                 or text
@@ -373,9 +385,9 @@ class TranslateRow(RowAsker):
         return replace(
             item,
             id=f"{item.id}/{self.target}",
-            candidate=whole(_CANDIDATE, item.candidate),
+            candidate=join_clauses(_CANDIDATE, item.candidate),
             references=tuple(
-                whole(_reference(place), text)
+                join_clauses(_reference(place), text)
                 for place, text in enumerate(item.references, 1)
             ),
             group={
@@ -402,7 +414,7 @@ class VaryRow(RowAsker):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """One text."""
+        """Return the rewritten text."""
         return (
             GeneratedText(
                 await judge.ask(
@@ -414,6 +426,7 @@ class VaryRow(RowAsker):
     def _row(
         self, item: Item, parts: Parts, system: str, columns: RowColumns
     ) -> Item:
+        # With the original as its reference, the row shows how a metric takes the change.
         name, text = f"{item.id}/{self.manner}", parts[0].text
         return replace(
             item, id=name, candidate=text, references=(item.candidate,)
@@ -421,15 +434,17 @@ class VaryRow(RowAsker):
 
 
 def category_of(parts: Parts) -> str:
-    """The one category, or the value for none or several."""
-    return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE
+    """Return the only category, or the value for none or several."""
+    if not parts:
+        return NONE
+    return parts[0].text if len(parts) == 1 else SEVERAL
 
 
 def check_words(words: Any) -> None:
-    """Refuse what is no range of words.
+    """Check a range of words.
 
     Raises:
-        ConfigError: Shows it.
+        ConfigError: The range is empty or begins below 1.
     """
     low, high = words
     if not 1 <= low <= high:

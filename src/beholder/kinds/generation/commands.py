@@ -83,13 +83,15 @@ def caption(
     from beholder.kinds.generation.askers import CaptionRow, RowColumns
     from beholder.kinds.generation.engine import read_pictured, word_limits
 
+    # Standard input can be read only once.
     if data == "-" and writing.words == "median":
         raise ConfigError(
             "--words median reads the data twice; name a file instead of -"
         )
-    read = read_pictured(data, run.rows)
+    # Read before the run, as `median` needs the lengths of the references.
+    items = read_pictured(data, run.rows)
     limits = word_limits(
-        writing.words, good_rows(read, run.rows, [], name=data)
+        writing.words, good_rows(items, run.rows, [], name=data)
     )
     systems = _by_system(
         judge,
@@ -295,8 +297,10 @@ def review(
     if run.finish.dry_run:
         return tell_plan(kind.plan(REVIEWS, config), config.out)
     engine = run.where.named()
+    # Standard output has results only; what a cluster prints goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         written = kind.run(REVIEWS, config, progress, engine=engine)
+    # Instructions are cheap, and a study may need any language of its raters.
     for code in INSTRUCTIONS:
         page = annotation_instructions(len(KINDS), code)
         write_text(config.out / f"instructions-{code}.html", page)
@@ -310,7 +314,7 @@ def review(
     say(
         f"rank them: beholder rank {written.path} --media-root {config.folder}"
     )
-    return _close_made(written, config.out, progress, run.finish)
+    return _close_run(written, config.out, progress, run.finish)
 
 
 def _make_rows(
@@ -320,7 +324,7 @@ def _make_rows(
     columns: RowColumns,
     run: EngineRunGroup,
 ) -> int:
-    """Run the systems over the rows and print what came out; returns the exit code."""
+    """Run the systems over the rows and print a summary; return the exit code."""
     from beholder.kinds.generation.engine import RowsConfig
     from beholder.kinds.generation.kind import ROWS
     from beholder.run import kind
@@ -337,18 +341,19 @@ def _make_rows(
     say(f"{written.n_written} rows written to {config.out}")
     if written.outside:
         say_outside(config.out.parent)
-    return _close_made(written, config.run, progress, run.finish)
+    return _close_run(written, config.run, progress, run.finish)
 
 
-def _close_made(
+def _close_run(
     written: Written,
     run: Path,
     progress: TerminalProgress,
     finish: FinishGroup,
 ) -> int:
-    """Print what was skipped and what failed; returns the exit code."""
+    """Print what was skipped and what failed; return the exit code."""
     from beholder.run import manifest
 
+    # Notes and results are read back from the run, which has them also where nothing was asked.
     say_left_out(written.bad_rows)
     log = manifest.read(run)
     say_each(log.data.notes)
@@ -372,21 +377,22 @@ def _close_made(
 def _by_system(
     judges: str | Sequence[str] | None, make: Callable[[str], RowAsker]
 ) -> dict[str, RowAsker]:
-    """What each judge makes, by name: ``NAME=SPEC`` gives the name, otherwise it is the model's.
+    """Return an asker per judge, by the name in ``NAME=SPEC`` or else the model's.
 
     Raises:
         ConfigError: Two judges have one name.
     """
     from beholder.base.spec import tool, with_label
 
-    found: dict[str, RowAsker] = {}
+    askers: dict[str, RowAsker] = {}
     for text in [judges] if isinstance(judges, str) else judges or ():
+        # The name becomes part of ids and groups, so two judges must not share it.
         label, parsed = with_label(text)
         judge = tool(parsed)
-        name, made = label or judge.argument or judge.name, str(judge)
-        if name in found:
+        name, judge_spec = label or judge.argument or judge.name, str(judge)
+        if name in askers:
             raise ConfigError(
-                f"two judges are called {name!r}; name them, such as --judge first={made}"
+                f"two judges are called {name!r}; name them, such as --judge first={judge_spec}"
             )
-        found[name] = make(made)
-    return found
+        askers[name] = make(judge_spec)
+    return askers

@@ -37,7 +37,7 @@ from beholder.text import n_spoken
 
 def read_pictured(
     source: str,
-    taken: DataOptions = EVERY_ROW,
+    options: DataOptions = EVERY_ROW,
     folder: Path | None = None,
     notes: RowNotes | None = None,
 ) -> Iterator[Item | DataError]:
@@ -46,7 +46,7 @@ def read_pictured(
     Args:
         source: A folder (each picture below it becomes an item, and where pictures are taken of
             videos, each video) or a data file.
-        taken: Which column holds a field, where pictures may lie, and how many a video gives.
+        options: Which column holds a field, where pictures may lie, and how many a video gives.
         folder: What paths of images become relative to; None leaves them relative to the source.
         notes: Receives how many texts there are for the references.
 
@@ -56,8 +56,9 @@ def read_pictured(
     Raises:
         DataError: The source as a whole cannot be read.
     """
-    for row in _pictured(source, taken, notes):
+    for row in _pictured(source, options, notes):
         if folder is not None and isinstance(row, Item):
+            # Rows are written elsewhere than they are read from.
             images = (
                 rebased(image, root_of(source), folder) for image in row.images
             )
@@ -66,12 +67,13 @@ def read_pictured(
 
 
 def _pictured(
-    source: str, taken: DataOptions, notes: RowNotes | None
+    source: str, options: DataOptions, notes: RowNotes | None
 ) -> Iterator[Item | DataError]:
+    # A folder gives an item per video, where frames are asked for, then an item per picture.
     if not Path(source).is_dir():
-        yield from read_items(source, taken, textless=True, notes=notes)
+        yield from read_items(source, options, textless=True, notes=notes)
         return
-    films = [] if taken.frames is None else videos_below(Path(source))
+    films = [] if options.frames is None else videos_below(Path(source))
     rows: Iterator[tuple[int, Any]] = (
         (
             n,
@@ -80,7 +82,7 @@ def _pictured(
         )
         for n, film in enumerate(films, start=1)
     )
-    yield from items_of(rows, taken, source)
+    yield from items_of(rows, options, source)
     if films and not pictures_below(Path(source)):
         return
     for frame in read_frames(source):
@@ -95,9 +97,10 @@ def _pictured(
 
 
 def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
-    """Fewest and most words of a caption from ``40``, ``30-40``, ``median`` or ``median:FILE``.
+    """Return the fewest and most words of a caption.
 
-    None for ``none``: a caption may have any length.
+    The forms are ``40``, ``30-40``, ``median`` and ``median:FILE``; ``none`` gives None: a
+    caption may have any length.
 
     A single number is the most; the fewest are four fifths of it. ``median`` is the median length
     of the references, in words between blanks, without marks of speech: each different text counts
@@ -111,27 +114,32 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
         ConfigError: Another form, or no reference to measure.
         DataError: The named file cannot be read.
     """
+    # Each different reference counts once: many items may share one.
     name, _, file = text.partition(":")
     if text == "none":
         return None
     if name == "median":
-        others = read_pictured(file, DataOptions(media_root=Path("/")))
-        measured = (
-            good_rows(others, DataOptions(), [], name=file) if file else items
+        file_items = read_pictured(file, DataOptions(media_root=Path("/")))
+        measured_items = (
+            good_rows(file_items, DataOptions(), [], name=file)
+            if file
+            else items
         )
         texts = {
-            reference for item in measured for reference in item.references
+            reference
+            for item in measured_items
+            for reference in item.references
         }
         if not texts:
             raise ConfigError(
                 f"--words {text}: {file or 'the data'} has no reference to measure"
             )
-        return _around(
+        return _limits_around(
             round(median(n_spoken(reference) for reference in texts))
         )
     low, dash, high = text.partition("-")
     try:
-        limits = (int(low), int(high)) if dash else _around(int(text))
+        limits = (int(low), int(high)) if dash else _limits_around(int(text))
     except ValueError:
         raise ConfigError(
             f"--words {text!r}: expected none, 40, 30-40, median or median:FILE"
@@ -140,8 +148,9 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
     return limits
 
 
-def _around(most: int) -> tuple[int, int]:
-    return max(1, round(0.8 * most)), most
+def _limits_around(limit: int) -> tuple[int, int]:
+    # Models miss an exact number of words; a fifth below it still counts as the length.
+    return max(1, round(0.8 * limit)), limit
 
 
 S = TypeVar("S")
@@ -198,7 +207,7 @@ class GenerationRun(Generic[S]):
 
     @property
     def askers(self) -> list[TextGenerator[S]]:
-        """What is asked; two systems that are asked the same by one judge are asked once."""
+        """Return the distinct generators; equal questions to one judge are asked once."""
         return list(
             {maker.name: maker for maker in self.systems.values()}.values()
         )
@@ -206,7 +215,7 @@ class GenerationRun(Generic[S]):
 
 @dataclass(frozen=True)
 class Written:
-    """What a run that makes texts left.
+    """The result of a run that makes texts.
 
     Attributes:
         path: The file.
@@ -239,7 +248,9 @@ def run_making(
         RunError: The run directory is busy or holds another run, or the budget is spent.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
-    bad: list[DataError] = []
+    # Rows are stored, questions asked where an answer is missing, pictures drawn for the page. The
+    # file is written from the store each time, also when nothing was left to ask.
+    bad_rows: list[DataError] = []
     with Session.open(
         making.folder,
         making.kind,
@@ -249,9 +260,9 @@ def run_making(
         engine=engine,
     ) as session:
         notes = RowNotes()
-        subjects = _good(making, bad, notes)
+        subjects = _read_good_subjects(making, bad_rows, notes)
         n, digest = session.ingest_file(
-            making.subjects, making.source, subjects, bad
+            making.subjects, making.source, subjects, bad_rows
         )
         sentences = session.store_notes(digest, notes)
         for asker in making.askers:
@@ -264,12 +275,14 @@ def run_making(
             },
         }
         if session.begin(
-            manifest.Log(making.data, digest, n, len(bad), sentences, settings)
+            manifest.Log(
+                making.data, digest, n, len(bad_rows), sentences, settings
+            )
         ):
             session.map(*session.asked)
             _draw(making, session, n)
             session.close()
-        return replace(_write(making, session, n), bad_rows=tuple(bad))
+        return replace(_write(making, session, n), bad_rows=tuple(bad_rows))
 
 
 def plan_making(making: GenerationRun[S]) -> RunPlan:
@@ -280,40 +293,47 @@ def plan_making(making: GenerationRun[S]) -> RunPlan:
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory holds another kind of run.
     """
+    # All checks of a run, in its order, so that a plan that succeeds predicts one that starts.
     manifest.check_kind(making.folder, making.kind)
     making.means.check(making.askers)
-    bad: list[DataError] = []
+    bad_rows: list[DataError] = []
     notes = RowNotes()
-    subjects = _good(making, bad, notes)
+    subjects = _read_good_subjects(making, bad_rows, notes)
     return plan(
         making.askers,
         making.subjects,
         subjects,
         making.folder,
         making.means,
-        bad,
+        bad_rows,
         notes=notes,
     )
 
 
 def usual(work: WorkOptions) -> WorkOptions:
-    """The options with the number of subjects at once that is usual here."""
+    """Return the options with ``concurrency`` filled in by this kind's default."""
     return replace(work, concurrency=work.concurrency or CONCURRENCY)
 
 
-def _good(
-    making: GenerationRun[S], bad: list[DataError], notes: RowNotes
+def _read_good_subjects(
+    making: GenerationRun[S], bad_rows: list[DataError], notes: RowNotes
 ) -> Iterator[S]:
     return good_rows(
-        making.read(notes), making.rows, bad, name=making.data, notes=notes
+        making.read(notes),
+        making.rows,
+        bad_rows,
+        name=making.data,
+        notes=notes,
     )
 
 
 def _draw(making: GenerationRun[S], session: Session, n: int) -> None:
-    shown = islice(session.store.subjects(making.subjects), min(n, MAX_SHOWN))
+    subjects = islice(
+        session.store.subjects(making.subjects), min(n, MAX_SHOWN)
+    )
     pictures = (
         (making.subjects.id(subject), making.picture(subject))
-        for _, subject in shown
+        for _, subject in subjects
     )
     write_thumbs(making.folder, making.means.folder, pictures, _THUMB_SIDE)
 
@@ -323,6 +343,8 @@ def _write(making: GenerationRun[S], session: Session, n: int) -> Written:
         system: maker.identities(session.tools)["judge"]
         for system, maker in making.systems.items()
     }
+    # Rows are written as they are read from the store, so that no run must fit into memory; counts
+    # are complete once the file is.
     failures: list[tuple[str, str, ItemFailure]] = []
     n_written, outside = 0, False
 
@@ -354,7 +376,7 @@ def _write(making: GenerationRun[S], session: Session, n: int) -> Written:
 
 @dataclass(frozen=True)
 class RowsConfig:
-    """What to ask of rows, and where to write what comes out.
+    """The generators of rows, and where the new rows are written.
 
     Attributes:
         data: A folder of pictures, or a data file whose rows need no text.
@@ -385,7 +407,7 @@ class RowsConfig:
 
     @property
     def run(self) -> Path:
-        """The run directory."""
+        """Return the run directory."""
         return self.out.with_name(f"{self.out.name}.run")
 
 
@@ -402,6 +424,7 @@ def plan_rows(config: RowsConfig) -> RunPlan:
 
 
 def _making(config: RowsConfig) -> GenerationRun[Item]:
+    # Paths of images are relative to the folder of the output.
     def row(
         item: Item, system: str, parts: Parts, judge: str
     ) -> Mapping[str, Any]:
@@ -432,7 +455,8 @@ def _making(config: RowsConfig) -> GenerationRun[Item]:
 
 
 def _input(config: RowsConfig) -> Input | None:
-    """The data file; images are named relative to the output, so its folder is part of the key."""
+    """Return the data file as a key; the output's folder is part of it, as images are relative."""
+    # A folder or standard input has no bytes to compare, so it is read again each time.
     path = Path(config.data)
     if not path.is_file():
         return None

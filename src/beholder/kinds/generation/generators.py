@@ -1,4 +1,4 @@
-"""What caption, classify, translate and review share: texts come out, not scores."""
+"""The base of caption, classify, translate and review: generators of texts."""
 
 from __future__ import annotations
 
@@ -62,31 +62,32 @@ class TextGenerator(Asker[S]):
 
     @property
     def looks(self) -> bool:
-        """Whether the judge is shown pictures."""
+        """Return whether the judge is shown pictures."""
         return True
 
     @abstractmethod
     async def make(
         self, subject: S, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """The texts of one subject.
+        """Return the texts of one subject.
 
         Raises:
             ItemError: A required field is missing, or the answer cannot be used.
         """
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """The values of what was made: here means over the texts."""
+        """Return the values of the texts: here mean lengths."""
         return {
             WORDS.name: fmean(len(part.text.split()) for part in parts),
             CHARACTERS.name: fmean(len(part.text) for part in parts),
         }
 
     async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
-        """Make the texts of one subject, and measure them."""
+        """Return the score of one subject: its texts as detail, their lengths as values."""
         self.check(subject)
         parts = await self.make(subject, tools.judge(self.judge), tools)
         signature = self.signature(self.identities(tools))
+        # Empty fields are left out: a store has a row of these for each item.
         filled = [
             {k: v for k, v in asdict(part).items() if v or k == "text"}
             for part in parts
@@ -95,5 +96,5 @@ class TextGenerator(Asker[S]):
 
 
 def parts_of(detail: Mapping[str, Any]) -> tuple[GeneratedText, ...]:
-    """The texts that an outcome's detail holds."""
+    """Return the texts of an outcome's detail."""
     return tuple(GeneratedText(**part) for part in detail["parts"])

@@ -44,7 +44,7 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
         The file.
 
     Raises:
-        RunError: The folder holds no such run.
+        RunError: The folder does not contain such a run.
     """
     target = output or run_folder / "report.html"
     log = manifest.read(run_folder)
@@ -58,8 +58,10 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
 def _render(store: Store, log: manifest.RunLog) -> str:
     systems: Mapping[str, str] = log.settings["systems"]
     n = log.data.n_items
+    # All askers of a run have the same kind of subject. The page shows the first subjects only, but
+    # counts all of them.
     kind = KINDS[next(iter(log.askers.values())).subject]
-    shown = [
+    subjects = [
         subject_of(store, systems, kind, position, subject)
         for position, subject in islice(
             store.subjects(kind), min(n, MAX_SHOWN)
@@ -70,11 +72,12 @@ def _render(store: Store, log: manifest.RunLog) -> str:
         for system, name in systems.items()
         for subject, failure in _failures(store, name, n)
     ]
-    found = manifest.results(log)
+    # A run that was interrupted has no results yet for some systems.
+    all_results = manifest.results(log)
     results = {
-        system: found[name]
+        system: all_results[name]
         for system, name in systems.items()
-        if name in found
+        if name in all_results
     }
     tables = (
         _values(log, results),
@@ -85,7 +88,8 @@ def _render(store: Store, log: manifest.RunLog) -> str:
         "made.html.j2",
         ("page.css", "plain_page.css", "made.css"),
         thumb_styles(
-            store.folder, (one["position"] for one in shown if one["thumb"])
+            store.folder,
+            (subject["position"] for subject in subjects if subject["thumb"]),
         ),
         log=log,
         name=log.data.source,
@@ -97,13 +101,13 @@ def _render(store: Store, log: manifest.RunLog) -> str:
         tables=[(table, html(table)) for table in tables if table.rows],
         caution=describe_incomplete(store),
         cautions=[
-            (system, said)
-            for system, one in results.items()
-            for said in one.cautions
+            (system, caution)
+            for system, result in results.items()
+            for caution in result.cautions
         ],
         n_failures=len(failures),
-        subjects=shown,
-        n_more=n - len(shown),
+        subjects=subjects,
+        n_more=n - len(subjects),
     )
 
 
@@ -114,7 +118,7 @@ def subject_of(
     position: int,
     subject: S,
 ) -> dict[str, Any]:
-    """One subject with what systems made of it, for the template ``made_parts.html.j2``.
+    """Return a subject with each system's texts, for the template ``made_parts.html.j2``.
 
     Args:
         store: The run's store.
@@ -123,17 +127,17 @@ def subject_of(
         position: Its place in the run.
         subject: The subject.
     """
-    found = (
+    scores = (
         (system, store.score(name, position))
         for system, name in systems.items()
     )
     outcomes = {
-        system: outcome for system, outcome in found if outcome is not None
+        system: outcome for system, outcome in scores if outcome is not None
     }
     failures = {
-        s: one.message
-        for s, one in outcomes.items()
-        if isinstance(one, ItemFailure)
+        s: outcome.message
+        for s, outcome in outcomes.items()
+        if isinstance(outcome, ItemFailure)
     }
     return {
         "position": position,
@@ -152,20 +156,21 @@ def subject_of(
 def _failures(
     store: Store, name: str, n: int
 ) -> Iterator[tuple[str, ItemFailure]]:
+    # The store may hold failures of rows beyond the limit of this start.
     kind = store.kind_of(name)
-    found = {
+    failures = {
         position: failure
         for position, failure in store.failures(name)
         if position < n
     }
-    for position, subject in store.subjects(kind, list(found)):
-        yield kind.id(subject), found[position]
+    for position, subject in store.subjects(kind, list(failures)):
+        yield kind.id(subject), failures[position]
 
 
 def _values(
     log: manifest.RunLog, results: Mapping[str, MetricResult]
 ) -> Table:
-    """Mean of each value of each system, and what it measures."""
+    """Return the table of each system's mean values, and what they measure."""
     rows = [
         {
             "system": system,
@@ -179,16 +184,16 @@ def _values(
         if value.name in result.values
     ]
     columns = (
-        Column("system", _one(log, "Language", "System"), "text"),
+        Column("system", _word_for_kind(log, "Language", "System"), "text"),
         Column("value", "Value", "text"),
         Column("mean", "Mean", interval=True),
-        Column("n", _one(log, "Pictures", "Rows"), "count"),
+        Column("n", _word_for_kind(log, "Pictures", "Rows"), "count"),
         Column("help", "What it measures", "text"),
     )
     return Table("values", "Values", columns, tuple(rows), by="system")
 
 
-def _one(log: manifest.RunLog, of_reviews: str, of_rows: str) -> str:
+def _word_for_kind(log: manifest.RunLog, of_reviews: str, of_rows: str) -> str:
     return of_reviews if log.kind == REVIEWS.name else of_rows
 
 
@@ -198,7 +203,8 @@ def _categories(
     askers: Mapping[str, manifest.AskerLog],
     n: int,
 ) -> Table:
-    """Per system that sorts: how many subjects fell into each category."""
+    """Return the table of subjects per category, for systems that sort."""
+    # Only askers that sort have categories in their configuration.
     rows = []
     for system, name in systems.items():
         if "categories" in askers[name].config:
@@ -221,10 +227,10 @@ def _categories(
 def _failed(
     log: manifest.RunLog, failures: Sequence[Mapping[str, str]]
 ) -> Table:
-    """What could not be made, and why; so many as a page holds."""
+    """Return the table of failures with their reasons, cut to the size of a page."""
     columns = (
-        Column("id", _one(log, "Picture", "Row"), "text"),
-        Column("system", _one(log, "Language", "System"), "text"),
+        Column("id", _word_for_kind(log, "Picture", "Row"), "text"),
+        Column("system", _word_for_kind(log, "Language", "System"), "text"),
         Column("reason", "Reason", "text"),
     )
     more = len(failures) - _MAX_FAILURES
@@ -234,13 +240,22 @@ def _failed(
     )
 
 
-def draw_made(seen: SeenSubject) -> Drawn:
-    """The subject with what each system wrote."""
-    snapshot = seen.view.snapshot
+def draw_made(subject_view: SeenSubject) -> Drawn:
+    """Return the template of a subject with each system's texts, and its context."""
+    snapshot = subject_view.view.snapshot
     systems = snapshot.log.settings["systems"]
-    kind = snapshot.subjects[seen.kind].kind
-    made = subject_of(seen.store, systems, kind, seen.position, seen.subject)
-    return "made_item.html.j2", {"subject": made, "pictures": seen.pictures}
+    kind = snapshot.subjects[subject_view.kind].kind
+    subject = subject_of(
+        subject_view.store,
+        systems,
+        kind,
+        subject_view.position,
+        subject_view.subject,
+    )
+    return "made_item.html.j2", {
+        "subject": subject,
+        "pictures": subject_view.pictures,
+    }
 
 
 INSTRUCTIONS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
@@ -250,7 +265,7 @@ INSTRUCTIONS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
 
 
 def annotation_instructions(n_texts: int = 5, language: str = "en") -> str:
-    """The instructions as an HTML page that loads nothing.
+    """Return the instructions as an HTML page that loads nothing.
 
     Args:
         n_texts: Texts per image.
@@ -265,6 +280,7 @@ def annotation_instructions(n_texts: int = 5, language: str = "en") -> str:
         )
     if n_texts < 2:
         raise ConfigError(f"n_texts={n_texts}: expected at least 2")
+    # Only the tasks name the number of texts.
     words = INSTRUCTIONS[language]
     task = [sentence.format(n=n_texts) for sentence in words["task"]]
     return render_page(

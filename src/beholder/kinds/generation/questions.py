@@ -22,7 +22,7 @@ from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.text.languages import language_named
 
-_MOST = 100
+_MAX_WRITTEN = 100
 UNANSWERED = "not answered by its source"
 BLIND = "answered without its source"
 BLIND_ORDERS = 3
@@ -37,14 +37,14 @@ class AskedRow(RowAsker):
         ConfigError: The number is out of range.
     """
 
-    n: int = param(10, "how many at most", whole=(1, _MOST))
+    n: int = param(10, "how many at most", whole=(1, _MAX_WRITTEN))
     source: Literal["pictures", "references"] = param(
         "pictures", "what they are written from"
     )
 
     @property
     def looks(self) -> bool:
-        """Whether pictures are the source."""
+        """Return whether pictures are the source."""
         return self.source == "pictures"
 
     def check(self, subject: Item) -> None:
@@ -57,10 +57,12 @@ class AskedRow(RowAsker):
             )
 
     async def _source(self, item: Item, tools: Tools) -> dict[str, Any]:
-        found: dict[str, Any] = {"language": language_named(item.language)}
+        arguments: dict[str, Any] = {"language": language_named(item.language)}
         if self.looks:
-            return found | {"images": await tools.pictures.read(item.images)}
-        return found | {"text": _references(item)}
+            return arguments | {
+                "images": await tools.pictures.read(item.images)
+            }
+        return arguments | {"text": _references(item)}
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,10 @@ class CriteriaRow(AskedRow):
     registered_name: ClassVar[str] = "write_criteria"
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo(
-            "written", "criteria written", high=_MOST, higher_is_better=None
+            "written",
+            "criteria written",
+            high=_MAX_WRITTEN,
+            higher_is_better=None,
         ),
     )
     needs = (operations.WriteCriteria,)
@@ -82,15 +87,18 @@ class CriteriaRow(AskedRow):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """A part per criterion, labelled with what it is about."""
+        """Return a part per criterion, labelled with its dimension."""
         source = await self._source(subject, tools)
-        found = await judge.ask(
+        criteria = await judge.ask(
             operations.WriteCriteria(n=self.n, kind=self.kind, **source)
         )
-        return tuple(GeneratedText(one.text, one.dimension) for one in found)
+        return tuple(
+            GeneratedText(criterion.text, criterion.dimension)
+            for criterion in criteria
+        )
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """How many were written."""
+        """Return the number of criteria."""
         return {"written": float(len(parts))}
 
     def _row(
@@ -114,7 +122,10 @@ class QuestionsRow(AskedRow):
     registered_name: ClassVar[str] = "write_questions"
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo(
-            "written", "questions written", high=_MOST, higher_is_better=None
+            "written",
+            "questions written",
+            high=_MAX_WRITTEN,
+            higher_is_better=None,
         ),
         ValueInfo("kept", "share of questions that are kept"),
         ValueInfo(
@@ -132,11 +143,12 @@ class QuestionsRow(AskedRow):
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """Questions are answered from pictures only if these are the source."""
+        """Return the operations that are used; only pictures as the source need the third."""
         return self.operations if self.looks else self.operations[:2]
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The judge's; one that cannot check its questions is refused here, before any work."""
+        """Return the judge's identity; refuse a judge that cannot check its questions."""
+        # Otherwise the run would fail at its first item, after it paid for the questions.
         judge = tools.judge(self.judge)
         judge.check_can(operations.AnswerQuestions)
         if self.looks:
@@ -146,26 +158,30 @@ class QuestionsRow(AskedRow):
     async def make(
         self, subject: Item, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """A part per question: why it is not kept as the label, its options as the source."""
+        """Return a part per question: label is why it is dropped, source its options."""
         source = await self._source(subject, tools)
         written = await judge.ask(
             operations.WriteQuestions(n=self.n, **source)
         )
         if not written:
             return ()
+        # A good question can be answered from its source, and not without it. It is asked once
+        # with the source (one may say "cannot tell") and in several orders of options without
+        # it (one must guess): only a right guess in every order counts as answered blind.
         answering = (
             operations.AnswerFromPictures
             if self.looks
             else operations.AnswerQuestions
         )
         seen_order, *blind_orders = [
-            [_shuffled(subject, one, order) for one in written]
+            [_shuffled(subject, question, order) for question in written]
             for order in range(BLIND_ORDERS + 1)
         ]
-        offered, *blind = await asyncio.gather(
+        seen_answers, *blind = await asyncio.gather(
             judge.ask(
                 answering(
-                    [replace(one, third=True) for one in seen_order], **source
+                    [replace(question, third=True) for question in seen_order],
+                    **source,
                 )
             ),
             *(
@@ -176,25 +192,28 @@ class QuestionsRow(AskedRow):
             ),
         )
         parts = []
-        for place, one in enumerate(written):
-            seen = offered[place]
+        for place, question in enumerate(written):
+            seen_answer = seen_answers[place]
             guesses = [answers[place] for answers in blind]
-            if seen is None or seen.state != one.answer:
+            if seen_answer is None or seen_answer.state != question.answer:
                 label = UNANSWERED
             elif all(
-                guess is not None and guess.state == one.answer
+                guess is not None and guess.state == question.answer
                 for guess in guesses
             ):
                 label = BLIND
             else:
                 label = ""
             parts.append(
-                GeneratedText(one.question, label, "\n".join(_options(one)))
+                GeneratedText(
+                    question.question, label, "\n".join(_options(question))
+                )
             )
         return tuple(parts)
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """How many were written, kept and answered blind."""
+        """Return the number of questions, and the shares kept and answered blind."""
+        # Shares of no questions are undefined, so the values are left out.
         n = len(parts)
         values = {"written": float(n)}
         if n:
@@ -205,17 +224,20 @@ class QuestionsRow(AskedRow):
     def _row(
         self, item: Item, parts: Parts, system: str, columns: RowColumns
     ) -> Item:
-        rows = [
-            {
-                "question": p.text,
-                "options": options,
-                "answer": options[0],
-                "source": "judge",
-            }
-            for p in parts
-            if not p.label
-            for options in [p.source.split("\n")]
-        ]
+        rows = []
+        for part in parts:
+            # A label is the reason why a question is dropped.
+            if part.label:
+                continue
+            options = part.source.split("\n")
+            rows.append(
+                {
+                    "question": part.text,
+                    "options": options,
+                    "answer": options[0],
+                    "source": "judge",
+                }
+            )
         return replace(item, meta={**item.meta, "questions": rows})
 
 
@@ -224,14 +246,18 @@ def _references(item: Item) -> str:
 
 
 def _options(question: operations.WrittenQuestion) -> tuple[str, ...]:
-    """The options on one line each, the right one first."""
+    """Return the options, the right one first."""
     return (question.answer, *question.wrong)
 
 
 def _shuffled(
     item: Item, question: operations.WrittenQuestion, order: int
 ) -> TextQuestion:
-    """The question, an answer required, with its options in an order that seats each elsewhere."""
+    """Return the question with its options shuffled, then rotated by ``order`` places.
+
+    The rotation puts each option at another place in each order; "none of them" is no option.
+    """
+    # Seeded by item and question: the same order in each run, and no place that is often right.
     options = list(_options(question))
     random.Random(f"{item.id}\0{question.question}").shuffle(options)  # noqa: S311
     return TextQuestion(

@@ -76,7 +76,7 @@ class WriteReviews(TextGenerator[Frame]):
     async def make(
         self, subject: Frame, judge: Judge, tools: Tools
     ) -> tuple[GeneratedText, ...]:
-        """A part per kind, best first, labelled with the kind."""
+        """Return a part per kind, best first, labelled with the kind."""
         question = operations.Review(
             await tools.pictures.read([subject.image or ""], self.max_side),
             KINDS,
@@ -130,7 +130,7 @@ class ReviewsConfig:
 
     @property
     def folder(self) -> Path:
-        """What pictures are relative to."""
+        """Return the folder that paths of pictures are relative to."""
         return self.rows.media_root or root_of(self.data)
 
 
@@ -142,7 +142,7 @@ def run_reviews(
 
 
 def plan_reviews(config: ReviewsConfig) -> RunPlan:
-    """Read all input and say what the run would ask; errors as ``engine.plan_making``."""
+    """Read all input and report what the run would ask; errors as ``engine.plan_making``."""
     return plan_making(_making(config))
 
 
@@ -150,7 +150,8 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
     def row(
         frame: Frame, language: str, parts: Sequence[GeneratedText], judge: str
     ) -> Mapping[str, Any]:
-        """The texts in a random order of their own, so that no place stands for a kind."""
+        """Return the row of a set, its texts in random order: no place stands for a kind."""
+        # Seeded by picture and language, so that the order does not depend on which rows are read.
         digest = hashlib.sha256(f"{frame.id}\0{language}".encode()).digest()
         rng = np.random.default_rng(
             [config.seed, int.from_bytes(digest[:8], "big")]
@@ -166,6 +167,7 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         )
         return reviews_row(reviews)
 
+    # A folder has no bytes to compare, so it is read again each time.
     path = Path(config.data)
     return GenerationRun(
         kind=REVIEWS.name,

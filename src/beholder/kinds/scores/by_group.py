@@ -14,33 +14,33 @@ from beholder.run.store import Store
 from beholder.run.summary import corpus_estimates, read_columns
 from beholder.tables import Cells, Column, N, Table, estimate_cells
 
-_SHOWN = 30
+_MAX_GROUPS = 30
 """Groups of a table."""
-_LOOKED_AT = 100
+_MAX_UNGROUPED = 100
 """Items without any group after which a metric has none."""
 
 
 def group_tables(store: Store) -> list[Table]:
-    """Per metric its values by subset, and the share of each verdict by group of its units.
+    """Return per metric its values by subset, and the shares of verdicts by group of units.
 
     Shares are pooled over all units of a group, each counted once whatever its weight; intervals
     resample what is described. Units without a verdict that the judge could read are left out.
     """
     log = manifest.read(store.folder)
     sources = store.sources(log.data.n_items)
-    found = [
+    tables = [
         table
         for metric in log.metrics
         for table in (
-            _subsets(store, metric, sources),
-            _table(store, metric.name, sources),
+            _subset_table(store, metric, sources),
+            _category_table(store, metric.name, sources),
         )
     ]
-    return [table for table in found if table is not None]
+    return [table for table in tables if table is not None]
 
 
 def section(store: Store) -> PageSection | None:
-    """The section of the page of a run with such units; None for other runs."""
+    """Return the section of a run's page; None for a run without groups."""
     tables = group_tables(store)
     if not tables:
         return None
@@ -49,31 +49,41 @@ def section(store: Store) -> PageSection | None:
     )
 
 
-def _subsets(
+def _subset_table(
     store: Store, metric: manifest.AskerLog, sources: list[bytes]
 ) -> Table | None:
-    """The values of a metric within each subset that its scores name; None of one subset."""
+    """Return the values of a metric by subset; None if there are fewer than two subsets."""
     if "subset" not in next(store.details(metric.name), (0, {}))[1]:
         return None
-    found = read_columns(store, metric.name, metric.n, statistics=True)
-    names = sorted(set(found.subsets))[:_SHOWN]
-    if found.statistics is None or len(names) < 2:
+    metric_columns = read_columns(
+        store, metric.name, metric.n, statistics=True
+    )
+    names = sorted(set(metric_columns.subsets))[:_MAX_GROUPS]
+    if metric_columns.statistics is None or len(names) < 2:
         return None
-    built = metrics.metric(metric.name)
+    metric_object = metrics.metric(metric.name)
+    # A value that is missing for some items would be a mean over other items in each subset.
     complete = {
-        key: x for key, x in found.values.items() if np.isfinite(x).all()
+        key: x
+        for key, x in metric_columns.values.items()
+        if np.isfinite(x).all()
     }
     rows: list[Cells] = []
     for name in names:
-        there = np.array(found.subsets) == name
-        of = [sources[position] for position in found.positions[there]]
+        in_subset = np.array(metric_columns.subsets) == name
+        subset_sources = [
+            sources[position]
+            for position in metric_columns.positions[in_subset]
+        ]
         values = {
-            key: stats.mean_interval(x[there], clusters=of)
+            key: stats.mean_interval(x[in_subset], clusters=subset_sources)
             for key, x in complete.items()
-        } | corpus_estimates(built, found.statistics[there], of)
-        rows.append({"group": name or "(none)", "n": len(of)})
-        for key, one in values.items():
-            rows[-1] |= estimate_cells(key, one)
+        } | corpus_estimates(
+            metric_object, metric_columns.statistics[in_subset], subset_sources
+        )
+        rows.append({"group": name or "(none)", "n": len(subset_sources)})
+        for key, estimate in values.items():
+            rows[-1] |= estimate_cells(key, estimate)
     columns = (
         Column(key, key, interval=True)
         for key in values
@@ -87,40 +97,47 @@ def _subsets(
     )
 
 
-def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:
-    found: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
+def _category_table(
+    store: Store, metric: str, sources: list[bytes]
+) -> Table | None:
+    members_by_group: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     for n_read, (position, units) in enumerate(store.units(metric)):
-        if (
-            n_read == _LOOKED_AT and not found
-        ):  # spares large runs of other metrics
+        # Reading all units of a large run takes long, and other metrics have no groups.
+        if n_read == _MAX_UNGROUPED and not members_by_group:
             return None
+        # A unit without a score had an answer that could not be read.
         for unit in units:
             if (
                 unit.detail.get("group")
                 and unit.verdict
                 and unit.score is not None
             ):
-                found[str(unit.detail["group"])].append(
+                members_by_group[str(unit.detail["group"])].append(
                     (unit.verdict, sources[position])
                 )
-    if not found:
+    if not members_by_group:
         return None
     verdicts = Counter(
-        verdict for members in found.values() for verdict, _ in members
+        verdict
+        for members in members_by_group.values()
+        for verdict, _ in members
     )
     rows: list[Cells] = []
-    largest = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
-    for group, members in largest[:_SHOWN]:
-        of = [source for _, source in members]
-        n_sources = len(set(of))
+    # The largest first, and by name among equals, so that the page is the same each time.
+    largest = sorted(
+        members_by_group.items(), key=lambda entry: (-len(entry[1]), entry[0])
+    )
+    for group, members in largest[:_MAX_GROUPS]:
+        group_sources = [source for _, source in members]
+        n_sources = len(set(group_sources))
         cells: Cells = {
             "group": group,
             "n": len(members),
             "n_sources": n_sources,
         }
         for verdict in verdicts:
-            is_this = [float(said == verdict) for said, _ in members]
-            share = stats.mean_interval(is_this, clusters=of)
+            matches = [float(label == verdict) for label, _ in members]
+            share = stats.mean_interval(matches, clusters=group_sources)
             cells |= estimate_cells(verdict, share)
         rows.append(cells)
     columns = (
@@ -133,8 +150,10 @@ def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:
         ),
     )
     notes = ["Questions and criteria count alike."]
-    if len(largest) > _SHOWN:
-        notes.append(f"The largest {_SHOWN} of {len(largest)} categories.")
+    if len(largest) > _MAX_GROUPS:
+        notes.append(
+            f"The largest {_MAX_GROUPS} of {len(largest)} categories."
+        )
     return Table(
         f"by-category-{files.safe_name(metric)}",
         f"{metric} by category",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class TestGroup:
-    """What means are tested against.
+    """The tests of means.
 
     Attributes:
         fail_under: Exit with 1 if a mean is lower: accord=0.6 or accord.precision=0.5; repeatable.
@@ -95,7 +95,7 @@ def score(
     from beholder.kinds.scores.engine import (
         ScoreConfig,
         open_rows,
-        read,
+        read_scored_items,
     )
     from beholder.kinds.scores.kind import KIND
     from beholder.kinds.scores.page import write_report
@@ -108,16 +108,19 @@ def score(
     from beholder.run.store import Store
     from beholder.terminal.progress import TerminalProgress
 
+    # Everything that can be wrong with the options is checked before the first score is paid for:
+    # gates, the goal, labels and the run to compare with. Then come the run, its report, its gates,
+    # and the summary.
     row_notes = RowNotes(clean)
     rows = open_rows(data, run.rows, row_notes)
     if not metric:
-        chosen, why = rows.fitting_metric(judge=tools.judge is not None)
-        say(f"metric: {chosen} ({why})")
+        chosen, reason = rows.fitting_metric(judge=tools.judge is not None)
+        say(f"metric: {chosen} ({reason})")
         metric = (chosen,)
     metric = listed(metric)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
     _say_unused(tools, scored)
-    asked = [
+    parsed_gates = [
         gates.parse_gate(text, scored, test.gate_on, **tools.named())
         for text in test.fail_under
     ]
@@ -128,13 +131,15 @@ def score(
     )
     if test.gates is not None:
         gate_reports.check_format(test.gates)
-        if not asked and test.worse_than is None:
+        if not parsed_gates and test.worse_than is None:
             raise ConfigError(
                 "--gates has nothing to write: add --fail-under or --worse-than"
             )
     notes: list[str] = []
-    values = {one.name: one.values for one in scored}
-    wanted = targets(people.labels, people.label, values, notes=notes)
+    values = {
+        scored_metric.name: scored_metric.values for scored_metric in scored
+    }
+    label_targets = targets(people.labels, people.label, values, notes=notes)
     say_each(notes)
     engine = run.where.named()
     config = ScoreConfig(
@@ -148,21 +153,24 @@ def score(
         clean,
     )
     # These options read rows before the run does; standard input can be read once only.
-    is_kept = data == "-" and (wanted or test.worse_than)
+    is_kept = data == "-" and (label_targets or test.worse_than)
     again = list(rows) if is_kept else None
     note = gates.check_other(
-        config, test.worse_than, test.margin, read(config, [], again)
+        config,
+        test.worse_than,
+        test.margin,
+        read_scored_items(config, [], again),
     )
     if note:
         say(f"--worse-than: {note}")
-    if wanted:
-        check_fit(read(config, [], again), wanted)
+    if label_targets:
+        check_fit(read_scored_items(config, [], again), label_targets)
     if run.finish.dry_run:
         return tell_plan(
             kind.plan(KIND, config, given=again or rows, notes=row_notes),
             config.out,
         )
-    # What a cluster says is no result: it goes where progress goes.
+    # Standard output has results only: what a cluster prints goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         bad_rows = kind.run(
             KIND,
@@ -173,25 +181,26 @@ def score(
             engine=engine,
         )
     say_left_out(bad_rows)
-    made = Run(config.out)
+    finished_run = Run(config.out)
     report = (
         None
         if no_report
         else write_report(config.out, media_root=config.folder)
     )
-    checked = gates.check(asked, made.summary)
+    checked_gates = gates.check(parsed_gates, finished_run.summary)
     worse = {}
     if test.worse_than is not None:
         worse = gates.worse_than(
             config.out, test.worse_than, scored, test.margin
         )
     if test.gates is not None:
-        gated = gate_reports.results(
-            config.out, scored, checked, worse, test.worse_than
+        gate_results = gate_reports.results(
+            config.out, scored, checked_gates, worse, test.worse_than
         )
-        gate_reports.write_results(test.gates, list(gated), data)
-    problems = [*gates.missed(checked), *filter(None, worse.values())]
-    n_failed = sum(result.n_failed for result in made.summary.values())
+        gate_reports.write_results(test.gates, list(gate_results), data)
+    # All reasons for the exit code 1 come together at the end.
+    problems = [*gates.missed(checked_gates), *filter(None, worse.values())]
+    n_failed = sum(result.n_failed for result in finished_run.summary.values())
     if n_failed > run.finish.allow_failed:
         problems.append(
             f"{n_failed} failed (--allow-failed {run.finish.allow_failed}); for the reasons see"
@@ -199,30 +208,33 @@ def score(
         )
 
     with Store.read(config.out) as store:
-        added = by_group.group_tables(store)
+        added_tables = by_group.group_tables(store)
         _say_bars(store)
     if goal is not None:
-        added.append(gates.until_table(config.out, goal))
-    corrected, reasons = labelled_tables(config.out, wanted)
-    added += corrected
+        added_tables.append(gates.until_table(config.out, goal))
+    corrected, reasons = labelled_tables(config.out, label_targets)
+    added_tables += corrected
     problems += reasons
 
     def summary() -> str:
-        tables = [*([gates.gates_table(checked)] if checked else []), *added]
+        tables = [
+            *([gates.gates_table(checked_gates)] if checked_gates else []),
+            *added_tables,
+        ]
         return together(
             str(config.out), [*tables, *run_tables(config.out)], problems
         )
 
-    means = [summary_table(manifest.read(config.out)), *added]
-    plain = dict(made.manifest) | {
+    means = [summary_table(manifest.read(config.out)), *added_tables]
+    fields = dict(finished_run.manifest) | {
         table.name: table.rows for table in corrected
     }
-    tell_summary(plain, means, run.finish.as_json, markdown, summary)
+    tell_summary(fields, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)
 
 
 def _say_bars(store: Store) -> None:
-    """A caution if references of the first rows look like several texts in one."""
+    """Print a caution if references of the first rows look like several texts in one."""
     texts = (
         text
         for _, item in islice(store.items(), 1000)
@@ -236,10 +248,12 @@ def _say_bars(store: Store) -> None:
 
 
 def _say_unused(tools: ToolGroup, scored: Sequence[Metric[Any]]) -> None:
-    """Say which tools no metric takes."""
+    """Print the tools that no metric takes."""
     from beholder.asking.params import params
 
-    taken = {p.metadata["tool"] for one in scored for p in params(one)}
+    used_tools = {
+        p.metadata["tool"] for metric in scored for p in params(metric)
+    }
     for name, spec in tools.named().items():
-        if name not in taken:
+        if name not in used_tools:
             say(f"--{name} {spec} is not used: no metric here takes one")

@@ -70,13 +70,13 @@ def score(
     """
     name = str(data) if isinstance(data, str | Path) else None
     notes = RowNotes(clean)
-    taken, _, _ = grouped(options)
+    data_options, _, _ = grouped(options)
     if name is None:
-        numbered = _numbered_rows(data, taken.map)
-        items = items_of(numbered, taken, "items", notes=notes)
+        numbered = _numbered_rows(data, data_options.map)
+        items = items_of(numbered, data_options, "items", notes=notes)
         rows = Rows(items, is_data=False)
     else:
-        rows = open_rows(name, taken, notes)
+        rows = open_rows(name, data_options, notes)
     if metrics is None:
         metrics = [rows.fitting_metric(judge=judge is not None)[0]]
     config = configure(
@@ -103,16 +103,16 @@ def configure(
     out: str | Path | None = None,
     **options: Unpack[Options],
 ) -> ScoreConfig:
-    """The configuration of ``score``'s arguments; ``source`` is None for items given in Python.
+    """Return the configuration of ``score``'s arguments; ``source`` is None for items of Python.
 
     Raises:
         ConfigError: A metric or option is wrong.
     """
     check_list("metrics", metrics)
-    for one in metrics:
-        if not isinstance(one, str | Metric):
+    for entry in metrics:
+        if not isinstance(entry, str | Metric):
             raise ConfigError(
-                f"metrics: expected metrics or their text forms, got {one!r}"
+                f"metrics: expected metrics or their text forms, got {entry!r}"
             )
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
@@ -137,9 +137,8 @@ def _numbered_rows(
         rows: Iterable[Any] = (
             row for batch in data.to_batches() for row in batch.to_pylist()
         )
-    elif hasattr(
-        data, "itertuples"
-    ):  # pandas, which has many ways to say that a cell is empty
+    elif hasattr(data, "itertuples"):
+        # Pandas has many ways to say that a cell is empty.
         check_columns(list(map(str, data.columns)), "items")
         cells = data.astype(object).where(data.notna(), None)
         texts = {"candidate", *ALIASES["candidate"], columns.get("candidate")}

@@ -39,7 +39,7 @@ from beholder.stats.sequences import Betting
 
 @dataclass(frozen=True)
 class ScoreConfig:
-    """What to score, how, and where to keep it.
+    """The configuration of a run that scores items.
 
     Attributes:
         data: The data file or run directory as the user named it, or a word for items given in
@@ -64,7 +64,7 @@ class ScoreConfig:
 
     @property
     def folder(self) -> Path:
-        """What the items' pictures are relative to.
+        """Return the folder that paths of the items' pictures are relative to.
 
         The folder of the data file, or of pictures; for items given otherwise ``media_root``, else
         the current directory.
@@ -75,14 +75,14 @@ class ScoreConfig:
 
     @property
     def input(self) -> Input | None:
-        """The data file; None where the data are none."""
+        """Return the data file; None for a run, a folder or items from Python."""
         path = Path(self.data)
-        how = () if self.clean == "none" else (self.clean,)
-        return Input(path, self.rows, how) if path.is_file() else None
+        cleaning = () if self.clean == "none" else (self.clean,)
+        return Input(path, self.rows, cleaning) if path.is_file() else None
 
     @property
     def means(self) -> RunContext:
-        """With what the run works."""
+        """Return the judging, work and cleaning options with the folder of pictures."""
         return RunContext(
             self.judging, self.work, self.folder, cleaning_rules(self.clean)
         )
@@ -113,7 +113,7 @@ def run_scores(
         RunError: The run directory is busy or holds another run.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
-    metrics = _checked(config.metrics)
+    metrics = _check_metrics(config.metrics)
     with Session.open(
         config.out,
         SCORES,
@@ -122,12 +122,13 @@ def run_scores(
         progress=progress,
         engine=engine,
     ) as session:
-        bad: list[DataError] = []
+        bad_rows: list[DataError] = []
         notes = notes or RowNotes(config.clean)
-        rows = read(config, bad, given, notes)
+        rows = read_scored_items(config, bad_rows, given, notes)
+        # Rows from Python have no file whose bytes could identify the data.
         is_data = given is None or (isinstance(given, Rows) and given.is_data)
         source = config.input if is_data else None
-        n, digest = session.ingest_file(ITEM, source, rows, bad)
+        n, digest = session.ingest_file(ITEM, source, rows, bad_rows)
         sentences = session.store_notes(digest, notes)
         for metric in metrics:
             session.add(metric, ITEM, n)
@@ -136,7 +137,7 @@ def run_scores(
             "skip_bad_rows": config.rows.skip_bad_rows,
         }
         log = manifest.Log(
-            config.data, digest, n, len(bad), sentences, settings
+            config.data, digest, n, len(bad_rows), sentences, settings
         )
         if session.begin(log):
             if config.until is None:
@@ -144,7 +145,7 @@ def run_scores(
             else:
                 score_until(session, config.until)
             session.close()
-    return bad
+    return bad_rows
 
 
 class Rows:
@@ -193,15 +194,16 @@ def open_rows(
         options: Which rows are taken.
         notes: Counts what is odd about rows.
     """
-    return Rows(_read(data, options, notes), is_data=True)
+    return Rows(_read_rows(data, options, notes), is_data=True)
 
 
-def _read(
+def _read_rows(
     data: str, options: DataOptions, notes: RowNotes | None
 ) -> Iterator[Item | DataError]:
     if not manifest.is_run(Path(data)):
         yield from read_items(data, options, notes=notes)
         return
+    # The items of a run are stored with it, so a run can be scored again without its file.
     manifest.check_kind(Path(data), SCORES)
     with Store.read(Path(data)) as store:
         yield from (item for _, item in store.items())
@@ -223,15 +225,17 @@ def plan_scores(
         ConfigError: A metric, tool or option is wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    bad: list[DataError] = []
-    metrics, means = _checked(config.metrics), config.means
+    bad_rows: list[DataError] = []
+    metrics, means = _check_metrics(config.metrics), config.means
     means.check(metrics)
     notes = notes or RowNotes(config.clean)
-    rows = read(config, bad, given, notes)
-    return plan(metrics, ITEM, rows, config.out, means, bad, notes=notes)
+    rows = read_scored_items(config, bad_rows, given, notes)
+    return plan(metrics, ITEM, rows, config.out, means, bad_rows, notes=notes)
 
 
-def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
+def _check_metrics(
+    metrics: tuple[Metric[Any], ...],
+) -> tuple[Metric[Any], ...]:
     if not metrics:
         raise ConfigError(
             "no metric was asked for; name one with -m, such as -m vcs"
@@ -240,17 +244,17 @@ def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
     return metrics
 
 
-def read(
+def read_scored_items(
     config: ScoreConfig,
-    bad: list[DataError],
+    bad_rows: list[DataError],
     rows: Iterable[Item | DataError] | None = None,
     notes: RowNotes | None = None,
 ) -> Iterator[Item]:
-    """The items of a run, prepared.
+    """Yield the items of a run, prepared for scoring.
 
     Args:
         config: The run.
-        bad: Receives the rows that are left out.
+        bad_rows: Receives the rows that are left out.
         rows: As ``given`` in ``run_scores``.
         notes: Counts what is odd about rows.
 
@@ -261,7 +265,7 @@ def read(
         rows = open_rows(config.data, config.rows, notes)
     checked = _check_rows(rows, config.metrics, config.data)
     for item in good_rows(
-        checked, config.rows, bad, name=config.data, notes=notes
+        checked, config.rows, bad_rows, name=config.data, notes=notes
     ):
         yield prepared(item, config.clean)
 
@@ -269,7 +273,7 @@ def read(
 def _check_rows(
     rows: Iterable[Item | DataError], metrics: Sequence[Metric[Any]], name: str
 ) -> Iterator[Item | DataError]:
-    """The rows; one with fields that a metric cannot read becomes an error that names them."""
+    """Yield the rows; a row with fields that a metric cannot read becomes a DataError."""
     for number, row in enumerate(rows, start=1):
         try:
             if isinstance(row, Item):
@@ -305,7 +309,7 @@ class Until:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a run came.
+    """The progress of a run towards its goal.
 
     Attributes:
         interval: Of the mean over pictures; valid however often one looks.
@@ -318,12 +322,12 @@ class Reached:
     n_all: int
 
     def is_narrow(self, width: float) -> bool:
-        """Whether the interval reaches at most so far to each side."""
+        """Return whether half the interval is at most ``width``."""
         return self.interval.high - self.interval.low <= 2 * width
 
 
 def score_until(session: Session, goal: Until) -> None:
-    """Ask all that was asked, of more and more pictures, until the goal is reached.
+    """Score more and more pictures by all metrics, until the goal is reached.
 
     The order of pictures follows from what they are, so a run that is interrupted and resumed
     stops where another would. Scores of other pictures that an earlier run has made are dropped.
@@ -332,7 +336,9 @@ def score_until(session: Session, goal: Until) -> None:
         ConfigError: A tool does not support the operation.
         RunError: The run cannot continue, for instance because its budget is spent.
     """
-    n = max(one.n for one in session.asked)
+    # The sample grows by a factor, so that there are few looks; the interval is valid however often
+    # one looks (a betting confidence sequence), so stopping early does not bias it.
+    n = max(job.n for job in session.asked)
     codes, order = _pictures(session.store, n)
     size = FIRST
     while True:
@@ -346,7 +352,7 @@ def score_until(session: Session, goal: Until) -> None:
 
 
 def reached(store: Store, goal: Until, n: int) -> Reached:
-    """The interval of the pictures scored so far, taken in their order.
+    """Return the interval over the pictures scored so far, taken in their order.
 
     Args:
         store: The scores.
@@ -354,24 +360,25 @@ def reached(store: Store, goal: Until, n: int) -> Reached:
         n: Items of the run.
     """
     codes, order = _pictures(store, n)
-    known = (
-        (p, found)
-        for p, found in store.values(goal.metric, n)
-        if goal.value in found
+    # A picture with several items counts once, by their mean: the interval is over pictures.
+    scores = (
+        (p, numbers)
+        for p, numbers in store.values(goal.metric, n)
+        if goal.value in numbers
     )
     of_picture = by_key(
-        (int(codes[place]), numbers[goal.value]) for place, numbers in known
+        (int(codes[place]), numbers[goal.value]) for place, numbers in scores
     )
-    sequence, found = Betting(goal.low, goal.high), 0
+    sequence, n_pictures = Betting(goal.low, goal.high), 0
     for picture in order:
         if values := of_picture.get(picture):
             sequence.add(math.fsum(values) / len(values))
-            found += 1
-    return Reached(sequence.interval, found, len(order))
+            n_pictures += 1
+    return Reached(sequence.interval, n_pictures, len(order))
 
 
 def _pictures(store: Store, n: int) -> tuple[Ints, Sequence[int]]:
-    """Picture of each item, and the pictures in an order that has nothing to do with the data's."""
+    """Return each item's picture as a code, and the codes in an order independent of the data's."""
     keys = store.sources(n, ITEM)
     codes = cluster_codes(keys, n)
     of_key = dict(zip(keys, codes.tolist(), strict=True))

@@ -56,71 +56,75 @@ def results(
     scored: Sequence[Metric[Any]],
     checked: Sequence[PassedGate],
     worse: Mapping[str, str],
-    other: Path | None,
+    earlier_run: Path | None,
 ) -> Iterator[GateResult]:
-    """The gates of a run.
+    """Yield the gates of a run with their reasons and items.
 
     Args:
         run: The run.
         scored: Its metrics.
         checked: Gates on means.
         worse: What ``worse_than`` found.
-        other: The run that it compared with.
+        earlier_run: The run that it compared with.
     """
-    for one in checked:
-        name = f"{one.gate.metric}.{one.gate.value}"
+    # The items below the threshold are those that let a mean down, the lowest first.
+    for checked_gate in checked:
+        name = f"{checked_gate.gate.metric}.{checked_gate.gate.value}"
         lowest = sorted(
             (value, item) for item, value in _values(run, name).items()
         )
         items = tuple(
             (item, f"{name} is {fixed(value, 4)}")
             for value, item in lowest[:MOST_ITEMS]
-            if value < one.gate.threshold
+            if value < checked_gate.gate.threshold
         )
-        about = f"{name} at least {one.gate.threshold:g}"
+        about = f"{name} at least {checked_gate.gate.threshold:g}"
         yield (
             GateResult(about)
-            if one.passed
-            else GateResult(about, one.reason, items)
+            if checked_gate.passed
+            else GateResult(about, checked_gate.reason, items)
         )
+    # A change for the worse is one against the sign of the value.
     signs = {
-        f"{one.name}.{info.name}": info.sign
-        for one in scored
-        for info in one.values
+        f"{metric.name}.{info.name}": info.sign
+        for metric in scored
+        for info in metric.values
     }
     for name, reason in worse.items():
         items = ()
-        if reason and other is not None:
+        if reason and earlier_run is not None:
             metric, _, value = name.rpartition(".")
-            with Store.read(run) as new, Store.read(other) as old:
+            with Store.read(run) as new, Store.read(earlier_run) as old:
                 paired = paired_values(new, old, value, metric)
-            lost = sorted(
+            changes = sorted(
                 (signs[name] * (now - before), item, before, now)
                 for item, ((_, now), (_, before)) in paired.items()
             )
             items = tuple(
                 (item, f"{name}: {fixed(before, 4)} to {fixed(now, 4)}")
-                for change, item, before, now in lost[:MOST_ITEMS]
+                for change, item, before, now in changes[:MOST_ITEMS]
                 if change < 0
             )
-        yield GateResult(f"{name} not worse than in {other}", reason, items)
+        yield GateResult(
+            f"{name} not worse than in {earlier_run}", reason, items
+        )
 
 
-def write_results(path: Path, found: Sequence[GateResult], data: str) -> None:
+def write_results(path: Path, gates: Sequence[GateResult], data: str) -> None:
     """Write gates as JUnit (``.xml``) or SARIF (``.sarif``).
 
     Args:
         path: The file.
-        found: The gates.
+        gates: The gates.
         data: What was scored, for the places of items.
     """
     write_text(
-        path, junit(found) if path.suffix == ".xml" else sarif(found, data)
+        path, junit(gates) if path.suffix == ".xml" else sarif(gates, data)
     )
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file that is neither of both.
+    """Check the ending of a file of gates.
 
     Raises:
         ConfigError: It has another ending.
@@ -132,7 +136,7 @@ def check_format(path: Path) -> None:
 
 
 def junit(gates: Sequence[GateResult]) -> str:
-    """JUnit: a case for each gate."""
+    """Return JUnit XML with a case for each gate."""
     n_missed = sum(bool(gate.reason) for gate in gates)
     suite = ElementTree.Element(
         "testsuite",
@@ -140,6 +144,7 @@ def junit(gates: Sequence[GateResult]) -> str:
         tests=str(len(gates)),
         failures=str(n_missed),
     )
+    # JUnit has one text per failure, so its items are lines of it.
     for gate in gates:
         case = add_element(
             suite, "testcase", classname="gates", name=gate.name
@@ -151,7 +156,7 @@ def junit(gates: Sequence[GateResult]) -> str:
 
 
 def sarif(gates: Sequence[GateResult], data: str) -> str:
-    """SARIF 2.1.0: a result for each gate that is missed, and one for each of its items."""
+    """Return SARIF 2.1.0 with a result for each missed gate and for each of its items."""
     missed = [gate for gate in gates if gate.reason]
     results = [
         sarif_result("gate", "error", gate.reason, data) for gate in missed
@@ -165,12 +170,12 @@ def sarif(gates: Sequence[GateResult], data: str) -> str:
 
 
 def _values(run: Path, name: str) -> dict[str, float]:
-    """A value of the items of a run, by id."""
+    """Return a value of the items of a run, by id."""
     metric, _, value = name.rpartition(".")
     with Store.read(run) as store:
-        found = store.values_by_id(metric)
+        values_by_item = store.values_by_id(metric)
     return {
         item: numbers[value]
-        for item, numbers in found.items()
+        for item, numbers in values_by_item.items()
         if value in numbers
     }

@@ -64,7 +64,9 @@ def parse_gate(
         ConfigError: The text is not a gate, names a metric or value that the run will not have or
             of which less is better, or a threshold that every mean reaches or none.
     """
-    metric, info, threshold = _read(text, "--fail-under", scored, tools)
+    metric, info, threshold = _parse_target(
+        text, "--fail-under", scored, tools
+    )
     if info.higher_is_better is False:
         raise ConfigError(
             f"--fail-under {text!r}: lower {metric.name}.{info.name} is better, so a lowest mean is"
@@ -92,7 +94,7 @@ def parse_until(
         ConfigError: The text is not a goal, names a value that is without limits or of the whole
             data set, or a width that is reached at once or never.
     """
-    metric, info, width = _read(text, "--until", scored, tools)
+    metric, info, width = _parse_target(text, "--until", scored, tools)
     if not 0 < width < math.inf:
         raise ConfigError(
             f"--until {text!r}: expected a positive width, such as accord=0.01"
@@ -102,6 +104,8 @@ def parse_until(
             f"--until {text!r}: {metric.name}.{info.name} is no mean of numbers between two limits;"
             " use --limit"
         )
+    # Below the grid's step the interval can never be narrow enough; above half the range of the
+    # value it is narrow enough from the start.
     span = info.high - info.low
     if not span / (GRID - 1) < width < span / 2:
         raise ConfigError(
@@ -151,16 +155,17 @@ def until_table(run: Path, goal: Until) -> Table:
     )
 
 
-def _read(
+def _parse_target(
     text: str,
     option: str,
     scored: Sequence[Metric[Any]],
     tools: Mapping[str, object],
 ) -> tuple[Metric[Any], ValueInfo, float]:
-    """Metric, value and number of ``METRIC.VALUE=NUMBER``."""
-    name, equals, written = text.rpartition("=")
+    """Return metric, value and number of ``METRIC.VALUE=NUMBER``."""
+    # From the right, as a metric's parameters may contain "=": vcs(lct=1).las=0.5.
+    name, equals, number_text = text.rpartition("=")
     try:
-        number = float(written)
+        number = float(number_text)
     except ValueError:
         number = math.nan
     if not equals or not name.strip() or math.isnan(number):
@@ -169,12 +174,19 @@ def _read(
         )
     try:
         spec, value = with_value(name)
-        wanted = metrics.metric(spec, **tools).name
-        metric = next((one for one in scored if one.name == wanted), None)
+        metric_name = metrics.metric(spec, **tools).name
+        metric = next(
+            (
+                candidate
+                for candidate in scored
+                if candidate.name == metric_name
+            ),
+            None,
+        )
         if metric is None:
-            there = ", ".join(one.name for one in scored)
+            available = ", ".join(candidate.name for candidate in scored)
             raise ConfigError(
-                f"the run has no metric {wanted!r}; it has: {there}"
+                f"the run has no metric {metric_name!r}; it has: {available}"
             )
         return metric, metric.value_named(value), number
     except ConfigError as error:
@@ -183,7 +195,7 @@ def _read(
 
 @dataclass(frozen=True)
 class PassedGate:
-    """A gate and what the run reached.
+    """A gate, and the mean and interval that a run reached.
 
     Attributes:
         gate: The gate.
@@ -199,12 +211,13 @@ class PassedGate:
 
     @property
     def tested(self) -> float | None:
-        """What is compared with the threshold."""
+        """The number that is compared with the threshold, or None."""
         return self.low if self.gate.on == "interval" else self.mean
 
     @property
     def passed(self) -> bool:
-        """Whether what is tested is not under the threshold."""
+        """Return whether the tested number reaches the threshold, after rounding."""
+        # Numbers are rounded as results are, so that a gate agrees with the printed mean.
         if self.tested is None:
             return False
         return bool(
@@ -213,7 +226,7 @@ class PassedGate:
 
     @property
     def reason(self) -> str:
-        """Why the gate is missed."""
+        """Return the message of a missed gate."""
         name = f"{self.gate.metric}.{self.gate.value}"
         if self.mean is None:
             return f"{name}: no item has a value, so the gate is missed"
@@ -234,24 +247,25 @@ class PassedGate:
 def check(
     gates: Iterable[Gate], summary: Mapping[str, MetricResult]
 ) -> list[PassedGate]:
-    """Each gate with what a run reached.
+    """Return each gate with the mean and interval that a run reached.
 
     Args:
         gates: Gates on metrics of the run.
         summary: Its results, by metric.
     """
-    found = []
+    results = []
     for gate in gates:
         reached = summary[gate.metric].values.get(gate.value)
+        # Without an interval, `reached.reason` says what is missing, such as more pictures.
         low = reached.interval.low if reached and reached.interval else None
         mean, few = (reached.mean, reached.reason) if reached else (None, None)
-        found.append(PassedGate(gate, mean, low, few))
-    return found
+        results.append(PassedGate(gate, mean, low, few))
+    return results
 
 
 def missed(checked: Iterable[PassedGate]) -> list[str]:
-    """A line for each gate that a run misses."""
-    return [one.reason for one in checked if not one.passed]
+    """Return a line for each gate that a run misses."""
+    return [gate.reason for gate in checked if not gate.passed]
 
 
 @dataclass(frozen=True)
@@ -282,7 +296,7 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
 
 def check_other(
     config: ScoreConfig,
-    other: Path | None,
+    earlier_run: Path | None,
     margin: float,
     items: Iterable[Item],
 ) -> str:
@@ -290,7 +304,7 @@ def check_other(
 
     Args:
         config: The new run.
-        other: The run to compare with; None if there is none.
+        earlier_run: The run to compare with; None if there is none.
         margin: As for ``worse_than``.
         items: The items of the new run; read only if there is a run to compare with.
 
@@ -298,100 +312,117 @@ def check_other(
         A caution on how texts are paired; empty without.
 
     Raises:
-        RunError: It is no run of scores.
+        RunError: It is not a run of scores.
         ConfigError: It is the new run, shares hardly any id with it, does not have one of the
             metrics, or has made its values in another way; or a margin of nothing.
         DataError: The items cannot be read.
     """
     if not 0 <= margin < math.inf:
         raise ConfigError(f"--margin {margin}: expected a number from 0")
-    if other is None:
+    if earlier_run is None:
         if margin:
             raise ConfigError(f"--margin {margin} belongs to --worse-than RUN")
         return ""
-    if other.resolve() == config.out.resolve():
+    if earlier_run.resolve() == config.out.resolve():
         raise ConfigError(
-            f"--worse-than {other} is the run itself: name another one"
+            f"--worse-than {earlier_run} is the run itself: name another one"
         )
+    # Signatures are compared before anything is scored: with another judge or prompt, a difference
+    # of means would not be one of the systems. Values of a corpus metric depend on all its items,
+    # so its signature may differ.
     tools = config.means.tools()
-    with Store.read(other) as store:
-        manifest.check_kind(other, KIND.name)
-        there = {
+    with Store.read(earlier_run) as store:
+        manifest.check_kind(earlier_run, KIND.name)
+        earlier_signatures = {
             asker.name: store.signatures(asker.name)
             for asker in store.askers()
         }
-        items_there = list(store.items())
+        earlier_items = list(store.items())
     for metric in config.metrics:
-        if metric.name not in there:
+        if metric.name not in earlier_signatures:
             raise ConfigError(
-                f"--worse-than {other}: the run has no metric {metric.name!r}; it has:"
-                f" {', '.join(there) or 'none'}"
+                f"--worse-than {earlier_run}: the run has no metric {metric.name!r}; it has:"
+                f" {', '.join(earlier_signatures) or 'none'}"
             )
-        made = there[metric.name]
-        own = metric.signature(metric.identities(tools))
-        if made and made != [own] and not metric.needs_corpus():
+        metric_signatures = earlier_signatures[metric.name]
+        new_signature = metric.signature(metric.identities(tools))
+        if (
+            metric_signatures
+            and metric_signatures != [new_signature]
+            and not metric.needs_corpus()
+        ):
             raise ConfigError(
-                f"--worse-than {other}: {metric.name} was made in another way: {' ; '.join(made)}"
-                f" there, {own} here; score the data of {other} again"
+                f"--worse-than {earlier_run}: {metric.name} was made in another way:"
+                f" {' ; '.join(metric_signatures)} there, {new_signature} here; score"
+                f" the data of {earlier_run} again"
             )
-    here = list(items)
+    new_items = list(items)
     pairing = pair_subjects(
-        items_there, enumerate(here), ITEM, (other, config.data)
+        earlier_items, enumerate(new_items), ITEM, (earlier_run, config.data)
     )
-    common = {here[place].source for _, place in pairing.common}
+    common = {new_items[place].source for _, place in pairing.common}
     if few := describe_few_sources(len(common)):
         raise ConfigError(
-            f"--worse-than {other}: of {config.data}, texts of {len(common)} pictures belong to"
-            f" that run: {few}; score more pictures, and give a text the same id under both systems"
+            f"--worse-than {earlier_run}: of {config.data}, texts of {len(common)} pictures"
+            f" belong to that run: {few}; score more pictures, and give a text the same id"
+            " under both systems"
         )
     return pairing.note
 
 
 def worse_than(
-    run: Path, other: Path, scored: Sequence[Metric[Any]], margin: float
+    run: Path, earlier_run: Path, scored: Sequence[Metric[Any]], margin: float
 ) -> dict[str, str]:
-    """By which metrics a run is worse than another one.
+    """Compare a run with an earlier one; return by how much each metric is worse.
 
     A run is worse if the whole 95 % interval of the paired difference of the metric's first value,
     over the items of both runs, is beyond the margin.
 
     Args:
         run: The new run.
-        other: The run to compare with.
+        earlier_run: The run to compare with.
         scored: The metrics.
         margin: Difference that does not count, from 0.
 
     Returns:
         For each metric, as ``accord.accord``, how much worse; empty if it is not.
     """
-    names = {f"{one.name}.{one.value_named(None).name}": one for one in scored}
-    with Store.read(other) as first, Store.read(run) as second:
+    names = {
+        f"{metric.name}.{metric.value_named(None).name}": metric
+        for metric in scored
+    }
+    with Store.read(earlier_run) as first, Store.read(run) as second:
         try:
-            found = {
-                (one.metric, one.value): one
-                for one in compare(first, second).differences
+            differences = {
+                (difference.metric, difference.value): difference
+                for difference in compare(first, second).differences
             }
         except ConfigError as error:
-            return dict.fromkeys(names, f"--worse-than {other}: {error}")
+            # The scores are written already: report a missed gate instead of failing.
+            return dict.fromkeys(names, f"--worse-than {earlier_run}: {error}")
     reasons = {}
     for name, metric in names.items():
         info = metric.value_named(None)
-        one = found.get((metric.name, info.name))
-        interval = None if one is None else one.paired.interval
-        if one is None or interval is None:
-            why = (
-                one and one.paired.reason
+        difference = differences.get((metric.name, info.name))
+        interval = None if difference is None else difference.paired.interval
+        if difference is None or interval is None:
+            reason = (
+                difference and difference.paired.reason
             ) or "no item has a value in both runs"
-            reasons[name] = f"{metric.name}: not compared with {other}: {why}"
+            reasons[name] = (
+                f"{metric.name}: not compared with {earlier_run}: {reason}"
+            )
             continue
-        best = (
+        # The end of the interval that is most in favour of the new run: only if even that is beyond
+        # the margin is the run worse.
+        best_end = (
             -interval.low if info.higher_is_better is False else interval.high
         )
         reasons[name] = ""
-        if round_values(best) < round_values(-margin):
+        if round_values(best_end) < round_values(-margin):
             reasons[name] = (
-                f"{name} is worse than in {other}: {fixed(one.mean_a, 4)} to"
-                f" {fixed(one.mean_b, 4)}, difference {fixed(one.paired.mean, 4)}"
+                f"{name} is worse than in {earlier_run}: {fixed(difference.mean_a, 4)} to"
+                f" {fixed(difference.mean_b, 4)}, difference {fixed(difference.paired.mean, 4)}"
                 f" [{fixed(interval.low, 4)}, {fixed(interval.high, 4)}], margin {margin:g}"
             )
     return reasons

@@ -68,26 +68,27 @@ _LISTS = (
 
 
 def frequent(
-    found: Iterable[tuple[int, Sequence[Unit]]],
+    item_units: Iterable[tuple[int, Sequence[Unit]]],
     groups: Mapping[str, Sequence[str | None]],
 ) -> list[Frequent]:
-    """Count findings once per item.
+    """Return the most frequent findings; each counts once per item.
 
     Args:
-        found: Positions with the units of one metric whose view is ``scene_graph``.
+        item_units: Positions with the units of one metric whose view is ``scene_graph``.
         groups: Per group column, the value of each item; the first column breaks the counts down.
     """
+    # Counts are kept for all items and for the item's group; the lists are ranked by all items.
     column = next(iter(groups), "")
     values = groups.get(column, ())
     sizes = Counter(value for value in values if value is not None)
-    shown = [value for value, _ in sizes.most_common(_GROUPS)]
+    largest_groups = [value for value, _ in sizes.most_common(_GROUPS)]
     counts: dict[str, Counter[tuple[str, str | None]]] = {
         title: Counter() for title, _, _ in _LISTS
     }
-    for position, units in found:
+    for position, units in item_units:
         group = values[position] if column else None
         for title, kind, verdict in _LISTS:
-            told = {
+            texts = {
                 _words(
                     unit.text,
                     unit.detail.get("of"),
@@ -97,28 +98,28 @@ def frequent(
                 if unit.kind == kind and unit.verdict == verdict
             }
             for among in {None, group}:  # all items, and those of its group
-                counts[title].update((text, among) for text in told)
-    made = []
+                counts[title].update((text, among) for text in texts)
+    lists = []
     for title, counter in counts.items():
         totals = [
             (text, n) for (text, group), n in counter.items() if group is None
         ]
         totals.sort(key=lambda row: (-row[1], row[0]))
         rows = [
-            (text, n, [counter[text, group] for group in shown])
+            (text, n, [counter[text, group] for group in largest_groups])
             for text, n in totals[:LONGEST]
         ]
         if rows:
-            made.append(Frequent(title, column, shown, rows))
-    return made
+            lists.append(Frequent(title, column, largest_groups, rows))
+    return lists
 
 
 def _words(text: str, of: object, contradiction: object) -> str:
-    told = f"{text.lower()} {of}" if of else text.lower()
+    words = f"{text.lower()} {of}" if of else text.lower()
     return (
-        f"{told} (there: {str(contradiction).lower()})"
+        f"{words} (there: {str(contradiction).lower()})"
         if contradiction
-        else told
+        else words
     )
 
 
@@ -187,7 +188,7 @@ def write_report(
         The file.
 
     Raises:
-        RunError: The folder holds no run.
+        RunError: The folder does not contain a run.
     """
     manifest.check_kind(run_folder, manifest.SCORES)
     target = output or run_folder / "report.html"
@@ -206,7 +207,7 @@ def render(
     max_bytes: int = MAX_BYTES,
     media_root: Path | None = None,
 ) -> str:
-    """The page of a run.
+    """Return the page of a run.
 
     Args:
         store: The run's store.
@@ -214,8 +215,9 @@ def render(
         max_bytes: Size of the embedded items at most; one is always embedded.
         media_root: Folder that paths of pictures are relative to; None shows none.
     """
+    # Sections of other kinds may point at items, which are then embedded first.
     run = load(store)
-    added = extra_sections(store)
+    sections = extra_sections(store)
     sources = store.sources(run.n_items)
     source = run.log.data.source
     items = item_data(
@@ -224,14 +226,16 @@ def render(
         max_items=max_items,
         max_bytes=max_bytes,
         media_root=media_root,
-        first=[position for one in added for position in one.positions],
+        first=[
+            position for section in sections for position in section.positions
+        ],
     )
     script = item_script((_SCRIPTS / "items.js").read_text(encoding="utf-8"))
     return render_page(
         "page.html.j2",
         ("page.css",),
         run=run,
-        added=added,
+        added=sections,
         study_table=html,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
@@ -250,38 +254,38 @@ def _section(
     run: RunData,
     metric: MetricColumns,
     sources: list[bytes],
-    whole: Sequence[ValueLog],
+    corpus_values: Sequence[ValueLog],
 ) -> dict[str, object]:
-    """All that the page says of one metric."""
+    """Return the template's context of one metric."""
     scores = metric.finite(metric.headline.name)
     low, high = (
         charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
     )
     ranking = metric.ranking().tolist()
+    # Too few items for two full lists are shared out, so that no item is both worst and best.
     n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
     means = metric.result.values if metric.result else {}
+    rows = [_value_row(metric, value) for value in metric.values]
+    # Values of the whole corpus have no values of items, so neither a chart nor a spark line.
+    for value in corpus_values:
+        estimate = means.get(value.name)
+        if estimate is not None:
+            rows.append(ValueRow(value, estimate, None, [], estimate.n))
     return {
         "metric": metric,
-        "rows": [
-            *(_value_row(metric, value) for value in metric.values),
-            *(
-                ValueRow(v, one, None, [], one.n)
-                for v in whole
-                if (one := means.get(v.name))
-            ),
-        ],
+        "rows": rows,
         "histogram": charts.histogram(metric.headline, scores)
         if len(scores)
         else None,
         "breakdowns": [
             (
-                found,
+                breakdown,
                 [
                     charts.range_bar(e.mean, e.interval, low, high)
-                    for _, e in found.rows
+                    for _, e in breakdown.rows
                 ],
             )
-            for found in breakdowns(run, metric, sources)
+            for breakdown in breakdowns(run, metric, sources)
         ],
         "low": low,
         "high": high,
@@ -294,7 +298,7 @@ def _section(
 def _frequent(
     store: Store, run: RunData, metric: MetricColumns
 ) -> list[Frequent]:
-    """Lists of findings, for a metric with units of scene graphs."""
+    """Return lists of findings, for a metric with units of scene graphs."""
     first = next(
         (store.score(metric.name, int(p)) for p in metric.positions[:1]), None
     )
@@ -307,6 +311,7 @@ def _frequent(
 
 
 def _value_row(metric: MetricColumns, value: ValueLog) -> ValueRow:
+    # A value that no item has is still listed, without a chart.
     scores = metric.finite(value.name)
     estimate = metric.result.values.get(value.name) if metric.result else None
     if not len(scores):
@@ -345,27 +350,31 @@ def _snippet(text: str) -> str:
 def breakdowns(
     run: RunData, metric: MetricColumns, sources: Sequence[bytes]
 ) -> list[Breakdown]:
-    """One breakdown per group column.
+    """Return one breakdown per group column.
 
     Args:
         run: The run.
         metric: One of its metrics.
         sources: What each item describes; intervals resample these, as in the run's summary.
     """
+    # Items without the headline value are in no mean. Groups are drawn best first; of many groups,
+    # only the largest are.
     column_of_scores = metric.columns[metric.headline.name]
-    known = np.isfinite(column_of_scores)
+    is_finite = np.isfinite(column_of_scores)
     positions, scores = (
-        metric.positions[known].tolist(),
-        column_of_scores[known],
+        metric.positions[is_finite].tolist(),
+        column_of_scores[is_finite],
     )
-    found = []
+    group_breakdowns = []
     for column, labels in run.groups.items():
-        told = (
+        labelled_places = (
             (labels[position], place)
             for place, position in enumerate(positions)
         )
         members = by_key(
-            (label, place) for label, place in told if label is not None
+            (label, place)
+            for label, place in labelled_places
+            if label is not None
         )
         if not members:
             continue
@@ -374,29 +383,40 @@ def breakdowns(
         )[:MAX_ROWS]
         rows = []
         for label in largest:
-            own = [sources[positions[place]] for place in members[label]]
+            group_sources = [
+                sources[positions[place]] for place in members[label]
+            ]
             rows.append(
                 (
                     label,
-                    stats.mean_interval(scores[members[label]], clusters=own),
+                    stats.mean_interval(
+                        scores[members[label]], clusters=group_sources
+                    ),
                 )
             )
         rows.sort(
             key=lambda row: row[1].mean,
             reverse=metric.headline.higher_is_better is not False,
         )
-        found.append(Breakdown(column, rows, len(members) - len(largest)))
-    return found
+        group_breakdowns.append(
+            Breakdown(column, rows, len(members) - len(largest))
+        )
+    return group_breakdowns
 
 
-def draw_item(seen: SeenSubject) -> Drawn:
-    """The item as the static report draws it."""
-    asked = seen.view.snapshot.of_kind(seen.kind)
+def draw_item(subject_view: SeenSubject) -> Drawn:
+    """Return the template and the context of an item, as in the static report."""
+    metrics = subject_view.view.snapshot.of_kind(subject_view.kind)
     encoded = encode_item(
-        seen.store, [one.name for one in asked], seen.position, seen.pictures
+        subject_view.store,
+        [metric.name for metric in metrics],
+        subject_view.position,
+        subject_view.pictures,
     )
-    data = page_json([(one.name, one.values) for one in asked], [encoded])
+    data = page_json(
+        [(metric.name, metric.values) for metric in metrics], [encoded]
+    )
     return "item.html.j2", {
         "data": Markup(data),  # noqa: S704  # escaped for a script element by `page_json`
-        "judgments": seen.subject.judgments,
+        "judgments": subject_view.subject.judgments,
     }

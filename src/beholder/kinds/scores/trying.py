@@ -1,4 +1,4 @@
-"""The page that scores a pasted text and shows it like an item of a run; it stores nothing."""
+"""A page that scores a pasted text at once, as the item of a run would be shown; keeps nothing."""
 
 from __future__ import annotations
 
@@ -58,21 +58,19 @@ class TryPage:
     """
 
     def __init__(
-        self,
-        judges: Sequence[str],
-        work: WorkOptions | None = None,
+        self, judges: Sequence[str], work: WorkOptions | None = None
     ) -> None:
         self._judges = tuple(judges)
         self._work = work or WorkOptions()
         self._spent = 0.0
         self._turn = asyncio.Lock()
         self._n_waiting = 0
-        self._unusable = _unusable({"judge": judges[0]} if judges else {})
+        self._unusable = _reasons_unusable(
+            {"judge": judges[0]} if judges else {}
+        )
 
     async def page(self, request: Request) -> Response:
-        """Show the form; after a POST, with the result."""
-        # Plan: read the form, refuse if too many posts wait, score when it is this post's turn.
-        # One post is scored at a time, so that what is left of the common limit on cost is known.
+        """Return the form, with the result of the texts that were sent."""
         context: dict[str, Any] = {
             "layout": "try.html.j2",
             "given": {},
@@ -99,10 +97,9 @@ class TryPage:
             return page(request, "try.html.j2", context, status=503)
         self._n_waiting += 1
         try:
-            # Waiting here occupies none of the threads that make the other pages.
+            # Waiting here takes none of the threads that make the other pages.
             async with self._turn:
                 if await request.is_disconnected():
-                    # No one reads the result any more; this status is not sent.
                     return Response(status_code=400)
                 template, parts = await run_in_threadpool(
                     self._score, fields, chosen
@@ -115,10 +112,10 @@ class TryPage:
         return page(request, template, {**context, **parts}, status=status)
 
     def _score(
-        self,
-        fields: Mapping[str, str],
-        chosen: Sequence[str],
+        self, fields: Mapping[str, str], chosen: Sequence[str]
     ) -> Drawn:
+        # The form may come from anywhere: judges and metrics are checked against those offered, and
+        # the size of the texts is bounded before any work. The run lives in a temporary folder.
         text = fields.get("text", "").strip()
         if not text:
             raise ConfigError("text: expected a text, got none")
@@ -129,17 +126,22 @@ class TryPage:
                 "choose a metric, and a judge that the page offers"
             )
         references = fields.get("references", "").replace("\r", "")
-        reference_texts = map(str.strip, re.split(r"\n\s*\n", references))
-        item = Item("pasted", text, tuple(filter(None, reference_texts)))
+        paragraphs = map(str.strip, re.split(r"\n\s*\n", references))
+        item = Item("pasted", text, tuple(filter(None, paragraphs)))
         Bounds(MAX_TEXT).check(item, "this page")
         _check_cost(item)
-        built, problems = _built(chosen, {"judge": judge} if judge else {})
-        if not built:
+        metrics_by_name, problems = _build_metrics(
+            chosen, {"judge": judge} if judge else {}
+        )
+        if not metrics_by_name:
             return "try.html.j2", {"problems": problems}
         with TemporaryDirectory(prefix="beholder-try-") as folder:
             out = Path(folder) / "run"
             config = ScoreConfig(
-                "pasted", tuple(built.values()), out, work=self._rest()
+                "pasted",
+                tuple(metrics_by_name.values()),
+                out,
+                work=self._remaining_work(),
             )
             try:
                 run_scores(config, Quiet(), [item])
@@ -151,19 +153,19 @@ class TryPage:
                 template, parts = subject_page(
                     SeenSubject(view, store, "item", 0, item, ())
                 )
-                lacking = missing(
+                missing_note = missing(
                     "matplotlib",
                     extra="plots",
                     purpose="drawing the steps of VCS",
                 )
-                steps = {} if lacking else step_pictures(store, 0)
+                steps = {} if missing_note else step_pictures(store, 0)
             results = manifest.results(manifest.read(out))
         return template, {
             **parts,
             "steps": steps,
-            "lacking": "vcs" in built and lacking,
-            "scored": list(built),
-            "chosen_metric": next(iter(built)),
+            "lacking": "vcs" in metrics_by_name and missing_note,
+            "scored": list(metrics_by_name),
+            "chosen_metric": next(iter(metrics_by_name)),
             "problems": problems,
             "cautions": [
                 (name, caution)
@@ -172,7 +174,7 @@ class TryPage:
             ],
         }
 
-    def _rest(self) -> WorkOptions:
+    def _remaining_work(self) -> WorkOptions:
         """Return the options with what earlier posts left of the limit on cost."""
         limit = self._work.max_cost
         if limit is None:
@@ -181,11 +183,12 @@ class TryPage:
 
 
 def _check_cost(item: Item) -> None:
-    """Check that texts take little time to parse, because other posts wait meanwhile.
+    """Refuse texts that would hold the turn of others for long.
 
     Raises:
         ItemError: The sentences are too long.
     """
+    # The same rules count words and signs as in `Bounds`; parsing time grows by their square.
     lengths = [
         len(re.findall(r"\w+|[^\w\s]", sentence.of(text)))
         for text in (item.candidate, *item.references)
@@ -199,9 +202,9 @@ def _check_cost(item: Item) -> None:
         )
 
 
-def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
-    """Return why metrics cannot score a text with references alone, by name."""
-    # A metric that needs a picture, a judge or a package that is missing says so itself.
+def _reasons_unusable(tools: Mapping[str, object]) -> dict[str, str]:
+    """Return the reasons why metrics cannot score a text and references alone, by name."""
+    # Each metric is asked whether it could score a text with one reference, as the form gives it.
     words = "A dog runs on a beach."
     reasons = {}
     for name in METRICS.names():
@@ -212,17 +215,16 @@ def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
     return reasons
 
 
-def _built(
-    names: Sequence[str],
-    tools: Mapping[str, object],
+def _build_metrics(
+    names: Sequence[str], tools: Mapping[str, object]
 ) -> tuple[dict[str, Metric[Any]], list[str]]:
-    """Return the usable metrics by name, and why others cannot be used."""
+    """Return the metrics by name, and messages about those that cannot be used."""
     built, problems = {}, []
     for name in names:
         try:
-            candidate = metric(name, **tools)
-            candidate.identities(Tools())
-            built[name] = candidate
+            new_metric = metric(name, **tools)
+            new_metric.identities(Tools())
+            built[name] = new_metric
         except BeholderError as error:
             problems.append(f"{name}: {error}")
     return built, problems
