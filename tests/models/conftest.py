@@ -20,9 +20,9 @@ LEDGER = Ledger(NAMES)
 
 @pytest.fixture(scope="session")
 def engines() -> Iterator[Engines]:
-    made = Engines(Path(FOLDER).resolve(), NAMES)
-    yield made
-    made.close()
+    opened_engines = Engines(Path(FOLDER).resolve(), NAMES)
+    yield opened_engines
+    opened_engines.close()
 
 
 @pytest.fixture

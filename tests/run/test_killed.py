@@ -78,10 +78,10 @@ def killed_like_calm(
         assert (again - once).total() <= len(kills) * in_flight
 
 
-def _folder(made: Path, prepare: Callable[[Path], object]) -> Path:
-    made.mkdir()
-    prepare(made)
-    return made
+def _folder(folder: Path, prepare: Callable[[Path], object]) -> Path:
+    folder.mkdir()
+    prepare(folder)
+    return folder
 
 
 def test_a_ranking(tmp_path: Path) -> None:
