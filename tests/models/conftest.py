@@ -27,7 +27,7 @@ def engines() -> Iterator[Engines]:
 
 @pytest.fixture
 def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    """What was asked and answered; printed when all tests have ended."""
+    """Record questions and answers, and print them when all tests have ended."""
     LEDGER.listen(monkeypatch)
     return LEDGER
 

@@ -101,7 +101,7 @@ def arguments(command: str, judge: str) -> list[str]:
 
 
 def outcomes(folder: Path) -> tuple[int, list[str]]:
-    """How many subjects of a run have values, and why the others have none."""
+    """Return the number of subjects with values, and the reasons of the others."""
     n_values, reasons = 0, []
     with Store.read(folder) as store:
         for asker in store.askers():

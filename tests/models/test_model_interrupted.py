@@ -74,7 +74,7 @@ is a hundred times that; everything that is no fraction must be equal.
 
 
 def scores(folder: Path) -> list[object]:
-    """What a run found of each item, as plain values."""
+    """Return the outcome of each item as plain values."""
     with Store.read(folder) as store:
         (asker,) = store.askers()
         outcomes = [

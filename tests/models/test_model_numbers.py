@@ -87,12 +87,12 @@ def compared(
     return r, largest_gap
 
 
-@pytest.mark.parametrize("other", ["vllm", "vllm-server"])
+@pytest.mark.parametrize("other_engine", ["vllm", "vllm-server"])
 def test_grades_by_transformers_and_by_vllm_are_the_same(
-    engine: str, engines: Engines, ledger: Ledger
+    other_engine: str, engines: Engines, ledger: Ledger
 ) -> None:
-    need(engines, "hf", engine)
-    r, largest_gap = compared(engines, ledger, "hf", engine)
+    need(engines, "hf", other_engine)
+    r, largest_gap = compared(engines, ledger, "hf", other_engine)
     assert r >= 0.9999
     assert largest_gap < 1e-4
 

@@ -86,7 +86,7 @@ def test_a_tenth_of_tiny_values_is_not_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "cautions"),
     [
         (
             [0.5, 0.5, 0.5],

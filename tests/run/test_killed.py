@@ -36,7 +36,7 @@ def contents(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def paid(log: Path) -> Counter[str]:
-    """How often each question was asked."""
+    """Return the number of times that each question was asked."""
     return Counter(log.read_text("utf-8").split("\n")[:-1])
 
 

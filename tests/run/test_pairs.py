@@ -113,7 +113,7 @@ def test_subjects_are_paired(
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "seen"),
+    ("first", "second", "message"),
     [
         (
             _pictures("p", "q"),

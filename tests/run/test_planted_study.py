@@ -61,7 +61,7 @@ def _rng(*key: object) -> np.random.Generator:
 def planted_score(
     model: str, by: str, with_examples: bool, source: str, name: str, seat: int
 ) -> int:
-    """What a model says of a narrative: by source, with a narrative's own and a seat's own part."""
+    """Return the planted score of a narrative: its source, itself and its seat have a part in it."""
     base = (
         {"human": 7.5, "maps": 6.0, "random": 4.5}[source]
         - 1.5 * (model == "mild")
@@ -77,7 +77,7 @@ def planted_score(
 def planted_step(
     source: str, name: str, at: int, seat: int
 ) -> tuple[int, tuple[str, ...]]:
-    """What is said of a step: its rating and what breaks in it."""
+    """Return the planted rating of a step and what breaks in it."""
     rng = _rng("step", name, at, seat)
     low = {"human": 5, "maps": 5, "random": 3}[source]
     rate = {"human": 0.1, "maps": 0.2, "random": 0.5}[source]
@@ -393,7 +393,7 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         for place in places
     ]
     assert len(PLAN.shown) == 2 * 2 * 31 * K  # ways, models, narratives, votes
-    assert all(shown == expected for shown in PLAN.shown)
+    assert all(texts == expected for texts in PLAN.shown)
     assert all(n == entries for n, entries in PLAN.n_images)
     assert (
         max(n for n, _ in PLAN.n_images) > 6
@@ -409,15 +409,19 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
             continue
         for source in SOURCES:
             row = _row(study["examples"]["rows"], way=name, source=source)
-            plain, shown = (
+            ratings_without, ratings_with = (
                 planted[by, t, model][source].mean(axis=1)
                 for t in (False, True)
             )
-            assert row["without"]["mean"] == pytest.approx(plain.mean())
-            assert row["with"]["sd"] == pytest.approx(shown.std(ddof=1))
-            assert row["with"]["sd_population"] == pytest.approx(shown.std())
+            assert row["without"]["mean"] == pytest.approx(
+                ratings_without.mean()
+            )
+            assert row["with"]["sd"] == pytest.approx(ratings_with.std(ddof=1))
+            assert row["with"]["sd_population"] == pytest.approx(
+                ratings_with.std()
+            )
             assert row["sd_difference"] == pytest.approx(
-                shown.std(ddof=1) - plain.std(ddof=1)
+                ratings_with.std(ddof=1) - ratings_without.std(ddof=1)
             )
             both = [
                 np.concatenate(list(planted[by, t, model].values()))
@@ -433,10 +437,10 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
     assert [row["by"] for row in study["models"]] == [
         "captions", "captions with examples", "sight", "sight with examples",
     ]  # fmt: skip
-    for found in study["models"]:
+    for model_row in study["models"]:
         by, with_examples = (
-            found["by"].split(" ")[0],
-            "examples" in found["by"],
+            model_row["by"].split(" ")[0],
+            "examples" in model_row["by"],
         )
         tables = [
             planted[by, with_examples, model] for model in ("stern", "mild")
@@ -444,11 +448,11 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         stern, mild = (
             np.concatenate(list(t.values())).mean(axis=1) for t in tables
         )
-        assert (found["n"], found["n_left_out"]) == (31, 0)
+        assert (model_row["n"], model_row["n_left_out"]) == (31, 0)
         single, average = _icc(np.c_[stern, mild])
-        assert found["icc_single"]["value"] == pytest.approx(single)
-        assert found["icc_average"]["value"] == pytest.approx(average)
-        (pair,) = found["pairs"]
+        assert model_row["icc_single"]["value"] == pytest.approx(single)
+        assert model_row["icc_average"]["value"] == pytest.approx(average)
+        (pair,) = model_row["pairs"]
         r = sps.pearsonr(stern, mild)
         assert (pair["r"], pair["p"]) == pytest.approx((r.statistic, r.pvalue))
         assert pair["rho"] == pytest.approx(
@@ -460,13 +464,17 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         chi2 = sps.friedmanchisquare(
             *ranks
         ).statistic  # W = chi2 / (k (n - 1))
-        assert found["kendall_w"]["value"] == pytest.approx(chi2 / (2 * 30))
+        assert model_row["kendall_w"]["value"] == pytest.approx(
+            chi2 / (2 * 30)
+        )
         for model, of in zip(("stern", "mild"), tables, strict=True):
             means = {source: t.mean() for source, t in of.items()}
             order = sorted(means, key=lambda source: -means[source])
             for source in SOURCES:
                 row = _row(
-                    found["sources"], model=f"planted:{model}", source=source
+                    model_row["sources"],
+                    model=f"planted:{model}",
+                    source=source,
                 )
                 assert row["mean"] == pytest.approx(means[source])
                 assert row["sd"] == pytest.approx(
@@ -529,10 +537,10 @@ def test_steps_between_sources_and_what_breaks(folder: Path) -> None:
         tally = _row(study["steps"]["breaks"]["sources"], source=source)
         assert tally["counts"] == counts[source]
         assert (tally["n"], tally["n_not_told"]) == (n_steps[source], 0)
-        shown = {
+        expected_shares = {
             kind: n / n_steps[source] for kind, n in counts[source].items()
         }
-        assert tally["shares"] == pytest.approx(shown)
+        assert tally["shares"] == pytest.approx(expected_shares)
     assert counts["random"]["place"] > counts["human"]["place"]
     _assert_compared(
         study["steps"]["comparisons"],

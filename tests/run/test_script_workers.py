@@ -41,7 +41,7 @@ print(sum(result.n_scored for result in run.summary.values()), __file__ == {path
 
 
 def scripted(folder: Path, text: str) -> tuple[str, str]:
-    """What a script prints, and its last line of errors."""
+    """Run a script and return its output and the last line of its errors."""
     path = folder / "script.py"
     path.write_text(text)
     environment = {

@@ -44,7 +44,7 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How often rows were read, and document frequencies counted."""
+    """Count reads of rows and counts of document frequencies."""
     counts = {"read": 0, "counted": 0}
     read_rows, of = read_items, Frequencies.of
 

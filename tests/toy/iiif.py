@@ -27,7 +27,7 @@ def stripes() -> Image.Image:
 
 
 def static_addresses(version: int) -> set[str]:
-    """What a server of level 0 has, by the section of canonical addresses: tiles and one copy."""
+    """Return the sections of canonical addresses that a server of level 0 has: tiles and one copy."""
     sections = set()
     for factor in FACTORS:
         step = SIDE * factor

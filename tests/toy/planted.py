@@ -167,7 +167,7 @@ class Study:
         }
 
     def __call__(self, body: dict[str, Any]) -> dict[str, Any]:
-        """What the server says."""
+        """Answer a request."""
         if probed := probe_answer(body):
             return probed
         prompt = body["messages"][-1]["content"]
@@ -175,8 +175,8 @@ class Study:
         tag = _TAG.search(prompt)
         if tag and "<statement " in prompt:
             matches = enumerate(self.matches[tag[1]])
-            found = [{"id": i, "reference": match} for i, match in matches]
-            return completion(json.dumps({"matches": found}))
+            answers = [{"id": i, "reference": match} for i, match in matches]
+            return completion(json.dumps({"matches": answers}))
         listed_items = _ITEM.findall(prompt)
         if not listed_items:
             text = next((name for name in self.events if name in prompt), None)

@@ -196,7 +196,7 @@ def _choices(name: str) -> Iterator[tuple[str, object]]:
 
 
 def values(spec: str, folder: Path) -> dict[str, Any] | None:
-    """What a metric gives for each text and for all together, rounded.
+    """Return rounded values of a metric for each text and for all together.
 
     None where it needs a package that is not installed.
 

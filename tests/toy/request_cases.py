@@ -83,7 +83,7 @@ class Case:
     seats: int = 1
 
     def answers(self) -> list[str | Answer]:
-        """What is said, values as JSON."""
+        """Return the replies; values are written as JSON."""
         return [
             reply
             if isinstance(reply, str | Answer)

@@ -110,6 +110,7 @@ def compare(
         [asker.name for asker in store.askers()] for store in (a, b)
     )
     shared = {name: name for name in shared_askers(a, b)}
+    # Equal names are compared first; the same metric in other settings only on request.
     names_in_b = shared or _other_settings(names_a, names_b)
     if not names_in_b:
         raise ConfigError(
@@ -144,6 +145,7 @@ def compare(
     }
     differences: list[Difference] = []
     for name, name_b in names_in_b.items():
+        # A run without a score has no signature, and nothing that could differ.
         signatures_a, signatures_b = a.signatures(name), b.signatures(name_b)
         if (
             signatures_a

@@ -316,6 +316,7 @@ def _find_common_sources(
     }
     if not scored:
         return []
+    # Systems without any score do not restrict the others.
     common_sources = set.intersection(*map(set, scored.values()))
     if not common_sources:
         counts = ", ".join(
