@@ -20,14 +20,14 @@ LEDGER = Ledger(NAMES)
 
 @pytest.fixture(scope="session")
 def engines() -> Iterator[Engines]:
-    made = Engines(Path(FOLDER).resolve(), NAMES)
-    yield made
-    made.close()
+    opened_engines = Engines(Path(FOLDER).resolve(), NAMES)
+    yield opened_engines
+    opened_engines.close()
 
 
 @pytest.fixture
 def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    """What was asked and answered; printed when all tests have ended."""
+    """Record questions and answers, and print them when all tests have ended."""
     LEDGER.listen(monkeypatch)
     return LEDGER
 

@@ -101,16 +101,16 @@ def arguments(command: str, judge: str) -> list[str]:
 
 
 def outcomes(folder: Path) -> tuple[int, list[str]]:
-    """How many subjects of a run have values, and why the others have none."""
+    """Return the number of subjects with values, and the reasons of the others."""
     n_values, reasons = 0, []
     with Store.read(folder) as store:
         for asker in store.askers():
             for position, _ in store.subjects(store.kind_of(asker.name)):
-                found = store.score(asker.name, position)
-                if isinstance(found, ItemFailure):
-                    reasons.append(found.message)
+                outcome = store.score(asker.name, position)
+                if isinstance(outcome, ItemFailure):
+                    reasons.append(outcome.message)
                 else:
-                    assert found is not None, (
+                    assert outcome is not None, (
                         f"{asker.name}: neither value nor reason"
                     )
                     n_values += 1
@@ -158,13 +158,13 @@ def test_what_it_finds_out_is_told_to_the_end(
     if (engine, command) in SLOW:
         pytest.skip("too slow")
     judge = engines.spec(engine)
-    given = (
+    command_line = (
         ["doctor", "--judge", judge]
         if command == "doctor"
         else ["judge-check", judge]
     )
     with ledger.of(engine):
-        done = cli(*given)
+        done = cli(*command_line)
     assert done.code in (0, 1), done.err
     unfit = (
         done.code == 1 or re.search(r"verdict\W+unfit", done.out) is not None
@@ -191,11 +191,11 @@ def test_a_resumed_run_asks_the_engine_nothing(
         return answer
 
     monkeypatch.setattr(kind, "chat", counted)
-    given = arguments("posh", spec)
-    first = cli(*given)
+    command_line = arguments("posh", spec)
+    first = cli(*command_line)
     assert first.code == (0 if engine in TELLS_DIGITS else 1), first.err
     assert n_asked > 0
     before, n_before = outcomes(Path("out")), n_asked
-    assert cli(*given).code == first.code
+    assert cli(*command_line).code == first.code
     assert outcomes(Path("out")) == before
     assert n_asked == n_before

@@ -74,15 +74,21 @@ is a hundred times that; everything that is no fraction must be equal.
 
 
 def scores(folder: Path) -> list[object]:
-    """What a run found of each item, as plain values."""
+    """Return the outcome of each item as plain values."""
     with Store.read(folder) as store:
         (asker,) = store.askers()
-        found = [
+        outcomes = [
             store.score(asker.name, position)
             for position in range(len(CANDIDATES))
         ]
-    assert all(isinstance(one, ItemScore) for one in found), found
-    return [asdict(one) for one in found if isinstance(one, ItemScore)]
+    assert all(isinstance(outcome, ItemScore) for outcome in outcomes), (
+        outcomes
+    )
+    return [
+        asdict(outcome)
+        for outcome in outcomes
+        if isinstance(outcome, ItemScore)
+    ]
 
 
 def without_numbers(value: object) -> object:
@@ -92,14 +98,14 @@ def without_numbers(value: object) -> object:
 
 def numbers(value: object) -> list[float]:
     """All fractions of it, in order."""
-    found: list[float] = []
+    fractions: list[float] = []
 
     def keep(number: float) -> float:
-        found.append(number)
+        fractions.append(number)
         return number
 
     mapped(value, keep)
-    return found
+    return fractions
 
 
 def mapped(value: object, change: Callable[[float], float]) -> object:
@@ -109,7 +115,7 @@ def mapped(value: object, change: Callable[[float], float]) -> object:
     if isinstance(value, np.ndarray):
         return mapped(value.tolist(), change)
     if isinstance(value, Mapping):
-        return {key: mapped(one, change) for key, one in value.items()}
+        return {key: mapped(element, change) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [mapped(one, change) for one in value]
+        return [mapped(element, change) for element in value]
     return value

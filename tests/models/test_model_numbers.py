@@ -30,13 +30,13 @@ def texts() -> list[str]:
         json.loads(line)
         for line in sample.read_text(encoding="utf-8").splitlines()
     ]
-    found = [
+    sentences = [
         s.strip() + "."
         for row in rows
         for s in row["candidate"].split(".")
         if s.strip()
     ]
-    return found[:12]
+    return sentences[:12]
 
 
 def need(engines: Engines, *names: str) -> None:
@@ -69,39 +69,39 @@ def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
 def compared(
     engines: Engines,
     ledger: Ledger,
-    one: str,
-    other: str,
+    first: str,
+    second: str,
     what: str = "",
     column: str = "",
 ) -> tuple[float, float]:
     """Correlation and largest difference of two engines' grades, which are noted."""
     a, b = (
         [grade.value for grade in grades(engines, ledger, engine)]
-        for engine in (one, other)
+        for engine in (first, second)
     )
     r = stats.pearson(a, b).value
     assert r is not None
-    apart = max(abs(x - y) for x, y in zip(a, b, strict=True))
-    found = f"r = {r:.6f}, {apart:.1e} apart at most"
-    ledger.note(column or other, f"grades beside {one}{what}", found)
-    return r, apart
+    largest_gap = max(abs(x - y) for x, y in zip(a, b, strict=True))
+    finding = f"r = {r:.6f}, {largest_gap:.1e} apart at most"
+    ledger.note(column or second, f"grades beside {first}{what}", finding)
+    return r, largest_gap
 
 
-@pytest.mark.parametrize("other", ["vllm", "vllm-server"])
+@pytest.mark.parametrize("other_engine", ["vllm", "vllm-server"])
 def test_grades_by_transformers_and_by_vllm_are_the_same(
-    other: str, engines: Engines, ledger: Ledger
+    other_engine: str, engines: Engines, ledger: Ledger
 ) -> None:
-    need(engines, "hf", other)
-    r, apart = compared(engines, ledger, "hf", other)
+    need(engines, "hf", other_engine)
+    r, largest_gap = compared(engines, ledger, "hf", other_engine)
     assert r >= 0.9999
-    assert apart < 1e-4
+    assert largest_gap < 1e-4
 
 
 def test_grades_by_transformers_and_by_llama_cpp_are_the_same_where_both_have_32_bits(
     engines: Engines, ledger: Ledger
 ) -> None:
     need(engines, "hf", "llama-server")
-    r, apart = compared(
+    r, largest_gap = compared(
         engines,
         ledger,
         "hf",
@@ -110,24 +110,26 @@ def test_grades_by_transformers_and_by_llama_cpp_are_the_same_where_both_have_32
         "llama-server",
     )
     assert r >= 0.99
-    assert apart < 0.02
+    assert largest_gap < 0.02
 
 
 def test_grades_by_four_bit_weights_are_like_those_of_the_same_weights_unpacked(
     engines: Engines, ledger: Ledger
 ) -> None:
     need(engines, "hf", "llama-server")
-    _, apart = compared(engines, ledger, "hf", "llama-server")
-    assert apart < 0.3  # llama.cpp computes in 8 bits where the weights have 4
+    _, largest_gap = compared(engines, ledger, "hf", "llama-server")
+    assert (
+        largest_gap < 0.3
+    )  # llama.cpp computes in 8 bits where the weights have 4
 
 
 def test_vllm_says_the_same_in_this_process_and_served(
     engines: Engines, ledger: Ledger
 ) -> None:
     need(engines, "vllm", "vllm-server")
-    _, apart = compared(engines, ledger, "vllm", "vllm-server")
+    _, largest_gap = compared(engines, ledger, "vllm", "vllm-server")
     assert (
-        apart < 1e-5
+        largest_gap < 1e-5
     )  # batches differ on a busy machine, and with them the last bits
 
 
@@ -153,16 +155,16 @@ def test_perplexity_equals_a_forward_pass_by_hand(
     prompt = tokenizer(before, add_special_tokens=False)["input_ids"]
     judge = judges.judge(engines.spec(telling))
     with ledger.of(telling):
-        found: list[Any] = asyncio.run(
+        surprisals: list[Any] = asyncio.run(
             judge.ask(MeasureSurprisal(texts(), prompt=PROMPT))
         )
     worst = 0.0
-    for text, told in zip(texts(), found, strict=True):
+    for text, surprisal in zip(texts(), surprisals, strict=True):
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         expected = loss_by_hand(model, prompt + ids, len(prompt))
-        assert told.n_tokens == len(ids)
-        assert told.nll == pytest.approx(expected, rel=1e-5)
-        worst = max(worst, abs(told.nll / expected - 1.0))
+        assert surprisal.n_tokens == len(ids)
+        assert surprisal.nll == pytest.approx(expected, rel=1e-5)
+        worst = max(worst, abs(surprisal.nll / expected - 1.0))
     ledger.note(
         telling,
         "perplexity beside a pass by hand",
@@ -175,10 +177,12 @@ def counter(address: str, name: str) -> float:
     with urllib.request.urlopen(
         address.removesuffix("/v1") + "/metrics", timeout=30
     ) as answer:
-        told = answer.read().decode()
+        exposition = answer.read().decode()
     return sum(
         float(n)
-        for n in re.findall(rf"^vllm:{name}_total\{{.*\}} (\S+)$", told, re.M)
+        for n in re.findall(
+            rf"^vllm:{name}_total\{{.*\}} (\S+)$", exposition, re.M
+        )
     )
 
 
@@ -198,18 +202,18 @@ def test_questions_about_one_text_find_it_in_the_servers_cache(
     judge = judges.judge(engines.spec("vllm-server"))
     with ledger.of("vllm-server"):
         asyncio.run(judge.ask(Presence(questions, text)))
-    asked, hit = (
+    n_queries, hit = (
         counter(address, name) - b
         for name, b in zip(names, before, strict=True)
     )
     assert (
-        asked > 32 * len(text) / 6
+        n_queries > 32 * len(text) / 6
     )  # tokens of all prompts, each with the text
-    assert hit / asked > 0.6
+    assert hit / n_queries > 0.6
     ledger.note(
         "vllm-server",
         "its own counters, 32 questions on one text",
-        f"{hit / asked:.0%} hit",
+        f"{hit / n_queries:.0%} hit",
     )
 
 
@@ -261,6 +265,6 @@ def test_pictures_reach_a_model_behind_a_server(engines: Engines) -> None:
     assert ask(red)[0] != ask(blue)[0]
     n_blind = ask()[1]
     # 2 x 2 patches each, which the server counts as tokens of the prompt.
-    assert [ask(*shown)[1] - n_blind for shown in ((red,), (red, blue), (red, blue, red))] == [
+    assert [ask(*pictures)[1] - n_blind for pictures in ((red,), (red, blue), (red, blue, red))] == [
         4, 8, 12,
     ]  # fmt: skip

@@ -25,7 +25,7 @@ ITEMS = [
     Item("b", f"{LONG} more", ("word7 word8 word9 word10 word11",)),
     Item("c", "one red cat", ("one red dog",)),
 ]
-TOLD = (
+CAUTION = (
     "2 of 3 below 1e-06: document frequencies of one text a picture; texts 35 words longer or"
     " shorter than their reference count as 0"
 )
@@ -41,38 +41,52 @@ def test_tiny_values_stand_in_result_summary_and_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = beholder.score(ITEMS, ["cider_d", "cider"], out=tmp_path / "run")
-    assert run.summary["cider_d"].cautions == (TOLD,)
+    assert run.summary["cider_d"].cautions == (CAUTION,)
     assert run.summary["cider"].cautions == ()  # it does not look at lengths
-    assert beholder.Run(run.path).manifest["summary"][0]["cautions"] == [TOLD]
+    assert beholder.Run(run.path).manifest["summary"][0]["cautions"] == [
+        CAUTION
+    ]
     Console(width=120).print(
         TerminalTable(summary_table(manifest.read(run.path)))
     )
     assert "caution: 2 of 3 below 1e-06" in " ".join(
         capsys.readouterr().out.split()
     )
-    assert f"Caution: {TOLD}" in write_report(run.path).read_text("utf-8")
+    assert f"Caution: {CAUTION}" in write_report(run.path).read_text("utf-8")
 
 
 def test_several_references_are_no_reason() -> None:
     items = [Item(i.id, i.candidate, (*i.references, "a dog")) for i in ITEMS]
-    found = metric("cider_d").prepare(items)
-    assert found.cautions({"cider_d": np.array([0.0, 1e-7, 0.4])}) == (
+    prepared_metric = metric("cider_d").prepare(items)
+    assert prepared_metric.cautions(
+        {"cider_d": np.array([0.0, 1e-7, 0.4])}
+    ) == (
         "2 of 3 below 1e-06: texts 35 words longer or shorter than their reference count as 0",
     )
-    assert found.cautions({"cider_d": np.array([2e-6, 1e-6, 0.4])}) == ()
+    assert (
+        prepared_metric.cautions({"cider_d": np.array([2e-6, 1e-6, 0.4])})
+        == ()
+    )
 
 
 def test_a_tenth_of_tiny_values_is_not_told() -> None:
-    one = metric("cider_d").prepare(ITEMS)
-    assert one.cautions({"cider_d": np.array([0.0, *range(1, 10)])}) == ()
+    prepared_metric = metric("cider_d").prepare(ITEMS)
     assert (
-        len(one.cautions({"cider_d": np.array([0.0, 0.0, *range(1, 10)])}))
+        prepared_metric.cautions({"cider_d": np.array([0.0, *range(1, 10)])})
+        == ()
+    )
+    assert (
+        len(
+            prepared_metric.cautions(
+                {"cider_d": np.array([0.0, 0.0, *range(1, 10)])}
+            )
+        )
         == 1
     )
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "cautions"),
     [
         (
             [0.5, 0.5, 0.5],
@@ -84,11 +98,11 @@ def test_a_tenth_of_tiny_values_is_not_told() -> None:
     ],
 )
 def test_equal_values_are_told(
-    values: list[float], told: tuple[str, ...]
+    values: list[float], cautions: tuple[str, ...]
 ) -> None:
     assert (
         metric("token_f1").cautions(
             {"f1": np.array(values), "precision": np.zeros(9)}
         )
-        == told
+        == cautions
     )

@@ -178,7 +178,7 @@ def test_of_two_runs_the_damaged_one_is_named(
 ) -> None:
     whole, run = _run(tmp_path / "whole"), _run(tmp_path / "hurt")
     DAMAGES[name](run)
-    said = str(run)
+    message = str(run)
     try:
         with (
             Store.read(run if first else whole) as a,
@@ -186,9 +186,9 @@ def test_of_two_runs_the_damaged_one_is_named(
         ):
             compare(a, b)
     except BeholderError as error:
-        said = str(error)
+        message = str(error)
     # Where the whole one is named, so is the other, as in "A and B share no id".
-    assert str(run) in said or str(whole) not in said
+    assert str(run) in message or str(whole) not in message
 
 
 @pytest.mark.parametrize("first", [True, False])

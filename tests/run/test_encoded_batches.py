@@ -33,17 +33,17 @@ def _tasks() -> list[Task]:
 
 
 def test_a_block_gives_a_row_per_subject_and_asker() -> None:
-    found = Scorer(COUNTS, ITEM)(_tasks())
+    encoded = Scorer(COUNTS, ITEM)(_tasks())
     assert [
         (asker, position, numbers)
-        for asker, position, _, numbers, *_ in found.scores
+        for asker, position, _, numbers, *_ in encoded.scores
     ] == [
         ("word_count", 0, '{"words": 2.0}'),
         ("word_count(factor=10)", 0, '{"words": 20}'),
         ("word_count", 3, '{"words": 1.0}'),
         ("word_count(factor=10)", 3, '{"words": 10}'),
     ]
-    assert [row[:-1] for row in found.failures] == [
+    assert [row[:-1] for row in encoded.failures] == [
         ("word_count", 1, "ItemError", "the candidate says FAIL", False),
         (
             "word_count(factor=10)",
@@ -61,7 +61,7 @@ def test_a_block_gives_a_row_per_subject_and_asker() -> None:
             True,
         ),
     ]
-    _, _, signature, _, units, detail, unfinished = found.scores[0]
+    _, _, signature, _, units, detail, unfinished = encoded.scores[0]
     assert codec.decode_detail(detail) == {"n": 2}
     assert codec.decode_units(units)[0].text == "o"
     assert signature == WordCount().signature()
@@ -70,8 +70,8 @@ def test_a_block_gives_a_row_per_subject_and_asker() -> None:
 
 def test_only_open_askers_are_asked() -> None:
     scorer = Scorer(COUNTS, ITEM)
-    found = scorer([(7, ITEMS[0], (1,)), (9, ITEMS[3], (0, 1))])
-    assert [row[:2] for row in found.scores] == [
+    encoded = scorer([(7, ITEMS[0], (1,)), (9, ITEMS[3], (0, 1))])
+    assert [row[:2] for row in encoded.scores] == [
         ("word_count(factor=10)", 7),
         ("word_count", 9),
         ("word_count(factor=10)", 9),
@@ -88,17 +88,17 @@ def test_a_pickle_gives_the_same_outcomes_and_holds_no_tools() -> None:
 
 
 def test_tools_are_made_once() -> None:
-    made = []
+    calls = []
 
     def make() -> Tools:
-        made.append(1)
+        calls.append(1)
         return Tools()
 
     scorer = Scorer(COUNTS, ITEM, make)
-    assert not made
+    assert not calls
     scorer(_tasks())
     scorer(_tasks())
-    assert made == [1]
+    assert calls == [1]
 
 
 @pytest.mark.parametrize(
@@ -113,16 +113,16 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
     open_[1, 3] = True
     with Store.open(tmp_path) as store:
         work = Work(Scorer(COUNTS, ITEM), open_, store, Tools())
-        found = list(work.blocks(work.size_for(workers)))
-    assert len(found[0].positions) == size
-    assert np.concatenate([one.positions for one in found]).tolist() == list(
-        range(n)
-    )
-    assert found[0].open[:, :4].tolist() == [
+        blocks = list(work.blocks(work.size_for(workers)))
+    assert len(blocks[0].positions) == size
+    assert np.concatenate(
+        [block.positions for block in blocks]
+    ).tolist() == list(range(n))
+    assert blocks[0].open[:, :4].tolist() == [
         [True] * 4,
         [False, False, False, True],
     ]
-    assert not any(one.open[1].any() for one in found[1:])
+    assert not any(block.open[1].any() for block in blocks[1:])
 
 
 WARM = """

@@ -236,10 +236,10 @@ def test_a_dead_worker_ends_the_run_with_a_way_on(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_intervals_resample_pictures_not_texts(tmp_path: Path) -> None:
     # Two pictures with equal texts each: an interval over four independent texts would be narrower.
-    apart = [Item("a", "x", images=("1",)), Item("b", "x", images=("1",)),
+    items = [Item("a", "x", images=("1",)), Item("b", "x", images=("1",)),
              Item("c", "x x x", images=("2",)), Item("d", "x x x", images=("2",))]  # fmt: skip
     interval = (
-        score(apart, [WordCount()], out=tmp_path)
+        score(items, [WordCount()], out=tmp_path)
         .summary["word_count"]
         .values["words"]
         .interval

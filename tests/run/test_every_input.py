@@ -107,11 +107,11 @@ def same(config: Any) -> Any:
     return config
 
 
-def into(**found: Any) -> Callable[[Any], Any]:
+def into(**new_fields: Any) -> Callable[[Any], Any]:
     """The configuration with other fields; dots lead into groups: ``rows__limit``."""
 
     def changed(config: Any) -> Any:
-        for path, value in found.items():
+        for path, value in new_fields.items():
             group, _, name = path.rpartition("__")
             if group:
                 value = replace(getattr(config, group), **{name: value})
@@ -166,11 +166,11 @@ def _write_scores() -> None:
     }
     Path("films.jsonl").write_text(json.dumps(film) + "\n")
     write_film(Path("film.mp4"), n=8)
-    own = Path("prompts")
-    own.mkdir()
+    prompt_folder = Path("prompts")
+    prompt_folder.mkdir()
     sections = Templates()["assess"].sections
     texts = "".join(f"[{name}]\n{text}\n" for name, text in sections.items())
-    (own / "assess.v9.txt").write_text(f"{texts}Be fair.\n", "utf-8")
+    (prompt_folder / "assess.v9.txt").write_text(f"{texts}Be fair.\n", "utf-8")
     Path("prices.toml").write_text("")
 
 
@@ -179,7 +179,7 @@ def _scores() -> Any:
     return ScoreConfig("d.jsonl", tuple(map(metric, specs)), Path("run"))
 
 
-_OTHERS = into(rows__references_from=Path("r.jsonl"))
+_OTHER_REFERENCES = into(rows__references_from=Path("r.jsonl"))
 _FILMS = into(data="films.jsonl", metrics=(metric("rouge"),), rows__frames=2)
 _PROMPTS = into(judging__prompts=Path("prompts"))
 
@@ -235,19 +235,19 @@ SCORES: Mapping[str, Change] = {
     "rows.references_from: its bytes": Change(
         "refused",
         edited("r.jsonl", "A dog runs.", "A cat sleeps."),
-        first=_OTHERS,
+        first=_OTHER_REFERENCES,
     ),
     "rows.references_from: another file, the same bytes": Change(
         "reused",
         into(rows__references_from=Path("elsewhere/r.jsonl")),
         "rows count, and not where they lie",
-        first=_OTHERS,
+        first=_OTHER_REFERENCES,
     ),
     "rows.require_all": Change(
         "reused",
         into(rows__references_from=Path("r.jsonl"), rows__require_all=True),
         "each id of the references has a text",
-        first=_OTHERS,
+        first=_OTHER_REFERENCES,
     ),
     "rows.group_references": Change(
         "reused",
@@ -474,20 +474,26 @@ KINDS: Mapping[str, Kind] = {
     "reviews": Kind(_write_reviews, _reviews, run_reviews, REVIEWS),
     "narratives": Kind(_write_study, _study, run_narratives, STUDY),
 }
-CASES = [(kind, name) for kind, one in KINDS.items() for name in one.changes]
+CASES = [
+    (kind, name)
+    for kind, input_kind in KINDS.items()
+    for name in input_kind.changes
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_field_has_a_row(kind: str) -> None:
-    wanted = set()
+    names = set()
     for field in fields(KINDS[kind].config()):
         value = getattr(KINDS[kind].config(), field.name)
         if is_dataclass(value) and type(value) in GROUPS:
             if kind == "scores":
-                wanted |= {f"{field.name}.{one.name}" for one in fields(value)}
+                names |= {
+                    f"{field.name}.{option.name}" for option in fields(value)
+                }
         else:
-            wanted.add(field.name)
-    assert {name.partition(":")[0] for name in KINDS[kind].changes} == wanted
+            names.add(field.name)
+    assert {name.partition(":")[0] for name in KINDS[kind].changes} == names
 
 
 @pytest.mark.parametrize(
@@ -508,10 +514,10 @@ def test_a_change_is_noticed_where_outcomes_depend_on_it(
     kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    one, change = KINDS[kind], KINDS[kind].changes[name]
-    one.write()
-    config = change.first(one.config())
-    one.run(config, first := Counted())
+    input_kind, change = KINDS[kind], KINDS[kind].changes[name]
+    input_kind.write()
+    config = change.first(input_kind.config())
+    input_kind.run(config, first := Counted())
     assert first.n_done == first.total > 0
     config = change.to(config)
     second = Counted()
@@ -519,10 +525,10 @@ def test_a_change_is_noticed_where_outcomes_depend_on_it(
         with pytest.raises(
             RunError, match="choose another run directory with -o"
         ):
-            one.run(config, second)
+            input_kind.run(config, second)
         assert second.n_done == 0
         return
-    one.run(config, second)
+    input_kind.run(config, second)
     if change.expects == "anew":
         assert second.n_done > 0
     else:

@@ -55,15 +55,19 @@ def test_readers_of_runs_say_that_one_is_not_complete(tmp_path: Path) -> None:
     )
     with Store.read(folders[0]) as whole, Store.read(folders[1]) as part:
         boards = leaderboard([whole, part])
-        found = compare(whole, part)
+        comparison = compare(whole, part)
         (alone,) = leaderboard([whole])
         assert alone.cautions == ()
         assert compare(whole, whole).cautions == ()
     (table,) = leaderboard_tables(boards)
-    tables = [table, systems_by_metric(boards), differences(found, "a", "b")]
-    assert [words in " ".join(one.notes) for one in tables] == [True] * 3
+    tables = [
+        table,
+        systems_by_metric(boards),
+        differences(comparison, "a", "b"),
+    ]
+    assert [words in " ".join(table.notes) for table in tables] == [True] * 3
     assert words in latex(tables[1])
-    assert words in json.dumps(asdict(found))
+    assert words in json.dumps(asdict(comparison))
     assert words in json.dumps(asdict(boards[0]))
     assert words in write_report(folders[1]).read_text("utf-8")
     assert words not in write_report(folders[0]).read_text("utf-8")
@@ -80,14 +84,20 @@ def test_chosen_values_are_compared_alone_and_corrected_for_their_number(
         for name, of in (("a", values), ("b", better))
     ]
     with Store.read(folders[0]) as a, Store.read(folders[1]) as b:
-        assert [one.value for one in compare(a, b).differences] == [
+        assert [
+            difference.value for difference in compare(a, b).differences
+        ] == [
             "f1",
             "recall",
         ]
         for name in ("recall", "m.recall"):
-            (one,) = compare(a, b, values=[name]).differences
+            (difference,) = compare(a, b, values=[name]).differences
             # All six differences are positive: 2 of 64 sign patterns, and nothing to correct for.
-            assert (one.value, one.paired.p_value, one.p_holm) == (
+            assert (
+                difference.value,
+                difference.paired.p_value,
+                difference.p_holm,
+            ) == (
                 "recall",
                 2 / 64,
                 2 / 64,

@@ -111,10 +111,10 @@ def test_values_that_an_item_does_not_have_count_nowhere(
     ) == (2, 2, 1)
     assert result.values["precision"].mean == 1.0
     with (
-        Store.read(tmp_path / "one") as one,
+        Store.read(tmp_path / "one") as first,
         Store.read(tmp_path / "two") as two,
     ):
-        compared = {d.value: d.paired for d in compare(one, two).differences}
+        compared = {d.value: d.paired for d in compare(first, two).differences}
     assert {"f1", "precision"} <= set(compared)
 
 
@@ -135,19 +135,21 @@ def test_the_words_of_every_question_are_kept_as_they_were_sent(
     with Store.read(tmp_path / "run") as store:
         (asker,) = store.askers()
         outcomes = [store.score(asker.name, position) for position in range(3)]
-    kept = [
+    rows = [
         row
         for outcome in outcomes
         if outcome
         for row in outcome.detail["questions"]
     ]
-    assert len(kept) == 3  # a and c ask the same, which was sent once
-    assert sorted({str(row["messages"]) for row in kept}) == sorted(
+    assert len(rows) == 3  # a and c ask the same, which was sent once
+    assert sorted({str(row["messages"]) for row in rows}) == sorted(
         map(str, sent)
     )
-    found = answers(tmp_path / "run", [row["key"] for row in kept])
-    assert {given.said[0] for given in found.values()} == {"4"}
-    assert {given.operation for given in found.values()} == {"presence"}
+    given_answers = answers(tmp_path / "run", [row["key"] for row in rows])
+    assert {answer.said[0] for answer in given_answers.values()} == {"4"}
+    assert {answer.operation for answer in given_answers.values()} == {
+        "presence"
+    }
     assert [
         (row.operation, row.n, row.cost) for row in costs(tmp_path / "run")
     ] == [("presence", 2, None)]

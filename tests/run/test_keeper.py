@@ -9,11 +9,11 @@ from beholder.options import WorkOptions
 from beholder.ray.answers import LOST_AFTER, Keeper
 
 
-def _lose(keeper: Keeper, who: str, *others: str) -> None:
+def _lose(keeper: Keeper, who: str, *other_processes: str) -> None:
     """One process is not heard of for too long; the others are."""
     keeper.hear(who, -1.001 * LOST_AFTER)
-    for other in others:
-        keeper.hear(other, -0.999 * LOST_AFTER)
+    for process in other_processes:
+        keeper.hear(process, -0.999 * LOST_AFTER)
     keeper.give_up(0.0)
 
 

@@ -36,7 +36,7 @@ def contents(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def paid(log: Path) -> Counter[str]:
-    """How often each question was asked."""
+    """Return the number of times that each question was asked."""
     return Counter(log.read_text("utf-8").split("\n")[:-1])
 
 
@@ -78,10 +78,10 @@ def killed_like_calm(
         assert (again - once).total() <= len(kills) * in_flight
 
 
-def _folder(made: Path, prepare: Callable[[Path], object]) -> Path:
-    made.mkdir()
-    prepare(made)
-    return made
+def _folder(folder: Path, prepare: Callable[[Path], object]) -> Path:
+    folder.mkdir()
+    prepare(folder)
+    return folder
 
 
 def test_a_ranking(tmp_path: Path) -> None:

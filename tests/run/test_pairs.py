@@ -51,16 +51,16 @@ def _pairs(
 def test_a_reversed_file_is_paired_by_what_its_rows_describe(
     items: Callable[..., list[Item]],
 ) -> None:
-    found = pair_subjects(
+    pairing = pair_subjects(
         enumerate(items("p", "q", "r", "s")),
         enumerate(items("s", "r", "q", "p")),
         ITEM,
         NAMES,
     )
-    assert found.common == [(0, 3), (1, 2), (2, 1), (3, 0)]
-    assert found.paired_by == "source"
-    assert "4 of 4 common ids are of different" in found.note
-    assert "id '1' is of 'p' in a and of 's' in b" in found.note
+    assert pairing.common == [(0, 3), (1, 2), (2, 1), (3, 0)]
+    assert pairing.paired_by == "source"
+    assert "4 of 4 common ids are of different" in pairing.note
+    assert "id '1' is of 'p' in a and of 's' in b" in pairing.note
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_subjects_are_paired(
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "seen"),
+    ("first", "second", "message"),
     [
         (
             _pictures("p", "q"),
@@ -128,26 +128,28 @@ def test_subjects_are_paired(
     ],
 )
 def test_equal_ids_of_different_things_are_refused(
-    first: list[Item], second: list[Item], seen: str
+    first: list[Item], second: list[Item], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=seen):
+    with pytest.raises(ConfigError, match=message):
         _pairs(first, second)
     pairing = pair_subjects(
         enumerate(first), enumerate(second), ITEM, NAMES, allow_different=True
     )
     assert pairing.common == [(0, 0), (1, 1)]
-    assert seen in pairing.note
+    assert message in pairing.note
 
 
 def test_rows_paired_by_their_number_alone_are_counted() -> None:
     rows = [Item(str(n), "x") for n in (1, 2)]
-    found = pair_subjects(enumerate(rows), enumerate(rows), ITEM, NAMES)
-    assert found.note.startswith(
+    pairing = pair_subjects(enumerate(rows), enumerate(rows), ITEM, NAMES)
+    assert pairing.note.startswith(
         "2 of 2 items are paired by the number of their row"
     )
-    named = [Item(name, "x") for name in "ab"]
+    named_rows = [Item(name, "x") for name in "ab"]
     assert (
-        pair_subjects(enumerate(named), enumerate(named), ITEM, NAMES).note
+        pair_subjects(
+            enumerate(named_rows), enumerate(named_rows), ITEM, NAMES
+        ).note
         == ""
     )
 
@@ -163,20 +165,23 @@ def test_differences_gates_and_moved_items_are_of_one_picture(
     a = write_run(tmp_path / "a", _pictures("p", "q", "r"), {"m": scores})
     b = write_run(tmp_path / "b", _pictures("r", "q", "p"), {"m": better})
     with Store.read(a) as first, Store.read(b) as second:
-        found = compare(first, second)
-        (one,) = found.differences
-        assert one.paired.mean == 0.25
-        assert one.paired.interval is not None
-        assert (one.paired.interval.low, one.paired.interval.high) == (
+        comparison = compare(first, second)
+        (difference,) = comparison.differences
+        assert difference.paired.mean == 0.25
+        assert difference.paired.interval is not None
+        assert (
+            difference.paired.interval.low,
+            difference.paired.interval.high,
+        ) == (
             0.25,
             0.25,
         )
-        assert found.counts[0].paired_by == "source"
+        assert comparison.counts[0].paired_by == "source"
         assert any(
             "are paired by pictures" in note
-            for note in differences(found, "a", "b").notes
+            for note in differences(comparison, "a", "b").notes
         )
-        assert moved_tables(first, second, found) == []
+        assert moved_tables(first, second, comparison) == []
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
@@ -222,10 +227,10 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(
         score(texts, ["rouge"], out=tmp_path / name, workers=1)
     with Store.read(tmp_path / "a") as a:
         for name in "bc":
-            with Store.read(tmp_path / name) as other:
+            with Store.read(tmp_path / name) as b:
                 means[name] = {
-                    one.value: one.paired
-                    for one in compare(a, other).differences
+                    difference.value: difference.paired
+                    for difference in compare(a, b).differences
                 }
     assert means["b"] == means["c"]
 

@@ -82,10 +82,16 @@ def test_a_run_in_parts_has_the_bytes_of_one_in_a_file(
 def test_each_reader_finds_the_same(both: tuple[Path, Path]) -> None:
     file, parts = both
     for metric in METRICS:
-        one, other = (list(Run(run).outcomes(metric)) for run in both)
-        assert str(one) == str(other)
+        first_outcomes, second_outcomes = (
+            list(Run(run).outcomes(metric)) for run in both
+        )
+        assert str(first_outcomes) == str(second_outcomes)
         assert (
-            sum(isinstance(outcome, ItemFailure) for _, outcome in other) == 3
+            sum(
+                isinstance(outcome, ItemFailure)
+                for _, outcome in second_outcomes
+            )
+            == 3
         )
     with Store.read(file) as a, Store.read(parts) as b:
         assert a.askers() == b.askers()
@@ -98,7 +104,10 @@ def test_each_reader_finds_the_same(both: tuple[Path, Path]) -> None:
         assert not b.pending("cider", 230).any()
         assert b.pending("meteor", 3).tolist() == [True] * 3
         assert leaderboard([a]) == leaderboard([b]) != []
-        assert all(one.paired.mean == 0 for one in compare(a, b).differences)
+        assert all(
+            difference.paired.mean == 0
+            for difference in compare(a, b).differences
+        )
 
 
 @pytest.mark.slow
@@ -152,8 +161,8 @@ def test_places_are_the_same_from_every_folder(
     for out, place in (("one", None), ("two", "far")):
         score(_items(3), [WordCount()], out=out, engine=InParts(place))
         with Store.open_parts(Path(out), place) as store:
-            found = pickle.loads(pickle.dumps(store.tables.writer))  # type: ignore[attr-defined]
-        assert found.place.url == str(tmp_path / (place or out))
+            writer = pickle.loads(pickle.dumps(store.tables.writer))  # type: ignore[attr-defined]
+        assert writer.place.url == str(tmp_path / (place or out))
     (tmp_path / "else").mkdir()
     monkeypatch.chdir(tmp_path / "else")
     assert len(list(Run(tmp_path / "one").outcomes("word_count"))) == 3
@@ -172,11 +181,16 @@ def test_a_run_grows_and_may_not_change(tmp_path: Path) -> None:
             items[10],
         ]
         assert list(store.values("word_count"))[-1][0] == 29
-    other = [*items[:20], Item("other", "x y"), *items[21:]]
+    changed_items = [*items[:20], Item("other", "x y"), *items[21:]]
     with pytest.raises(
         RunError, match=r"over other data \(item 'other' differs\)"
     ):
-        score(other, [WordCount()], out=tmp_path / "run", engine=InParts())
+        score(
+            changed_items,
+            [WordCount()],
+            out=tmp_path / "run",
+            engine=InParts(),
+        )
 
 
 def test_a_dry_run_counts_what_parts_hold(tmp_path: Path) -> None:
@@ -226,11 +240,13 @@ def _tables(folder: Path, start: int) -> ParquetTables:
     return ParquetTables(folder, sqlite3.connect(":memory:"), writer)
 
 
-def _found(outcomes: Iterable[tuple[int, ItemScore | ItemFailure]]) -> Encoded:
-    found = Encoded()
+def _encode(
+    outcomes: Iterable[tuple[int, ItemScore | ItemFailure]],
+) -> Encoded:
+    encoded = Encoded()
     for position, outcome in outcomes:
-        found.add("m", position, outcome)
-    return found
+        encoded.add("m", position, outcome)
+    return encoded
 
 
 def _score(value: float, *, unfinished: bool = False) -> ItemScore:
@@ -250,34 +266,34 @@ def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
         (3, _score(3, unfinished=True)),
     ]
     _tables(tmp_path, 1).write_outcomes(
-        _found([*first, *((p, _score(p)) for p in range(4, 600))])
+        _encode([*first, *((p, _score(p)) for p in range(4, 600))])
     )
     with_gap = _tables(tmp_path, 1)
-    with_gap.write_outcomes(_found([(600, later), (602, _score(602))]))
+    with_gap.write_outcomes(_encode([(600, later), (602, _score(602))]))
     assert sorted(with_gap.finished("m", 10**6)) == [0, 2, *range(4, 600), 602]
     assert with_gap.n_finished("m", 5) == 3
     # Its first position stands before that of the part that it follows.
     _tables(tmp_path, 2).write_outcomes(
-        _found([(1, _score(10)), (3, _score(30)), (600, _score(6000))])
+        _encode([(1, _score(10)), (3, _score(30)), (600, _score(6000))])
     )
 
-    found = _tables(tmp_path, 0)
+    tables = _tables(tmp_path, 0)
     numbers = {
         p: json.loads(text)["v"]
-        for p, text in found.scores("m", ("numbers",), 10**6)
+        for p, text in tables.scores("m", ("numbers",), 10**6)
     }
     assert numbers == {
         0: 0, 1: 10, 3: 30, **{p: p for p in range(4, 600)}, 600: 6000, 602: 602
     }  # fmt: skip
     assert list(numbers) == sorted(numbers)
-    assert [row[:3] for row in found.failures("m", 10**6)] == [
+    assert [row[:3] for row in tables.failures("m", 10**6)] == [
         (2, "ItemError", "no")
     ]
-    assert [row[0] for row in found.scores("m", ("numbers",), 10**6, 600)] == [
-        600
-    ]
-    assert not list(found.scores("m", ("numbers",), 10**6, 601))
-    assert sorted(found.finished("m", 10**6)) == [
+    assert [
+        row[0] for row in tables.scores("m", ("numbers",), 10**6, 600)
+    ] == [600]
+    assert not list(tables.scores("m", ("numbers",), 10**6, 601))
+    assert sorted(tables.finished("m", 10**6)) == [
         0,
         1,
         2,
@@ -285,7 +301,7 @@ def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
         *range(4, 601),
         602,
     ]
-    _tables(tmp_path, 3).write_outcomes(_found([(0, later)]))
+    _tables(tmp_path, 3).write_outcomes(_encode([(0, later)]))
     assert [row[0] for row in _tables(tmp_path, 0).failures("m", 10**6)] == [
         0,
         2,
@@ -295,7 +311,9 @@ def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
 def test_the_same_jobs_of_a_start_are_one_part(tmp_path: Path) -> None:
     tables = _tables(tmp_path, 1)
     for value in (1.0, 2.0):
-        tables.write_outcomes(_found([(5, _score(value)), (4, _score(value))]))
+        tables.write_outcomes(
+            _encode([(5, _score(value)), (4, _score(value))])
+        )
     (part,) = (tmp_path / "outcomes").iterdir()
     writer = tables.writer
     assert f"outcomes/{part.name}" == writer.part_name([(4, "m"), (5, "m")])
@@ -315,10 +333,10 @@ def test_a_part_that_was_not_finished_is_none(
         raise OSError("no space left")
 
     tables = _tables(tmp_path, 1)
-    tables.write_outcomes(_found([(0, _score(0))]))
+    tables.write_outcomes(_encode([(0, _score(0))]))
     monkeypatch.setattr(pq, "write_table", cut)
     with pytest.raises(RunError, match="no space left"):
-        tables.write_outcomes(_found([(1, _score(1))]))
+        tables.write_outcomes(_encode([(1, _score(1))]))
     monkeypatch.undo()
     assert list(_tables(tmp_path, 2).finished("m", 9)) == [0]
 
@@ -367,14 +385,14 @@ def test_no_key_comes_into_a_run(tmp_path: Path) -> None:
     ):
         with pytest.raises(
             ConfigError, match="holds a key; leave it out"
-        ) as told:
+        ) as raised:
             score(
                 _items(3),
                 [WordCount()],
                 out=tmp_path / "run",
                 engine=InParts(url),
             )
-        assert "hidden" not in str(told.value)
+        assert "hidden" not in str(raised.value)
         with pytest.raises(ConfigError, match="holds a key"):
             score(f"{url}.jsonl", [WordCount()], out=tmp_path / "data")
     assert "hidden" not in "".join(

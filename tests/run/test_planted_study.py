@@ -59,25 +59,25 @@ def _rng(*key: object) -> np.random.Generator:
 
 
 def planted_score(
-    model: str, by: str, told: bool, source: str, name: str, seat: int
+    model: str, by: str, with_examples: bool, source: str, name: str, seat: int
 ) -> int:
-    """What a model says of a narrative: by source, with a narrative's own and a seat's own part."""
+    """Return the planted score of a narrative: its source, itself and its seat have a part in it."""
     base = (
         {"human": 7.5, "maps": 6.0, "random": 4.5}[source]
         - 1.5 * (model == "mild")
-        + 0.4 * told
+        + 0.4 * with_examples
     )
-    own = _rng(name, "own").normal(scale=1.2)
-    noise = _rng(model, by, told, name, seat).normal(
+    own_part = _rng(name, "own").normal(scale=1.2)
+    noise = _rng(model, by, with_examples, name, seat).normal(
         scale=1.6 if by == "captions" else 0.7
     )
-    return int(np.clip(round(base + own + noise), 1, 10))
+    return int(np.clip(round(base + own_part + noise), 1, 10))
 
 
 def planted_step(
     source: str, name: str, at: int, seat: int
 ) -> tuple[int, tuple[str, ...]]:
-    """What is said of a step: its rating and what breaks in it."""
+    """Return the planted rating of a step and what breaks in it."""
     rng = _rng("step", name, at, seat)
     low = {"human": 5, "maps": 5, "random": 3}[source]
     rate = {"human": 0.1, "maps": 0.2, "random": 0.5}[source]
@@ -114,9 +114,9 @@ class Planted(Backend):
         return Capabilities(self._model, 0, "schema", True)
 
     async def chat(self, request: Request) -> Answer:
-        said = json.dumps(self._answer(request))
+        text = json.dumps(self._answer(request))
         return Answer(
-            (Sample(said, "stop"),), self._model, None, Usage(100, 10), 2.0
+            (Sample(text, "stop"),), self._model, None, Usage(100, 10), 2.0
         )
 
     def _answer(self, request: Request) -> dict[str, Any]:
@@ -142,9 +142,9 @@ class Planted(Backend):
             PLAN.n_images.add(
                 (len(request.images), len(places) + len(examples))
             )
-        told = bool(examples)
+        with_examples = bool(examples)
         score = planted_score(
-            self._model, by, told, source, name, request.replicate
+            self._model, by, with_examples, source, name, request.replicate
         )
         return {"reason": "r", "score": score}
 
@@ -205,14 +205,16 @@ def _run(
 
 
 def _table(
-    model: str, by: str, told: bool, without: tuple[str, ...] = ()
+    model: str, by: str, with_examples: bool, without: tuple[str, ...] = ()
 ) -> dict[str, np.ndarray]:
     """Planted votes, (n, K) per source."""
     return {
         source: np.array(
             [
                 [
-                    planted_score(model, by, told, source, f"{source}-{i}", k)
+                    planted_score(
+                        model, by, with_examples, source, f"{source}-{i}", k
+                    )
                     for k in range(K)
                 ]
                 for i in range(n)
@@ -240,11 +242,11 @@ def _icc(table: np.ndarray) -> tuple[float, float]:
 
 
 def _holm(p: list[float]) -> list[float]:
-    order, found, most = np.argsort(p), [0.0] * len(p), 0.0
+    order, adjusted, largest = np.argsort(p), [0.0] * len(p), 0.0
     for rank, at in enumerate(order):
-        most = max(most, min(1.0, (len(p) - rank) * p[at]))
-        found[at] = most
-    return found
+        largest = max(largest, min(1.0, (len(p) - rank) * p[at]))
+        adjusted[at] = largest
+    return adjusted
 
 
 def _word(value: float) -> str:
@@ -259,13 +261,13 @@ def _word(value: float) -> str:
     )
 
 
-def _row(rows: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
-    (found,) = [
+def _row(rows: list[dict[str, Any]], **cells: Any) -> dict[str, Any]:
+    (match,) = [
         row
         for row in rows
-        if all(row[name] == value for name, value in wanted.items())
+        if all(row[name] == value for name, value in cells.items())
     ]
-    return found
+    return match
 
 
 def _assert_scores(
@@ -361,35 +363,37 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         folder, "two", ("captions", "sight"), judge=("planted:stern", "planted:mild"),
         voting=Voting(K, examples=EXAMPLES),
     )  # fmt: skip
-    left = tuple(EXAMPLES)
+    example_names = tuple(EXAMPLES)
     assert len(study["narratives"]) == 31
     assert not {narrative["id"] for narrative in study["narratives"]} & set(
-        left
+        example_names
     )
     planted = {
-        (by, told, model): _table(model, by, told, left)
+        (by, with_examples, model): _table(
+            model, by, with_examples, example_names
+        )
         for by in ("captions", "sight")
-        for told in (False, True)
+        for with_examples in (False, True)
         for model in ("stern", "mild")
     }
-    named = {
+    names_by_way = {
         key: f"{key[0]}{' with examples' if key[1] else ''} [planted:{key[2]}]"
         for key in planted
     }
-    assert set(study["tables"]["methods"]) == set(named.values())
+    assert set(study["tables"]["methods"]) == set(names_by_way.values())
     for key, table in planted.items():
-        _assert_scores(study, named[key], table)
+        _assert_scores(study, names_by_way[key], table)
 
     # what was shown: both narratives whole and in order, ids 1 and 2; pictures of both beside
-    wanted = [
+    expected = [
         (str(number), place)
         for number, name in enumerate(EXAMPLES, start=1)
-        for places, (known, _) in PLAN.names.items()
-        if known == name
+        for places, (narrative, _) in PLAN.names.items()
+        if narrative == name
         for place in places
     ]
     assert len(PLAN.shown) == 2 * 2 * 31 * K  # ways, models, narratives, votes
-    assert all(shown == wanted for shown in PLAN.shown)
+    assert all(texts == expected for texts in PLAN.shown)
     assert all(n == entries for n, entries in PLAN.n_images)
     assert (
         max(n for n, _ in PLAN.n_images) > 6
@@ -400,20 +404,24 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         {"id": "human-0", "source": "human", "rating": 8, "n_pictures": 4},
         {"id": "random-0", "source": "random", "rating": 3, "n_pictures": 4},
     ]
-    for (by, told, model), name in named.items():
-        if told:
+    for (by, with_examples, model), name in names_by_way.items():
+        if with_examples:
             continue
         for source in SOURCES:
             row = _row(study["examples"]["rows"], way=name, source=source)
-            plain, shown = (
+            ratings_without, ratings_with = (
                 planted[by, t, model][source].mean(axis=1)
                 for t in (False, True)
             )
-            assert row["without"]["mean"] == pytest.approx(plain.mean())
-            assert row["with"]["sd"] == pytest.approx(shown.std(ddof=1))
-            assert row["with"]["sd_population"] == pytest.approx(shown.std())
+            assert row["without"]["mean"] == pytest.approx(
+                ratings_without.mean()
+            )
+            assert row["with"]["sd"] == pytest.approx(ratings_with.std(ddof=1))
+            assert row["with"]["sd_population"] == pytest.approx(
+                ratings_with.std()
+            )
             assert row["sd_difference"] == pytest.approx(
-                shown.std(ddof=1) - plain.std(ddof=1)
+                ratings_with.std(ddof=1) - ratings_without.std(ddof=1)
             )
             both = [
                 np.concatenate(list(planted[by, t, model].values()))
@@ -426,20 +434,25 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
             assert iccs == pytest.approx([_icc(table)[0] for table in both])
 
     # Table 6, and the agreement of different models
-    assert [found["by"] for found in study["models"]] == [
+    assert [row["by"] for row in study["models"]] == [
         "captions", "captions with examples", "sight", "sight with examples",
     ]  # fmt: skip
-    for found in study["models"]:
-        by, told = found["by"].split(" ")[0], "examples" in found["by"]
-        tables = [planted[by, told, model] for model in ("stern", "mild")]
+    for model_row in study["models"]:
+        by, with_examples = (
+            model_row["by"].split(" ")[0],
+            "examples" in model_row["by"],
+        )
+        tables = [
+            planted[by, with_examples, model] for model in ("stern", "mild")
+        ]
         stern, mild = (
             np.concatenate(list(t.values())).mean(axis=1) for t in tables
         )
-        assert (found["n"], found["n_left_out"]) == (31, 0)
+        assert (model_row["n"], model_row["n_left_out"]) == (31, 0)
         single, average = _icc(np.c_[stern, mild])
-        assert found["icc_single"]["value"] == pytest.approx(single)
-        assert found["icc_average"]["value"] == pytest.approx(average)
-        (pair,) = found["pairs"]
+        assert model_row["icc_single"]["value"] == pytest.approx(single)
+        assert model_row["icc_average"]["value"] == pytest.approx(average)
+        (pair,) = model_row["pairs"]
         r = sps.pearsonr(stern, mild)
         assert (pair["r"], pair["p"]) == pytest.approx((r.statistic, r.pvalue))
         assert pair["rho"] == pytest.approx(
@@ -451,13 +464,17 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         chi2 = sps.friedmanchisquare(
             *ranks
         ).statistic  # W = chi2 / (k (n - 1))
-        assert found["kendall_w"]["value"] == pytest.approx(chi2 / (2 * 30))
+        assert model_row["kendall_w"]["value"] == pytest.approx(
+            chi2 / (2 * 30)
+        )
         for model, of in zip(("stern", "mild"), tables, strict=True):
             means = {source: t.mean() for source, t in of.items()}
             order = sorted(means, key=lambda source: -means[source])
             for source in SOURCES:
                 row = _row(
-                    found["sources"], model=f"planted:{model}", source=source
+                    model_row["sources"],
+                    model=f"planted:{model}",
+                    source=source,
                 )
                 assert row["mean"] == pytest.approx(means[source])
                 assert row["sd"] == pytest.approx(
@@ -466,7 +483,7 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
                 assert row["rank"] == order.index(source) + 1
 
     # what each judge cost: 2 seconds an answer
-    for (_, _, model), name in named.items():
+    for (_, _, model), name in names_by_way.items():
         assert study["cost"]["stages"][name]["calls"] == 31 * K
         assert study["cost"]["stages"][name]["seconds"] == pytest.approx(
             2.0 * 31 * K
@@ -493,18 +510,20 @@ def test_steps_between_sources_and_what_breaks(folder: Path) -> None:
     shares: dict[tuple[str, str], list[float]] = {}
     n_steps = dict.fromkeys(SOURCES, 0)
     for places, (_, source) in PLAN.names.items():
-        said = [
+        ratings = [
             [planted_step(PLAN.steps[step][1], PLAN.steps[step][0], PLAN.steps[step][2], k)
              for k in range(K)]
             for step in pairwise(places)
         ]  # fmt: skip
         means[source].append(
-            float(np.mean([np.mean([s for s, _ in votes]) for votes in said]))
+            float(
+                np.mean([np.mean([s for s, _ in votes]) for votes in ratings])
+            )
         )
-        n_steps[source] += len(said)
+        n_steps[source] += len(ratings)
         for kind in KINDS:
             broken = [
-                sum(kind in b for _, b in votes) >= 2 for votes in said
+                sum(kind in b for _, b in votes) >= 2 for votes in ratings
             ]  # two of three
             counts[source][kind] += sum(broken)
             shares.setdefault((kind, source), []).append(
@@ -518,10 +537,10 @@ def test_steps_between_sources_and_what_breaks(folder: Path) -> None:
         tally = _row(study["steps"]["breaks"]["sources"], source=source)
         assert tally["counts"] == counts[source]
         assert (tally["n"], tally["n_not_told"]) == (n_steps[source], 0)
-        shown = {
+        expected_shares = {
             kind: n / n_steps[source] for kind, n in counts[source].items()
         }
-        assert tally["shares"] == pytest.approx(shown)
+        assert tally["shares"] == pytest.approx(expected_shares)
     assert counts["random"]["place"] > counts["human"]["place"]
     _assert_compared(
         study["steps"]["comparisons"],
@@ -541,9 +560,9 @@ def test_steps_between_sources_and_what_breaks(folder: Path) -> None:
             assert row["p"] == pytest.approx(
                 u.pvalue, rel=0.25
             )  # exact or normal, as n allows
-    told = [row["p"] for row in rows if row["p"] is not None]
+    p_values = [row["p"] for row in rows if row["p"] is not None]
     adjusted = [row["p_holm"] for row in rows if row["p"] is not None]
-    assert adjusted == pytest.approx(_holm(told))
+    assert adjusted == pytest.approx(_holm(p_values))
     page = write_study(folder / "steps").read_text("utf-8")
     assert "each narrative counts once" in page
     assert "What breaks" in page
@@ -560,31 +579,33 @@ def test_hybrid_with_sight_beside_is_held_against_what_it_did_not_look_at(
         np.concatenate(list(_table("stern", by, False).values()))
         for by in ("captions", "sight")
     )
-    seen = sorted(
+    seen_rows = sorted(
         np.argsort(-words.mean(axis=1), kind="stable")[:14]
     )  # 0.4 of 33, rounded up
-    assert study["hybrid"]["seen"] == seen
-    x, y = words[seen].mean(axis=1), looks[seen].mean(axis=1)
+    assert study["hybrid"]["seen"] == seen_rows
+    x, y = words[seen_rows].mean(axis=1), looks[seen_rows].mean(axis=1)
     fit = sps.linregress(x, y)
     assert (
         study["hybrid"]["slope"],
         study["hybrid"]["intercept"],
     ) == pytest.approx(fit[:2])
     left_out = []
-    for one in range(len(seen)):
-        rest = np.delete(np.arange(len(seen)), one)
+    for position in range(len(seen_rows)):
+        rest = np.delete(np.arange(len(seen_rows)), position)
         fold = sps.linregress(x[rest], y[rest])
-        left_out.append((fold.intercept + fold.slope * x[one], y[rest].mean()))
+        left_out.append(
+            (fold.intercept + fold.slope * x[position], y[rest].mean())
+        )
     predicted, flat = np.array(left_out).T
-    looked, held, hidden = study["hybrid"]["checks"]
-    assert held["error"] == pytest.approx(
+    looked, held_out, hidden = study["hybrid"]["checks"]
+    assert held_out["error"] == pytest.approx(
         np.sqrt(((predicted - y) ** 2).mean())
     )
-    assert held["error_of_mean"] == pytest.approx(
+    assert held_out["error_of_mean"] == pytest.approx(
         np.sqrt(((flat - y) ** 2).mean())
     )
-    assert held["r"] == pytest.approx(np.corrcoef(predicted, y)[0, 1])
-    unseen = [at for at in range(33) if at not in seen]
+    assert held_out["r"] == pytest.approx(np.corrcoef(predicted, y)[0, 1])
+    unseen = [at for at in range(33) if at not in seen_rows]
     guess = fit.intercept + fit.slope * words[unseen].mean(axis=1)
     truth = looks[unseen].mean(axis=1)
     assert hidden["n"] == 19
@@ -597,9 +618,9 @@ def test_hybrid_with_sight_beside_is_held_against_what_it_did_not_look_at(
     )
     assert looked["n"] == 14
     gains = (flat - y) ** 2 - (predicted - y) ** 2
-    assert held["gain"] == pytest.approx(gains.mean())
-    assert held["gain_low"] < held["gain"] < held["gain_high"]
-    trusted = fit.slope > 0 and held["gain_low"] > 0
+    assert held_out["gain"] == pytest.approx(gains.mean())
+    assert held_out["gain_low"] < held_out["gain"] < held_out["gain_high"]
+    trusted = fit.slope > 0 and held_out["gain_low"] > 0
     assert study["hybrid"]["trusted"] == trusted
     rated = [narrative["hybrid"] for narrative in study["narratives"]]
     assert sum(votes is not None for votes in rated) == (33 if trusted else 14)
@@ -621,11 +642,11 @@ def test_two_runs_of_different_judges_stand_side_by_side(
             ("sight", "transitions") if model == "stern" else ("sight",)
         )
         _run(folder, model, parts, judge=f"planted:{model}", voting=Voting(K))
-    found = json.loads(
+    content = json.loads(
         msgspec.json.encode(side_by_side(folder / "stern", folder / "mild"))
     )
-    assert found["runs"] == ["stern", "mild"]
-    (sight,) = found["models"]  # only one run rated steps
+    assert content["runs"] == ["stern", "mild"]
+    (sight,) = content["models"]  # only one run rated steps
     stern, mild = (
         np.concatenate(list(_table(model, "sight", False).values())).mean(
             axis=1
@@ -639,10 +660,12 @@ def test_two_runs_of_different_judges_stand_side_by_side(
     assert sight["pairs"][0]["difference"] == pytest.approx(
         (mild - stern).mean()
     )
-    assert [judge.partition("(")[0] for judge in found["judges"]["sight"]] == [
+    assert [judge.partition("(")[0] for judge in content["judges"]["sight"]] == [
         "planted:stern", "planted:mild",
     ]  # fmt: skip
-    calls = {(row["run"], row["stage"]): row["calls"] for row in found["cost"]}
+    calls = {
+        (row["run"], row["stage"]): row["calls"] for row in content["cost"]
+    }
     assert calls["mild", "sight"] == 33 * K
     assert ("stern", "transitions") in calls
 
@@ -651,16 +674,21 @@ def test_two_runs_of_different_judges_stand_side_by_side(
     done = cli(str(folder / "stern"), str(folder / "mild"))
     assert done.code == 0, done.err
     assert "Over 33 narratives that all 2 judges rated" in done.out
-    told = json.loads(
+    printed = json.loads(
         cli(str(folder / "stern"), str(folder / "mild"), "--json").out
     )
-    assert told == found  # they share no asker: no paired differences
-    own = json.loads(
+    assert printed == content  # they share no asker: no paired differences
+    self_content = json.loads(
         cli(str(folder / "stern"), str(folder / "stern"), "--json").out
     )
-    assert {row["value"] for row in own["differences"]} == {"rating", "lowest"}
-    assert [row["by"] for row in own["models"]] == ["sight", "steps"]
-    assert own["models"][0]["icc_single"]["value"] == pytest.approx(1.0)
+    assert {row["value"] for row in self_content["differences"]} == {
+        "rating",
+        "lowest",
+    }
+    assert [row["by"] for row in self_content["models"]] == ["sight", "steps"]
+    assert self_content["models"][0]["icc_single"]["value"] == pytest.approx(
+        1.0
+    )
 
     lines = (folder / "s.jsonl").read_text("utf-8").splitlines()
     turned = json.loads(lines[0])

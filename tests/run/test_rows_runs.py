@@ -220,11 +220,11 @@ def test_categories_are_counted_per_row() -> None:
         "data/img", Path("c.jsonl"), {"m": ClassifyRow("reader:m", CATEGORIES)}
     )
     run_rows(config, Quiet())
-    found = [json.loads(line)["meta"]["categories"] for line in Path("c.jsonl").read_text().splitlines()]  # fmt: skip
+    categories = [json.loads(line)["meta"]["categories"] for line in Path("c.jsonl").read_text().splitlines()]  # fmt: skip
     mean = summary(config.run)["classify"]
-    assert mean["categories"] == pytest.approx(sum(map(len, found)) / 6)
+    assert mean["categories"] == pytest.approx(sum(map(len, categories)) / 6)
     # the scripted judge rates its first category High
-    assert mean["clear"] == pytest.approx(sum(map(bool, found)) / 6)
+    assert mean["clear"] == pytest.approx(sum(map(bool, categories)) / 6)
 
 
 def test_clauses_of_a_translation_are_counted_over_all_texts() -> None:
@@ -271,10 +271,10 @@ def test_parts_become_a_row_that_keeps_the_rest() -> None:
         meta={"k": 1},
     )
     parts = [GeneratedText("one", "reference 1", "eins"), GeneratedText("two", "reference 1", "zwei"), GeneratedText("new", "candidate", "old")]  # fmt: skip
-    made = TranslateRow("j", "German", "English").row(
+    row = TranslateRow("j", "German", "English").row(
         item, parts, "m", "j@1", RowColumns()
     )
-    assert made == Item(
+    assert row == Item(
         "7/English", "new", ("one two", " "), ("a.jpg",), group={"x": "y", "language": "en"},
         meta={"k": 1, "translate": {"judge": "j@1", "source": "German", "target": "English"}},
     )  # fmt: skip
@@ -284,8 +284,8 @@ class Wordy(Scripted):
     """Says so many words, in turn."""
 
     def __init__(self, *lengths: int) -> None:
-        told = [" ".join(["<noise>", *["word"] * n]) for n in lengths]
-        super().__init__(lambda request: told[len(self.requests) - 1])
+        texts = [" ".join(["<noise>", *["word"] * n]) for n in lengths]
+        super().__init__(lambda request: texts[len(self.requests) - 1])
 
 
 @pytest.mark.parametrize(
@@ -312,13 +312,13 @@ def test_a_caption_of_another_length_is_asked_for_once_more_and_then_set_apart(
     item = Item("1", "", images=("data/img/000.jpg",))
     parts = asyncio.run(asker.make(item, LLMJudge(model), Tools()))
     assert len(model.requests) == len(lengths)
-    made = asker.row(item, parts, "m", "j@1", RowColumns())
-    assert made.candidate.split().count("word") == n_words
-    assert made.group.get("dataset") == dataset
-    named = asker.row(
+    row = asker.row(item, parts, "m", "j@1", RowColumns())
+    assert row.candidate.split().count("word") == n_words
+    assert row.group.get("dataset") == dataset
+    named_row = asker.row(
         item, parts, "m", "j@1", RowColumns(named_dataset="short")
     )
-    assert named.group["dataset"] == (
+    assert named_row.group["dataset"] == (
         "short" if dataset is None else f"short, {dataset}"
     )
 
@@ -328,9 +328,9 @@ def test_the_second_question_shows_the_first_text_and_the_limits() -> None:
     asker = CaptionRow("j", "English", (3, 5))
     item = Item("1", "", images=("data/img/000.jpg",))
     asyncio.run(asker.make(item, LLMJudge(model), Tools()))
-    asked = model.requests[1].messages[-1].text
-    assert "‹noise› word word" in asked
-    assert "no fewer than 3 and no more than 5 words" in asked
+    request_text = model.requests[1].messages[-1].text
+    assert "‹noise› word word" in request_text
+    assert "no fewer than 3 and no more than 5 words" in request_text
     assert len(model.requests[1].images) == 1
 
 
@@ -341,11 +341,11 @@ def test_the_second_question_shows_the_first_text_and_the_limits() -> None:
 def test_the_category_of_a_row(
     parts: list[GeneratedText], category: str
 ) -> None:
-    made = ClassifyRow("j", CATEGORIES).row(
+    row = ClassifyRow("j", CATEGORIES).row(
         Item("7", ""), parts, "m", "j@1", RowColumns(category="kind")
     )
-    assert made.group == {"kind": category}
-    assert made.meta["categories"] == [
+    assert row.group == {"kind": category}
+    assert row.meta["categories"] == [
         {"name": p.text, "rating": p.label} for p in parts
     ]
 
@@ -422,9 +422,15 @@ def test_runs_over_the_same_pictures_are_compared_picture_by_picture() -> None:
         Store.read(Path("a/en.jsonl.run")) as a,
         Store.read(Path("b/en.jsonl.run")) as b,
     ):
-        found = {one.value: one for one in compare(a, b).differences}
-    assert found["clauses"].paired.mean == 1  # one sentence more in each
-    assert (found["clauses"].mean_a, found["words"].mean_a) == (4.5, 18)
+        differences = {
+            difference.value: difference
+            for difference in compare(a, b).differences
+        }
+    assert differences["clauses"].paired.mean == 1  # one sentence more in each
+    assert (differences["clauses"].mean_a, differences["words"].mean_a) == (
+        4.5,
+        18,
+    )
 
 
 def test_reviews_are_a_run_with_means_per_language() -> None:
@@ -510,5 +516,5 @@ def test_the_same_file_for_another_folder_is_read_again() -> None:
     assert first.n_written == 1
 
 
-def _never(*given: object) -> str:
+def _never(*arguments: object) -> str:
     raise AssertionError("the subjects were read again")

@@ -50,12 +50,12 @@ def test_details_keep_numbers_and_give_arrays_in_half_precision() -> None:
         "one": np.float64(1 / 3),
         "t": "x",
     }
-    found = decode_detail(encode_detail(detail))
-    assert found["matrix"].dtype == np.float32
-    assert found["matrix"].shape == (2, 2)
-    assert found["matrix"] == pytest.approx(third, rel=2**-11)
-    assert found["matrix"][0, 0] != np.float32(1 / 3)  # eleven bits are kept
-    assert (found["whole"], found["one"], found["t"]) == (
+    decoded = decode_detail(encode_detail(detail))
+    assert decoded["matrix"].dtype == np.float32
+    assert decoded["matrix"].shape == (2, 2)
+    assert decoded["matrix"] == pytest.approx(third, rel=2**-11)
+    assert decoded["matrix"][0, 0] != np.float32(1 / 3)  # eleven bits are kept
+    assert (decoded["whole"], decoded["one"], decoded["t"]) == (
         [1, 70_000],
         1 / 3,
         "x",
@@ -87,9 +87,9 @@ def test_runs_are_compared_by_id_over_what_both_scored(tmp_path: Path) -> None:
     )
     second = run(tmp_path / "b", "dcbax", scores(9, 5, 4, 2, 7))
     with Store.open(first) as a, Store.open(second) as b:
-        found = compare(a, b)
-    assert found.counts == (SubjectCounts("items", 4, 0, 1),)
-    (difference,) = found.differences
+        comparison = compare(a, b)
+    assert comparison.counts == (SubjectCounts("items", 4, 0, 1),)
+    (difference,) = comparison.differences
     # a: 1 and 2; b: 2 and 4; c: 3 and 5; d failed in the first.
     assert (difference.metric, difference.value) == ("m", "v")
     assert difference.mean_a == 2.0
@@ -102,13 +102,13 @@ def test_runs_are_compared_by_id_over_what_both_scored(tmp_path: Path) -> None:
 def test_runs_without_a_common_id_or_metric_are_not_compared(
     tmp_path: Path,
 ) -> None:
-    first, other = (
+    first, second = (
         run(tmp_path / "a", "ab", scores(1, 2)),
         run(tmp_path / "b", "cd", scores(1, 2)),
     )
     with (
         Store.open(first) as a,
-        Store.open(other) as b,
+        Store.open(second) as b,
         pytest.raises(ConfigError, match="share no item id"),
     ):
         compare(a, b)
@@ -126,17 +126,20 @@ def test_other_settings_of_a_metric_are_compared_if_allowed(
 ) -> None:
     items = [Item("a", "x"), Item("b", "y")]
     first = write_run(tmp_path / "a", items, {"m": scores(1, 2)})
-    other = write_run(
+    second = write_run(
         tmp_path / "b", items, {"m(k=2)": scores(2, 5), "n": scores(1, 1)}
     )
-    with Store.open(first) as a, Store.open(other) as b:
+    with Store.open(first) as a, Store.open(second) as b:
         with pytest.raises(
             ConfigError, match=r"m against m\(k=2\); .*--allow-different"
         ):
             compare(a, b)
-        (found,) = compare(a, b, allow_different=True).differences
-        assert (found.metric, found.other) == ("m", "m(k=2)")
-        assert (found.mean_a, found.mean_b) == (1.5, 3.5)
+        (value_difference,) = compare(a, b, allow_different=True).differences
+        assert (value_difference.metric, value_difference.other) == (
+            "m",
+            "m(k=2)",
+        )
+        assert (value_difference.mean_a, value_difference.mean_b) == (1.5, 3.5)
         [fallen] = moved_tables(b, a, compare(b, a, allow_different=True))
         assert [(row["id"], row["difference"]) for row in fallen.rows] == [
             ("b", -3.0),

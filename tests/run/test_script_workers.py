@@ -17,7 +17,7 @@ rows = [
     for n in range(40)
 ]
 """
-OWN = """
+OWN_METRIC = """
 from dataclasses import dataclass
 from beholder.metrics import Metric, ValueInfo
 from beholder.records import ItemScore
@@ -41,7 +41,7 @@ print(sum(result.n_scored for result in run.summary.values()), __file__ == {path
 
 
 def scripted(folder: Path, text: str) -> tuple[str, str]:
-    """What a script prints, and its last line of errors."""
+    """Run a script and return its output and the last line of its errors."""
     path = folder / "script.py"
     path.write_text(text)
     environment = {
@@ -89,7 +89,7 @@ def test_a_metric_of_the_script_is_found_by_workers_where_there_is_a_guard(
     tmp_path: Path,
 ) -> None:
     body = (ROWS + run_of(tmp_path, "Words()")).strip().replace("\n", "\n    ")
-    text = f"import beholder\n{OWN}\nif __name__ == '__main__':\n    {body}\n"
+    text = f"import beholder\n{OWN_METRIC}\nif __name__ == '__main__':\n    {body}\n"
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
@@ -97,7 +97,7 @@ def test_a_metric_of_the_script_is_found_by_workers_where_there_is_a_guard(
 def test_a_tool_of_the_script_is_found_by_workers_where_there_is_a_guard(
     tmp_path: Path,
 ) -> None:
-    own = """
+    own_script = """
 import beholder
 from beholder.language.links import COREFERENCES, Coreference
 
@@ -111,7 +111,7 @@ class Nobody(Coreference):
         .strip()
         .replace("\n", "\n    ")
     )
-    text = f"{own}\nif __name__ == '__main__':\n    {body}\n"
+    text = f"{own_script}\nif __name__ == '__main__':\n    {body}\n"
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
@@ -119,7 +119,9 @@ class Nobody(Coreference):
 def test_a_metric_of_the_script_without_a_guard_is_told_what_to_do(
     tmp_path: Path,
 ) -> None:
-    text = "import beholder\n" + OWN + ROWS + run_of(tmp_path, "Words()")
+    text = (
+        "import beholder\n" + OWN_METRIC + ROWS + run_of(tmp_path, "Words()")
+    )
     printed, error = scripted(tmp_path, text)
     assert printed == ""
     assert "RunError: a worker process died" in error

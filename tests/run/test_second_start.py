@@ -44,22 +44,22 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How often rows were read, and document frequencies counted."""
-    found = {"read": 0, "counted": 0}
-    read, of = read_items, Frequencies.of
+    """Count reads of rows and counts of document frequencies."""
+    counts = {"read": 0, "counted": 0}
+    read_rows, of = read_items, Frequencies.of
 
-    def reading(*given: Any, **options: Any) -> Iterator[Any]:
-        for row in read(*given, **options):
-            found["read"] += 1
+    def reading(*arguments: Any, **options: Any) -> Iterator[Any]:
+        for row in read_rows(*arguments, **options):
+            counts["read"] += 1
             yield row
 
-    def counting(*given: Any) -> Frequencies:
-        found["counted"] += 1
-        return of(*given)
+    def counting(*arguments: Any) -> Frequencies:
+        counts["counted"] += 1
+        return of(*arguments)
 
     monkeypatch.setattr(engine, "read_items", reading)
     monkeypatch.setattr(Frequencies, "of", counting)
-    return found
+    return counts
 
 
 def test_a_second_start_reads_no_row_and_counts_no_word(
@@ -127,8 +127,10 @@ def test_a_limit_is_another_input(
 def test_wrong_rows_are_told_at_every_start(tmp_path: Path) -> None:
     data = _write(tmp_path / "d.jsonl", [*ROWS, {"id": "bad"}])
     for _ in range(2):
-        made = score(data, ["bleu"], out=tmp_path / "run", skip_bad_rows=True)
-        assert [error.line for error in made.bad_rows] == [5]
+        finished_run = score(
+            data, ["bleu"], out=tmp_path / "run", skip_bad_rows=True
+        )
+        assert [error.line for error in finished_run.bad_rows] == [5]
 
 
 @pytest.mark.parametrize(
@@ -144,9 +146,9 @@ def test_an_asker_is_made_again_of_its_knowledge(spec: str) -> None:
     assert state is not None
     again = metric(spec).with_state(json.loads(json.dumps(state)))
     for name in prepared.__dataclass_fields__:
-        found, wanted = getattr(again, name), getattr(prepared, name)
-        assert getattr(found, "__dict__", found) == getattr(
-            wanted, "__dict__", wanted
+        value, expected = getattr(again, name), getattr(prepared, name)
+        assert getattr(value, "__dict__", value) == getattr(
+            expected, "__dict__", expected
         )
 
 
@@ -155,12 +157,12 @@ def test_token_weights_are_knowledge() -> None:
         Item(row["id"], row["candidate"], tuple(row["references"]))
         for row in ROWS
     ]
-    asked = BERTScore(model="minilm", idf=True)
-    prepared = asked.prepare(items)
+    unprepared = BERTScore(model="minilm", idf=True)
+    prepared = unprepared.prepare(items)
     state = prepared.state()
     assert state is not None
     assert state["n_references"] == 4
-    again = asked.with_state(json.loads(json.dumps(state)))
+    again = unprepared.with_state(json.loads(json.dumps(state)))
     assert prepared.rarity is not None
     assert again.rarity is not None
     assert again.rarity.counts == prepared.rarity.counts

@@ -76,7 +76,7 @@ def test_a_run_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir(mode=0o777)
     (tmp_path / "out").chmod(0o777)
     with unwritable(run):
-        found = [outcome for _, outcome in Run(run).outcomes("word_count")]
+        outcomes = [outcome for _, outcome in Run(run).outcomes("word_count")]
         with Store.read(run) as a, Store.read(run) as b:
             (difference,) = compare(a, b).differences
         page = draw(run, tmp_path / "out" / "report.html")
@@ -86,7 +86,9 @@ def test_a_run_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
         ):
             draw(run)
     assert [
-        one.values["words"] for one in found if isinstance(one, ItemScore)
+        outcome.values["words"]
+        for outcome in outcomes
+        if isinstance(outcome, ItemScore)
     ] == [2, 1]
     assert difference.paired.mean == 0
     assert "three" in page.read_text("utf-8")
@@ -123,10 +125,10 @@ def test_another_format_is_neither_read_nor_continued(
     run = _scored(tmp_path / "run", "one")
     with closing(sqlite3.connect(run / FILE_NAME)) as db:
         db.execute(f"PRAGMA user_version = {version}")
-    said = f"store format {version}, expected 2; use the version of beholder that made it"
-    with pytest.raises(RunError, match=said):
+    message = f"store format {version}, expected 2; use the version of beholder that made it"
+    with pytest.raises(RunError, match=message):
         list(Run(run).outcomes("word_count"))
-    with pytest.raises(RunError, match=said):
+    with pytest.raises(RunError, match=message):
         score([Item("a", "x")], [WordCount()], out=run)
 
 
@@ -159,8 +161,8 @@ def test_two_rankings_are_compared_by_their_correlation_with_people(
         _ranked(tmp_path / "a", [3, 2, 1]),
         _ranked(tmp_path / "b", [1, 2, 3]),
     )
-    with Store.read(a) as one, Store.read(b) as other:
-        (difference,) = compare(one, other).differences
+    with Store.read(a) as first, Store.read(b) as second:
+        (difference,) = compare(first, second).differences
     assert (difference.value, difference.mean_a, difference.mean_b) == (
         "correlation",
         1.0,
@@ -226,18 +228,18 @@ def test_subjects_of_all_kinds_come_back_as_they_were(tmp_path: Path) -> None:
         assert store.sync(ITEM, items)[0] == 1
         assert store.sync(REVIEWS, sets)[0] == 1
         assert [item for _, item in store.items()] == items
-        assert [one for _, one in store.subjects(REVIEWS)] == sets
+        assert [reviews for _, reviews in store.subjects(REVIEWS)] == sets
 
 
 def test_ranks_may_change_between_starts_and_texts_may_not(
     tmp_path: Path,
 ) -> None:
-    one = Reviews("p", ("t", "u"), {"n": (1.0, 2.0)})
+    earlier = Reviews("p", ("t", "u"), {"n": (1.0, 2.0)})
     with Store.open(tmp_path) as store:
-        first = store.sync(REVIEWS, [one])
+        first = store.sync(REVIEWS, [earlier])
         later = Reviews("p", ("t", "u"), {"n": (2.0, 1.0), "m": (1.0, 2.0)})
         assert store.sync(REVIEWS, [later]) == first
-        assert [found for _, found in store.subjects(REVIEWS)] == [later]
+        assert [reviews for _, reviews in store.subjects(REVIEWS)] == [later]
         with pytest.raises(
             RunError, match=r"over other data \(reviews 'p' differs\)"
         ):
@@ -312,7 +314,7 @@ def test_outcomes_made_in_another_way_are_refused_or_forgotten(
         store.add_asker("m", ITEM, {}, "m|v:2", renew=True)
         assert store.finished("m") == set()
         assert store.finished("other") == {0, 1}
-        assert {one.name: one.signature for one in store.askers()} == {
+        assert {asker.name: asker.signature for asker in store.askers()} == {
             "m": "m|v:2",
             "other": "other|v:1",
         }
@@ -351,18 +353,18 @@ def test_a_block_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_what_is_finished_is_read_from_indices(tmp_path: Path) -> None:
-    seen: list[str] = []
+    statements: list[str] = []
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "x")])
         store.add_asker("m", ITEM, {}, "m|v:1")
         store.put("m", 0, ItemScore({"v": 1.0}))
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
-        connection.set_trace_callback(seen.append)
+        connection.set_trace_callback(statements.append)
         assert SqliteTables(tmp_path, connection).n_finished("m", 1) == 1
         connection.set_trace_callback(None)
         plans = [
-            connection.execute(f"EXPLAIN QUERY PLAN {one}").fetchall()
-            for one in seen
+            connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+            for statement in statements
         ]
     searches = [
         step[-1]

@@ -28,7 +28,7 @@ FRAMES = [
 ]
 
 
-def drawn(frames: list[Frame]) -> tuple[list[str], str]:
+def draw_rows(frames: list[Frame]) -> tuple[list[str], str]:
     at = {frame.id: row for row, frame in enumerate(frames)}
     pictures: Any = SimpleNamespace(frames=frames, rows=at)
     rows, order = build._drawn(pictures, [Storyline("s", tuple(frames[:2]))])
@@ -38,9 +38,12 @@ def drawn(frames: list[Frame]) -> tuple[list[str], str]:
 def test_pictures_of_the_matrix_stand_in_order_of_time_where_all_are_dated() -> (
     None
 ):
-    assert drawn(FRAMES) == (["early", "between", "late"], "in order of time")
+    assert draw_rows(FRAMES) == (
+        ["early", "between", "late"],
+        "in order of time",
+    )
     undated = [*FRAMES[:2], replace(FRAMES[2], date=None)]
-    assert drawn(undated) == (
+    assert draw_rows(undated) == (
         ["late", "early", "between"],
         "in order of the file",
     )
@@ -102,12 +105,12 @@ def test_marks_of_speech_are_not_translated() -> None:
     )
     clerk = Clerk()
     asker = TranslateRow(judge="builtin", source="Hindi", target="English")
-    made = run_sync(asker.make(row, clerk, Tools()))
+    row_texts = run_sync(asker.make(row, clerk, Tools()))
     assert [text.split() for text in clerk.given] == [
         ["ek", "kutta", "bhaagta", "hai"],
         ["ek", "kutta"],
     ]
-    assert [part.text for part in made] == ["so", "so"]
+    assert [part.text for part in row_texts] == ["so", "so"]
 
 
 def test_texts_are_translated_by_judges_that_cannot_see(

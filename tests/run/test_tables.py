@@ -24,15 +24,15 @@ ITEMS = [
 ]
 
 
-class Named:
+class NamedAsker:
     """What an export asks of an asker."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
-def _asked(name: str, n: int) -> ScheduledAsker:
-    asker: Asker[Any] = Named(name)  # type: ignore[assignment]
+def _schedule(name: str, n: int) -> ScheduledAsker:
+    asker: Asker[Any] = NamedAsker(name)  # type: ignore[assignment]
     return ScheduledAsker(asker, ITEM, n, f"{name}|v:1", n)
 
 
@@ -42,26 +42,26 @@ def _unit(text: str, *spans: tuple[int, int], **fields: Any) -> Unit:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Any:
-    with Store.open(tmp_path) as found:
-        found.sync(ITEM, ITEMS)
+    with Store.open(tmp_path) as open_store:
+        open_store.sync(ITEM, ITEMS)
         for name in ("m", "k"):
-            found.add_asker(name, ITEM, {}, f"{name}|v:1")
-        found.put(
+            open_store.add_asker(name, ITEM, {}, f"{name}|v:1")
+        open_store.put(
             "m",
             0,
             ItemScore({"f": 0.5}, (_unit("x", (0, 1), (2, 4)), _unit("y"))),
         )
-        found.put("m", 1, ItemFailure("ItemError", "broken"))
-        found.put("m", 2, ItemScore({"f": 1, "p": 0.25}))
-        found.put("m", 4, ItemScore({"p": 0.75}, (_unit("beyond"),)))
+        open_store.put("m", 1, ItemFailure("ItemError", "broken"))
+        open_store.put("m", 2, ItemScore({"f": 1, "p": 0.25}))
+        open_store.put("m", 4, ItemScore({"p": 0.75}, (_unit("beyond"),)))
         detail = {"of": "é", "n": [1, None]}
-        found.put(
+        open_store.put(
             "k",
             3,
             ItemScore({}, (_unit("z", (1, 2), score=0.1, detail=detail),)),
         )
-        found.put("k", 0, ItemFailure("ItemError", "first"))
-        yield found
+        open_store.put("k", 0, ItemFailure("ItemError", "first"))
+        yield open_store
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 1000])
@@ -70,7 +70,7 @@ def test_rows_stand_in_order_of_askers_subjects_and_values(
 ) -> None:
     monkeypatch.setattr(export, "_SUBJECTS_AT_ONCE", at_once)
     monkeypatch.setattr(export, "_UNITS_AT_ONCE", at_once)
-    export.export(store, [_asked("m", 4), _asked("k", 4)])
+    export.export(store, [_schedule("m", 4), _schedule("k", 4)])
     scores = pq.read_table(store.folder / export.SCORES)
     assert scores.column_names[6:] == ["group.set", "group.system"]
     assert [tuple(row.values()) for row in scores.to_pylist()] == [
@@ -91,10 +91,10 @@ def test_rows_stand_in_order_of_askers_subjects_and_values(
 
 
 def test_a_run_without_outcomes_has_empty_tables(tmp_path: Path) -> None:
-    with Store.open(tmp_path) as found:
-        found.sync(ITEM, ITEMS)
-        found.add_asker("m", ITEM, {}, "m|v:1")
-        export.export(found, [_asked("m", 5)])
+    with Store.open(tmp_path) as open_store:
+        open_store.sync(ITEM, ITEMS)
+        open_store.add_asker("m", ITEM, {}, "m|v:1")
+        export.export(open_store, [_schedule("m", 5)])
     assert export.are_tables_readable(tmp_path)
     assert len(pq.read_table(tmp_path / export.SCORES)) == 0
 
@@ -104,7 +104,7 @@ def test_the_collector_is_left_as_it_was(store: Store, looks: bool) -> None:
     before = gc.isenabled()
     (gc.enable if looks else gc.disable)()
     try:
-        export.export(store, [_asked("m", 4)])
+        export.export(store, [_schedule("m", 4)])
         assert gc.isenabled() == looks
     finally:
         (gc.enable if before else gc.disable)()

@@ -55,10 +55,10 @@ def scored(run: Path) -> dict[str, float]:
         }
 
 
-def until(cli: Cli, given: Path, out: Path, goal: str) -> str:
+def until(cli: Cli, data_path: Path, out: Path, goal: str) -> str:
     arguments = [
         "score",
-        str(given),
+        str(data_path),
         "-m",
         "rouge",
         "--until",
@@ -74,21 +74,23 @@ def until(cli: Cli, given: Path, out: Path, goal: str) -> str:
 def test_it_stops_where_the_interval_is_narrow_and_holds_the_mean(
     cli: Cli, tmp_path: Path
 ) -> None:
-    said = until(
+    output = until(
         cli, data(tmp_path / "a.jsonl", rows()), tmp_path / "run", "rouge=0.12"
     )
-    found = scored(tmp_path / "run")
-    assert 40 < len(found) < 400
-    line = next(line for line in said.splitlines() if "narrow enough" in line)
+    scores = scored(tmp_path / "run")
+    assert 40 < len(scores) < 400
+    line = next(
+        line for line in output.splitlines() if "narrow enough" in line
+    )
     low, high = (float(word) for word in line.replace("│", " ").split()[2:4])
     assert line.replace("│", " ").split()[4:6] == [
-        str(len(found)),
-        str(400 - len(found)),
+        str(len(scores)),
+        str(400 - len(scores)),
     ]
     assert low < 0.7 < high
     assert high - low <= 0.24 + 1e-9
     assert (
-        0.5 < sum(found.values()) / len(found) < 0.9
+        0.5 < sum(scores.values()) / len(scores) < 0.9
     )  # a random part, not the first rows
 
 
@@ -107,11 +109,11 @@ def test_the_order_of_the_rows_is_nothing_to_it(
 def test_a_run_that_goes_on_ends_where_another_does(
     cli: Cli, tmp_path: Path
 ) -> None:
-    given = data(tmp_path / "a.jsonl", rows())
-    until(cli, given, tmp_path / "a", "rouge=0.2")
+    data_path = data(tmp_path / "a.jsonl", rows())
+    until(cli, data_path, tmp_path / "a", "rouge=0.2")
     fewer = scored(tmp_path / "a")
-    until(cli, given, tmp_path / "a", "rouge=0.12")
-    until(cli, given, tmp_path / "b", "rouge=0.12")
+    until(cli, data_path, tmp_path / "a", "rouge=0.12")
+    until(cli, data_path, tmp_path / "b", "rouge=0.12")
     assert fewer.items() < scored(tmp_path / "a").items()
     parts = [(tmp_path / run / "scores.parquet").read_bytes() for run in "ab"]
     assert parts[0] == parts[1]
@@ -120,8 +122,8 @@ def test_a_run_that_goes_on_ends_where_another_does(
 def test_pictures_are_scored_with_all_their_texts(
     cli: Cli, tmp_path: Path
 ) -> None:
-    given = data(tmp_path / "a.jsonl", rows(texts=2))
-    until(cli, given, tmp_path / "run", "rouge=0.15")
+    data_path = data(tmp_path / "a.jsonl", rows(texts=2))
+    until(cli, data_path, tmp_path / "run", "rouge=0.15")
     pictures = [name.split("-")[0] for name in scored(tmp_path / "run")]
     assert all(pictures.count(picture) == 2 for picture in pictures)
     assert len(set(pictures)) < 400
@@ -130,9 +132,9 @@ def test_pictures_are_scored_with_all_their_texts(
 def test_data_that_are_too_few_are_scored_whole(
     cli: Cli, tmp_path: Path
 ) -> None:
-    given = data(tmp_path / "a.jsonl", rows(60))
-    said = until(cli, given, tmp_path / "run", "rouge=0.01")
-    assert "all scored, still wider" in said
+    data_path = data(tmp_path / "a.jsonl", rows(60))
+    output = until(cli, data_path, tmp_path / "run", "rouge=0.01")
+    assert "all scored, still wider" in output
     assert len(scored(tmp_path / "run")) == 60
 
 

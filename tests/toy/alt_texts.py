@@ -34,7 +34,7 @@ PICTURE = "http://schemas.openxmlformats.org/drawingml/2006/picture"
 
 
 def is_read(case: Mapping[str, Any]) -> bool:
-    """Whether its finding may be looked at when a rule is corrected."""
+    """Return whether its finding may be used when a rule is corrected."""
     text = json.dumps(case, sort_keys=True)
     return int(hashlib.sha256(text.encode()).hexdigest(), 16) % 2 == 0
 

@@ -58,13 +58,13 @@ class Reader(Backend):
         if self._log is not None:
             with Path(self._log).open("a", encoding="utf-8") as lines:
                 lines.write(f"{request.digest}\n")
-        said = json.dumps(self._says(request), ensure_ascii=False)
-        return Answer((Sample(said, "stop"),), self._model, None, Usage(1, 1))
+        text = json.dumps(self._says(request), ensure_ascii=False)
+        return Answer((Sample(text, "stop"),), self._model, None, Usage(1, 1))
 
     def _says(self, request: Request) -> object:
         text = request.messages[-1].text
-        asked = str(request.schema)
-        if "statements" in asked:
+        schema_text = str(request.schema)
+        if "statements" in schema_text:
             whole = text.split("<text>\n")[1].split("\n</text>")[0]
             rows = [s.strip() for s in whole.split(".") if s.strip()]
             return {
@@ -73,7 +73,7 @@ class Reader(Backend):
                     for s in rows
                 ]
             }
-        if "clauses" in asked:
+        if "clauses" in schema_text:
             whole = text.split("<text>\n")[1].split("\n</text>")[0]
             rows = [s.strip() for s in whole.split(".") if s.strip()]
             target = re.search(r"into (\w+)\.", text)
@@ -89,28 +89,30 @@ class Reader(Backend):
                     for s in rows
                 ]
             }
-        if "categories" in asked:
+        if "categories" in schema_text:
             digest = (
                 int(request.images[0].digest[:4], 16) if request.images else 0
             )
-            found = [
+            categories = [
                 {"name": "nature", "rating": "High"},
                 {"name": "trade", "rating": "Low"},
             ]
-            return {"categories": found[: digest % 3]}
-        given = _ROW.findall(text)
+            return {"categories": categories[: digest % 3]}
+        text_rows = _ROW.findall(text)
         claims = [
-            (int(i), _number(s)) for kind, i, s in given if kind == "statement"
+            (int(i), _number(s))
+            for kind, i, s in text_rows
+            if kind == "statement"
         ]
-        if "matches" in asked:
-            known = {
+        if "matches" in schema_text:
+            reference_ids = {
                 _number(s): int(i)
-                for kind, i, s in given
+                for kind, i, s in text_rows
                 if kind == "reference"
             }
             return {
                 "matches": [
-                    {"id": i, "reference": known.get(number)}
+                    {"id": i, "reference": reference_ids.get(number)}
                     for i, number in claims
                 ]
             }
@@ -133,9 +135,9 @@ class Reader(Backend):
 
 
 def _number(text: str) -> int:
-    found = _NUMBER.search(text)
-    assert found is not None, text
-    return int(found[1])
+    match = _NUMBER.search(text)
+    assert match is not None, text
+    return int(match[1])
 
 
 def _subject(text: str) -> str:
@@ -152,9 +154,9 @@ class World:
     def count(
         self, system: str, direction: str, rate: str, part: int, whole: int
     ) -> None:
-        seen = self.counts.setdefault((system, direction, rate), [0, 0])
-        seen[0] += part
-        seen[1] += whole
+        counts = self.counts.setdefault((system, direction, rate), [0, 0])
+        counts[0] += part
+        counts[1] += whole
 
 
 def make_world(folder: Path, n_images: int = 60, seed: int = 7) -> World:
@@ -190,12 +192,12 @@ def make_world(folder: Path, n_images: int = 60, seed: int = 7) -> World:
                 n for n in human if n < FALSE and not next(left_out[system])
             ]
             n_wrong = int(made_up[system][i])
-            own = [1000 + 100 * number + k for k in range(n_wrong)]
+            own_facts = [1000 + 100 * number + k for k in range(n_wrong)]
             n_extra = N_MODEL - n_wrong - len(shared)
             assert n_extra >= 0
-            told = [
+            facts = [
                 *shared,
-                *own,
+                *own_facts,
                 *(int(order[N_HUMAN + k]) for k in range(n_extra)),
             ]
             world.count(system, "har", "hallucination", n_wrong, N_MODEL)
@@ -221,7 +223,7 @@ def make_world(folder: Path, n_images: int = 60, seed: int = 7) -> World:
                 rows.append(
                     {
                         "id": f"{i}/{system}/{language}",
-                        "candidate": _text(told, language),
+                        "candidate": _text(facts, language),
                         "references": [_text(human, language)],
                         "images": [image],
                         "group": {

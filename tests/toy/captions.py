@@ -58,7 +58,7 @@ def text(rng: random.Random) -> str:
 
 
 def rows(n: int) -> list[dict[str, object]]:
-    """So many rows with two references and a group each; every 101st says nothing, and fails."""
+    """Return rows with two references and a group each; every 101st has no text, and fails."""
     rng = random.Random(n)
     return [
         {

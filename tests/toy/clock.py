@@ -21,14 +21,14 @@ class _Selector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> Any:
         if timeout is None or timeout <= 0:
             return super().select(timeout)
-        found = super().select(0)
-        if not found and self._is_idle():
+        events = super().select(0)
+        if not events and self._is_idle():
             self.now += timeout
-        elif not found:
+        elif not events:
             return super().select(
                 0.005
             )  # an answer is on its way: for that we do wait
-        return found
+        return events
 
 
 class FakeTimeLoop(asyncio.SelectorEventLoop):

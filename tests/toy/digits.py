@@ -36,13 +36,13 @@ class Digits(Metric[None]):
         )
 
     def _units(self, text: str, side: Side) -> list[Unit]:
-        found = []
+        units = []
         for span in words(text):
             for digit in filter(str.isdigit, text[slice(*span)]):
                 score = int(digit) / 10 if self.tells == "score" else None
                 bad = "mistake" if int(digit) < 5 else "match"
                 verdict = bad if self.tells == "verdict" else None
-                found.append(
+                units.append(
                     Unit(
                         "word",
                         text[slice(*span)],
@@ -52,4 +52,4 @@ class Digits(Metric[None]):
                         verdict,
                     )
                 )
-        return found
+        return units

@@ -108,25 +108,28 @@ def _evidence(spec: str) -> dict[str, bool]:
             files.add(name)
 
     sys.addaudithook(notice_open)
-    made = metric(spec)
+    examined_metric = metric(spec)
     threading.setprofile(notice_call)
     sys.setprofile(notice_call)
     with TemporaryDirectory() as folder:
         texts = recorded.items(Path(folder))[:1]
         texts = [replace(item, meta=META) for item in texts]
-        if "judge" in made.config() and "oracle" not in spec:
+        if "judge" in examined_metric.config() and "oracle" not in spec:
             texts = [replace(item, images=()) for item in texts]
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
             )  # of CIDEr, which needs several texts
-            scores = made.score(texts, tools=Tools(folder=Path(folder)))
+            scores = examined_metric.score(
+                texts, tools=Tools(folder=Path(folder))
+            )
     sys.setprofile(None)
     threading.setprofile(None)
     if not any(isinstance(score, ItemScore) for score in scores):
         sys.stderr.write(f"{spec}: {scores[0]}\n")
     covered = _covered(
-        made, [Path(path) for path in files if not path.endswith(".py")]
+        examined_metric,
+        [Path(path) for path in files if not path.endswith(".py")],
     )
     return {
         path.removeprefix(PACKAGE): Path(path) in covered
@@ -138,7 +141,9 @@ def _is_function(frame: FrameType) -> bool:
     return bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
 
 
-def _covered(made: Metric[Any], data: Collection[Path]) -> set[Path]:
+def _covered(
+    examined_metric: Metric[Any], data: Collection[Path]
+) -> set[Path]:
     """Files whose change gives another signature: modules in a digest, and data by trying it."""
     covered: set[Path] = set()
     files_of, digest = fingerprint.files_of, fingerprint.digest_of_data
@@ -149,7 +154,7 @@ def _covered(made: Metric[Any], data: Collection[Path]) -> set[Path]:
         return files
 
     fingerprint.files_of = noted_files_of
-    before = _signature(made)
+    before = _signature(examined_metric)
     fingerprint.files_of = files_of
     for file in data:
 
@@ -157,15 +162,15 @@ def _covered(made: Metric[Any], data: Collection[Path]) -> set[Path]:
             return digest(path) + "!" * (path == changed)
 
         fingerprint.digest_of_data = digest_changed
-        if _signature(made) == before:
+        if _signature(examined_metric) == before:
             covered.discard(file)
     return covered
 
 
-def _signature(made: Metric[Any]) -> str:
+def _signature(examined_metric: Metric[Any]) -> str:
     fingerprint.digest_of.cache_clear()
     fingerprint.digest_of_modules.cache_clear()
-    return made.signature(made.identities(Tools()))
+    return examined_metric.signature(examined_metric.identities(Tools()))
 
 
 if __name__ == "__main__":

@@ -64,14 +64,14 @@ class FactModel:
         for name, number, text in _ROW.findall(prompt):
             rows[name].append((int(number), text))
         texts = dict(_TEXT.findall(prompt))
-        found: list[Any]
+        rows_of_answer: list[Any]
         if operation == "statements":
             facts = [
                 fact
                 for part in _END.split(texts["text"])
                 if (fact := part.strip())
             ]
-            found = [
+            rows_of_answer = [
                 {"text": f, "subject": None, "relevant": not f.endswith("?")}
                 for f in facts
             ]
@@ -79,19 +79,24 @@ class FactModel:
             ids = {
                 text: number for number, text in reversed(rows["reference"])
             }
-            found = [
+            rows_of_answer = [
                 {"id": i, "reference": ids.get(text)}
                 for i, text in rows["statement"]
             ]
         else:
-            told = texts.get("reference", "")
-            found = [
-                {"id": i, "supported": text in told or bool(request.images)}
+            reference = texts.get("reference", "")
+            rows_of_answer = [
+                {
+                    "id": i,
+                    "supported": text in reference or bool(request.images),
+                }
                 for i, text in rows["statement"]
             ]
         if self._spoil is not None:
-            found = self._spoil(operation, request.replicate, found)
-        return json.dumps({operation: found}, ensure_ascii=False)
+            rows_of_answer = self._spoil(
+                operation, request.replicate, rows_of_answer
+            )
+        return json.dumps({operation: rows_of_answer}, ensure_ascii=False)
 
 
 def _operation(request: Request) -> str:

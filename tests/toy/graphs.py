@@ -11,12 +11,12 @@ from beholder.language.lemmas import lemma
 
 def written(graph: SceneGraph) -> frozenset[str]:
     """A graph in the notation of the table; attribute order does not matter."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     names = {}
     for entity in graph.entities:
         if entity.kind != "picture":
-            seen[entity.name] += 1
-            number = seen[entity.name]
+            counts[entity.name] += 1
+            number = counts[entity.name]
             names[entity.index] = (
                 entity.name if number == 1 else f"{entity.name}#{number}"
             )

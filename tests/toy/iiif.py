@@ -27,8 +27,8 @@ def stripes() -> Image.Image:
 
 
 def static_addresses(version: int) -> set[str]:
-    """What a server of level 0 has, by the section of canonical addresses: tiles and one copy."""
-    found = set()
+    """Return the sections of canonical addresses that a server of level 0 has: tiles and one copy."""
+    sections = set()
     for factor in FACTORS:
         step = SIDE * factor
         for y in range(0, HEIGHT, step):
@@ -39,27 +39,27 @@ def static_addresses(version: int) -> set[str]:
                 )
                 size = f"{math.ceil(w / factor)},"
                 size += str(math.ceil(h / factor)) if version == 3 else ""
-                found.add(f"{region}/{size}/0/default.jpg")
-    return found | {
+                sections.add(f"{region}/{size}/0/default.jpg")
+    return sections | {
         "full/600,400/0/default.jpg"
         if version == 3
         else "full/600,/0/default.jpg"
     }
 
 
-def iiif_app(version: int, level: int, asked: list[str]) -> Starlette:
+def iiif_app(version: int, level: int, requests: list[str]) -> Starlette:
     """The server.
 
     Args:
         version: Of the Image API: 2 or 3.
         level: 0 (what ``info.json`` lists) or 1.
-        asked: Gets the part of each address after the picture's.
+        requests: Gets the part of each address after the picture's.
     """
     picture = stripes()
     fixed = static_addresses(version)
 
     def info(_: Request) -> Response:
-        told = {
+        content = {
             "@context": f"http://iiif.io/api/image/{version}/context.json",
             "width": WIDTH,
             "height": HEIGHT,
@@ -70,15 +70,15 @@ def iiif_app(version: int, level: int, asked: list[str]) -> Starlette:
             "tiles": [{"width": SIDE, "scaleFactors": list(FACTORS)}],
         }
         if level == 0:
-            told["sizes"] = [{"width": 600, "height": 400}]
-        return JSONResponse(told, headers=_CORS)
+            content["sizes"] = [{"width": 600, "height": 400}]
+        return JSONResponse(content, headers=_CORS)
 
     def part(request: Request) -> Response:
         region, size, rest = (
             request.path_params[n] for n in ("region", "size", "rest")
         )
         address = f"{region}/{size}/{rest}"
-        asked.append(address)
+        requests.append(address)
         if level == 0 and address not in fixed:
             return Response(status_code=404, headers=_CORS)
         x, y, w, h = (

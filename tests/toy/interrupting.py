@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-AT, KEPT = "BEHOLDER_TEST_INTERRUPT_AT", "BEHOLDER_TEST_KEPT"
+AT, KEPT_FILE = "BEHOLDER_TEST_INTERRUPT_AT", "BEHOLDER_TEST_KEPT"
 
 
 class Ended(NamedTuple):
@@ -31,14 +31,14 @@ def command(*arguments: str, at: int = 0, folder: Path) -> Ended:
         folder: Where it runs.
     """
     tests = str(Path(__file__).parents[1])
-    kept = folder / "kept.jsonl"
-    kept.unlink(missing_ok=True)
+    kept_path = folder / "kept.jsonl"
+    kept_path.unlink(missing_ok=True)
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([tests, *sys.path]),
         "BEHOLDER_CACHE": "off",
         AT: str(at),
-        KEPT: str(kept),
+        KEPT_FILE: str(kept_path),
     }
     done = subprocess.run(
         [sys.executable, __file__, *arguments],
@@ -50,7 +50,9 @@ def command(*arguments: str, at: int = 0, folder: Path) -> Ended:
         timeout=900,
         start_new_session=True,
     )
-    lines = kept.read_text("utf-8").splitlines() if kept.exists() else []
+    lines = (
+        kept_path.read_text("utf-8").splitlines() if kept_path.exists() else []
+    )
     return Ended(
         done.returncode, done.stderr, [json.loads(line) for line in lines]
     )
@@ -64,14 +66,14 @@ def _main() -> None:
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # some runners ignore it
-    put = AnswerFile.put_answer
+    put_answer = AnswerFile.put_answer
     at, n_kept = int(os.environ[AT]), 0
 
     def counted(self: AnswerFile, record: Record) -> None:
         nonlocal n_kept
-        put(self, record)
+        put_answer(self, record)
         n_kept += 1
-        with Path(os.environ[KEPT]).open("a", encoding="utf-8") as log:
+        with Path(os.environ[KEPT_FILE]).open("a", encoding="utf-8") as log:
             log.write(json.dumps(record.key) + "\n")
         if n_kept == at:
             os.killpg(os.getpgrp(), signal.SIGINT)

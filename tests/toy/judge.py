@@ -47,9 +47,9 @@ class Storyteller(Backend):
         kind = "sight" if request.images else "captions"
         if request.schema is None:
             kind = "caption"
-            said = f"A photograph {request.images[0].digest[:8]}, {'a word ' * 80}and an end."
+            reply = f"A photograph {request.images[0].digest[:8]}, {'a word ' * 80}and an end."
         elif self._model == "broken":
-            said = _BROKEN[int(request.digest[:8], 16) % len(_BROKEN)]
+            reply = _BROKEN[int(request.digest[:8], 16) % len(_BROKEN)]
         else:
             row = {
                 "reason": "As I see it.",
@@ -59,12 +59,12 @@ class Storyteller(Backend):
                 row["breaks"] = (
                     ["place"] if len(set(_PLACES.findall(text))) > 1 else []
                 )
-            said = json.dumps(row)
+            reply = json.dumps(row)
         usage = Usage(
-            prompt=request.estimated_tokens(), completion=len(said.split())
+            prompt=request.estimated_tokens(), completion=len(reply.split())
         )
         return Answer(
-            (Sample(said, "stop"),), self._model, None, usage, _SECONDS[kind]
+            (Sample(reply, "stop"),), self._model, None, usage, _SECONDS[kind]
         )
 
     def _score(self, request: Request, text: str, kind: str) -> int:

@@ -90,8 +90,8 @@ def _resample_little() -> None:
 
     whole = bootstrap.cluster_bootstrap
 
-    def few(*given: Any, n_resamples: int = 20, **options: Any) -> Any:
-        return whole(*given, n_resamples=min(n_resamples, 20), **options)
+    def few(*arguments: Any, n_resamples: int = 20, **options: Any) -> Any:
+        return whole(*arguments, n_resamples=min(n_resamples, 20), **options)
 
     bootstrap.cluster_bootstrap = few
 

@@ -167,7 +167,7 @@ class Study:
         }
 
     def __call__(self, body: dict[str, Any]) -> dict[str, Any]:
-        """What the server says."""
+        """Answer a request."""
         if probed := probe_answer(body):
             return probed
         prompt = body["messages"][-1]["content"]
@@ -175,10 +175,10 @@ class Study:
         tag = _TAG.search(prompt)
         if tag and "<statement " in prompt:
             matches = enumerate(self.matches[tag[1]])
-            found = [{"id": i, "reference": match} for i, match in matches]
-            return completion(json.dumps({"matches": found}))
-        shown = _ITEM.findall(prompt)
-        if not shown:
+            answers = [{"id": i, "reference": match} for i, match in matches]
+            return completion(json.dumps({"matches": answers}))
+        listed_items = _ITEM.findall(prompt)
+        if not listed_items:
             text = next((name for name in self.events if name in prompt), None)
             if text is None:
                 return completion("ready")
@@ -189,7 +189,7 @@ class Study:
             return completion(json.dumps({"criteria": events}))
         rows = [
             {"id": int(i), **self._row(tag[1] if tag else "", text)}
-            for i, text in shown
+            for i, text in listed_items
         ]
         return completion(json.dumps({"rows": rows}))
 
@@ -212,12 +212,15 @@ class Study:
         return self._answer(tag, *text.split("\n"))
 
     def _criterion_row(self, tag: str, text: str) -> Mapping[str, Any]:
-        asked = text.removeprefix("Demand on the text itself: ")
-        names_any = re.fullmatch(r"The text names an (\w+)\.", asked)
+        demand = text.removeprefix("Demand on the text itself: ")
+        names_any = re.fullmatch(r"The text names an (\w+)\.", demand)
         if names_any:
-            named = self.any_of[tag, names_any[1]]
-            return {"state": "met" if named else "contradicted", "quote": None}
-        state = self.state[tag, asked]
+            is_named = self.any_of[tag, names_any[1]]
+            return {
+                "state": "met" if is_named else "contradicted",
+                "quote": None,
+            }
+        state = self.state[tag, demand]
         if state == "unread":
             return {"state": "met", "quote": _INVENTED}
         return {

@@ -61,16 +61,16 @@ class Oracle(Backend):
     async def chat(self, request: Request) -> Answer:
         seed = f"{request.digest}/{request.replicate}"
         if request.schema is None:
-            said = str(1 + _draw(seed, 5))
+            text = str(1 + _draw(seed, 5))
         else:
-            said = json.dumps(
+            text = json.dumps(
                 _fill(
                     request.schema,
                     seed,
                     "\n".join(m.text for m in request.messages),
                 )
             )
-        return Answer((Sample(said, "stop"),) * request.sampling.n, "oracle")
+        return Answer((Sample(text, "stop"),) * request.sampling.n, "oracle")
 
     async def surprisal(
         self,
@@ -108,7 +108,8 @@ def _fill(schema: Mapping[str, Any], seed: str, text: str) -> Any:
     if kind == "object":
         fields = schema["properties"].items()
         return {
-            name: _fill(one, f"{seed}/{name}", text) for name, one in fields
+            name: _fill(field_schema, f"{seed}/{name}", text)
+            for name, field_schema in fields
         }
     if kind == "array":
         return _rows(schema, seed, text)
@@ -150,16 +151,16 @@ def items(folder: Path) -> list[Item]:
         json.loads(line)
         for line in (FOLDER / "texts.jsonl").read_text("utf-8").splitlines()
     ]
-    found = []
+    items = []
     for number, row in enumerate(rows):
         name = f"{row['id']}.png"
         Image.new("RGB", (32, 32), (40 * number, 90, 160)).save(folder / name)
-        found.append(
+        items.append(
             Item(
                 row["id"], row["candidate"], tuple(row["references"]), (name,)
             )
         )
-    return found
+    return items
 
 
 def settings() -> Iterator[str]:
@@ -173,13 +174,13 @@ def settings() -> Iterator[str]:
         plain = (
             by_model if judged and fields["judge"].default is REQUIRED else {}
         )
-        asked = [
+        configs = [
             plain,
             *({**plain, field: value} for field, value in _choices(name)),
         ]
         if judged and not plain:
-            asked.append(by_model)
-        for options in asked:
+            configs.append(by_model)
+        for options in configs:
             try:
                 yield metric(name, **options).name
             except ConfigError:  # a choice that goes with another one only
@@ -195,7 +196,7 @@ def _choices(name: str) -> Iterator[tuple[str, object]]:
 
 
 def values(spec: str, folder: Path) -> dict[str, Any] | None:
-    """What a metric gives for each text and for all together, rounded.
+    """Return rounded values of a metric for each text and for all together.
 
     None where it needs a package that is not installed.
 
@@ -214,13 +215,13 @@ def values(spec: str, folder: Path) -> dict[str, Any] | None:
         outcomes = built.score(texts, tools=Tools(folder=folder))
     except MissingExtraError:
         return None
-    found: dict[str, Any] = {}
+    recorded_values: dict[str, Any] = {}
     statistics = []
     for item, outcome in zip(texts, outcomes, strict=True):
         if isinstance(outcome, ItemFailure):
-            found[item.id] = outcome.error
+            recorded_values[item.id] = outcome.error
             continue
-        found[item.id] = {
+        recorded_values[item.id] = {
             n: round(float(v), DIGITS) for n, v in outcome.values.items()
         }
         if "statistics" in outcome.detail:
@@ -229,10 +230,10 @@ def values(spec: str, folder: Path) -> dict[str, Any] | None:
             )
     if built.corpus_values and statistics:
         whole = built.corpus(np.sum(statistics, axis=0))
-        found["(all)"] = {
+        recorded_values["(all)"] = {
             name: round(float(value), DIGITS) for name, value in whole.items()
         }
-    return found
+    return recorded_values
 
 
 def table(folder: Path) -> dict[str, Any]:
@@ -241,8 +242,14 @@ def table(folder: Path) -> dict[str, Any]:
     Args:
         folder: Where pictures are written.
     """
-    found = {spec: values(spec, folder) for spec in dict.fromkeys(settings())}
-    return {spec: given for spec, given in found.items() if given is not None}
+    values_by_spec = {
+        spec: values(spec, folder) for spec in dict.fromkeys(settings())
+    }
+    return {
+        spec: spec_values
+        for spec, spec_values in values_by_spec.items()
+        if spec_values is not None
+    }
 
 
 def is_development(version: str) -> bool:

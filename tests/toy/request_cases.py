@@ -31,11 +31,11 @@ ATTRIBUTE = ("Question", "attribute", "red", "the cup")
 RELATION = ("Question", "relation", "stands on", "the cup", "the table")
 UNITS = [ENTITY, DENIED, ATTRIBUTE, RELATION]
 
-SEEN = [
+SEEN_FRAMES = [
     ("JudgedFrame", RED, None, "june"),
     ("JudgedFrame", BLUE, "A boat.", None),
 ]
-TOLD = [
+TOLD_FRAMES = [
     ("JudgedFrame", None, "A <harbour>.", None),
     ("JudgedFrame", None, "A boat.", "place: Oslo"),
 ]
@@ -47,11 +47,11 @@ HINDI = "यहाँ एक कुत्ता है, और वहाँ ए�
 
 def first(*tokens: tuple[str, float]) -> Answer:
     """An answer with the probabilities of its first token."""
-    told = tuple((token, math.log(share)) for token, share in tokens)
-    return Answer((Sample(tokens[0][0], "length", told),), "scripted")
+    probabilities = tuple((token, math.log(share)) for token, share in tokens)
+    return Answer((Sample(tokens[0][0], "length", probabilities),), "scripted")
 
 
-def drawn(*texts: str) -> Answer:
+def answer_of_samples(*texts: str) -> Answer:
     """An answer of several samples."""
     return Answer(tuple(Sample(text, "stop") for text in texts), "scripted")
 
@@ -83,12 +83,12 @@ class Case:
     seats: int = 1
 
     def answers(self) -> list[str | Answer]:
-        """What is said, values as JSON."""
+        """Return the replies; values are written as JSON."""
         return [
-            one
-            if isinstance(one, str | Answer)
-            else json.dumps(one, ensure_ascii=False)
-            for one in self.says
+            reply
+            if isinstance(reply, str | Answer)
+            else json.dumps(reply, ensure_ascii=False)
+            for reply in self.says
         ]
 
     def build(self) -> Operation[Any]:
@@ -108,7 +108,7 @@ def _build_value(value: Any) -> Any:
     if isinstance(value, tuple) and value and value[0] in kinds:
         return kinds[value[0]](*value[1:])
     return (
-        [_build_value(one) for one in value]
+        [_build_value(element) for element in value]
         if isinstance(value, list)
         else value
     )
@@ -149,12 +149,12 @@ CASES: dict[str, Case] = {
     "presence: samples": Case(
         "presence",
         {"questions": [ATTRIBUTE, RELATION], "target": "A cup."},
-        (drawn("4", "5", "<think>1</think>3", "good", "2"),),
+        (answer_of_samples("4", "5", "<think>1</think>3", "good", "2"),),
     ),
     "presence: three samples, warm, replicate": Case(
         "presence",
         {"questions": [ENTITY], "target": "A man."},
-        (drawn("4", "5", "3"),),
+        (answer_of_samples("4", "5", "3"),),
         replicate=2,
         temperature=0.7,
         judge={"samples": 3},
@@ -181,7 +181,7 @@ CASES: dict[str, Case] = {
     "presence: samples that are no grades": Case(
         "presence",
         {"questions": [ENTITY], "target": "A."},
-        (drawn("a", "b", "3", "c", "d"),),
+        (answer_of_samples("a", "b", "3", "c", "d"),),
     ),
     "presence: nothing asked": Case(
         "presence", {"questions": [], "target": "A."}, ("",)
@@ -673,28 +673,30 @@ CASES: dict[str, Case] = {
     # ratings
     "rate_sequence: pictures": Case(
         "rate_sequence",
-        {"frames": SEEN, "context": "Old.", "anchors": True},
+        {"frames": SEEN_FRAMES, "context": "Old.", "anchors": True},
         (RATED,),
     ),
     "rate_sequence: words": Case(
-        "rate_sequence", {"frames": TOLD}, ({"score": "7"},)
+        "rate_sequence", {"frames": TOLD_FRAMES}, ({"score": "7"},)
     ),
     "rate_sequence: replicate": Case(
         "rate_sequence",
-        {"frames": TOLD, "context": "Old."},
+        {"frames": TOLD_FRAMES, "context": "Old."},
         ({"reason": None, "score": 3.0},),
         replicate=2,
         temperature=0.7,
     ),
     "rate_sequence: mixed": Case(
-        "rate_sequence", {"frames": [SEEN[0], TOLD[0]]}, (RATED,)
+        "rate_sequence", {"frames": [SEEN_FRAMES[0], TOLD_FRAMES[0]]}, (RATED,)
     ),
     "rate_sequence: no words": Case(
-        "rate_sequence", {"frames": [TOLD[0], ("JudgedFrame",)]}, (RATED,)
+        "rate_sequence",
+        {"frames": [TOLD_FRAMES[0], ("JudgedFrame",)]},
+        (RATED,),
     ),
     "rate_sequence: panel": Case(
         "rate_sequence",
-        {"frames": SEEN},
+        {"frames": SEEN_FRAMES},
         ({"reason": "x", "score": 4}, {"reason": "y", "score": 9}),
         replicate=1,
         temperature=0.7,
@@ -702,18 +704,18 @@ CASES: dict[str, Case] = {
     ),
     "rate_transition: pictures": Case(
         "rate_transition",
-        {"first": SEEN[0], "second": SEEN[1], "context": "Old."},
+        {"first": SEEN_FRAMES[0], "second": SEEN_FRAMES[1], "context": "Old."},
         (RATED,),
     ),
     "rate_transition: words": Case(
         "rate_transition",
-        {"first": TOLD[0], "second": TOLD[1]},
+        {"first": TOLD_FRAMES[0], "second": TOLD_FRAMES[1]},
         (RATED,),
         replicate=1,
     ),
     "rate_transition: breaks": Case(
         "rate_transition",
-        {"first": TOLD[0], "second": TOLD[1]},
+        {"first": TOLD_FRAMES[0], "second": TOLD_FRAMES[1]},
         (
             {
                 "reason": "x",
@@ -724,12 +726,12 @@ CASES: dict[str, Case] = {
     ),
     "rate_transition: no words": Case(
         "rate_transition",
-        {"first": TOLD[0], "second": ("JudgedFrame",)},
+        {"first": TOLD_FRAMES[0], "second": ("JudgedFrame",)},
         (RATED,),
     ),
     "rate_transition: panel": Case(
         "rate_transition",
-        {"first": TOLD[0], "second": TOLD[1]},
+        {"first": TOLD_FRAMES[0], "second": TOLD_FRAMES[1]},
         ({"reason": "x", "score": 5}, {"reason": "y", "score": 8}),
         seats=2,
     ),
@@ -924,7 +926,7 @@ CASES: dict[str, Case] = {
             "images": [RED, BLUE],
             "references": ["A cat."],
         },
-        (drawn("9", "8", "0", "9", "x"),),
+        (answer_of_samples("9", "8", "0", "9", "x"),),
         replicate=1,
         temperature=0.4,
     ),
@@ -1069,7 +1071,10 @@ _BAD: dict[str, tuple[Case, tuple[Any, ...]]] = {
             [],
         ),
     ),
-    "grade": (CASES["grade: log-probabilities"], (NO_DIGIT, drawn("7"))),
+    "grade": (
+        CASES["grade: log-probabilities"],
+        (NO_DIGIT, answer_of_samples("7")),
+    ),
 }
 
 for _name, (_case, _answers) in _BAD.items():

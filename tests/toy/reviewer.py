@@ -71,14 +71,14 @@ class Reviewer(Backend):
         self._note(request.digest)
         text = request.messages[1].text
         if '"reviews"' in text:
-            said = self._write(request)
+            reply = self._write(request)
         elif self._model == "malformed" or (
             self._model == "mended" and len(request.messages) < 4
         ):
-            said = MALFORMED[int(request.digest[:8], 16) % len(MALFORMED)]
+            reply = MALFORMED[int(request.digest[:8], 16) % len(MALFORMED)]
         else:
-            said = json.dumps({"ranks": self._ranks(request, text)})
-        return Answer((Sample(said, "stop"),), self._model)
+            reply = json.dumps({"ranks": self._ranks(request, text)})
+        return Answer((Sample(reply, "stop"),), self._model)
 
     async def surprisal(
         self,
@@ -87,7 +87,7 @@ class Reviewer(Backend):
         prompt: str,
         images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
-        found = []
+        surprisals = []
         for text in texts:
             self._note(f"{text}{prompt}{len(images)}")
             quality = [float(q) for q in _QUALITY.findall(text)] or [
@@ -98,21 +98,21 @@ class Reviewer(Backend):
             if self._model == "flat":
                 per_token = 1.0
             n_tokens = max(1, len(text) // 4)
-            found.append(
+            surprisals.append(
                 Surprisal(max(0.01, per_token) * n_tokens, n_tokens, len(text))
             )
-        return found
+        return surprisals
 
     def _ranks(self, request: Request, text: str) -> list[int]:
         quality = np.array([float(q) for q in _QUALITY.findall(text)])
         noise = self._noise["Japanese" in text]
         rng = np.random.default_rng(int(request.digest[:15], 16))
-        seen = (
+        perceived = (
             quality
             + noise * rng.normal(size=len(quality))
             - self._bias * np.arange(len(quality))
         )
-        return [int(rank) + 1 for rank in np.argsort(np.argsort(-seen))]
+        return [int(rank) + 1 for rank in np.argsort(np.argsort(-perceived))]
 
     def _write(self, request: Request) -> str:
         mark = request.images[0].digest[:6]

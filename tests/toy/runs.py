@@ -31,18 +31,20 @@ def write_run(
     metrics, summary = [], []
     with Store.open(folder) as store:
         n_items, digest = store.sync(ITEM, items)
-        for name, given in outcomes.items():
-            found = list(given)
+        for name, outcomes_of_asker in outcomes.items():
+            outcome_list = list(outcomes_of_asker)
             store.add_asker(name, ITEM, {}, f"{name}|v:1")
-            for position, outcome in enumerate(found):
+            for position, outcome in enumerate(outcome_list):
                 if outcome is not None:
                     store.put(name, position, outcome)
             scores = [
-                outcome for outcome in found if isinstance(outcome, ItemScore)
+                outcome
+                for outcome in outcome_list
+                if isinstance(outcome, ItemScore)
             ]
             failures = [
                 outcome
-                for outcome in found
+                for outcome in outcome_list
                 if isinstance(outcome, ItemFailure)
             ]
             names = list(
@@ -99,14 +101,14 @@ def write_run(
 
 
 def _estimate(values: list[float]) -> dict[str, Any]:
-    found = stats.mean_interval(values)
-    interval = found.interval
+    estimate = stats.mean_interval(values)
+    interval = estimate.interval
     return {
-        "mean": found.mean,
+        "mean": estimate.mean,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
         "level": interval.level if interval else None,
-        "n": found.n,
+        "n": estimate.n,
     }
 
 

@@ -72,12 +72,12 @@ def _randomise(model: Any, seed: int) -> None:
         torch.no_grad()
     ):  # far from the tame start of training, so that every part matters
         for name, parameter in model.named_parameters():
-            drawn = torch.randn(parameter.shape, generator=generator)
+            values = torch.randn(parameter.shape, generator=generator)
             norm = "norm" in name.lower() and name.endswith("weight")
             parameter.copy_(
-                1 + 0.2 * drawn
+                1 + 0.2 * values
                 if norm
-                else drawn * (0.1 if drawn.ndim < 2 else 0.5)
+                else values * (0.1 if values.ndim < 2 else 0.5)
             )
 
 
@@ -171,10 +171,10 @@ def clip_text(folder: Path, text: str, limit: int = 16) -> Array:
 def clip_picture(folder: Path, pixels: npt.NDArray[np.uint8]) -> Array:
     """The vector, length 1, of a picture of shape (32, 32, 3)."""
     w = weights(folder)
-    seen = ((pixels / 255.0 - MEAN) / DEVIATION).transpose(2, 0, 1)
+    normalized = ((pixels / 255.0 - MEAN) / DEVIATION).transpose(2, 0, 1)
     filters = w["vision_model.embeddings.patch_embedding.weight"]
     patches = [
-        np.tensordot(filters, seen[:, i : i + 16, j : j + 16], axes=3)
+        np.tensordot(filters, normalized[:, i : i + 16, j : j + 16], axes=3)
         for i in (0, 16)
         for j in (0, 16)
     ]

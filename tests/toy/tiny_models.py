@@ -176,13 +176,13 @@ def save_qwen2_vl(folder: Path) -> Any:
         },
     )
     text = text_config(tokenizer).to_dict()
-    known = [
+    config_keys = [
         "hidden_size",
         "intermediate_size",
         "num_hidden_layers",
         "num_attention_heads",
     ]
-    known += [
+    config_keys += [
         "num_key_value_heads",
         "max_position_embeddings",
         "vocab_size",
@@ -195,7 +195,7 @@ def save_qwen2_vl(folder: Path) -> Any:
     }
     config = transformers.Qwen2VLConfig(
         text_config={
-            **{name: text[name] for name in known},
+            **{name: text[name] for name in config_keys},
             "rope_parameters": rope,
         },
         vision_config={

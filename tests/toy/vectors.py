@@ -13,5 +13,5 @@ FOLDER = Path(__file__).parents[1] / "vectors"
 def load_vectors(name: str) -> dict[str, Any]:
     """The recorded cases of one file; a missing file is an error, as it would prove nothing."""
     packed = (FOLDER / f"{name}.json.gz").read_bytes()
-    found: dict[str, Any] = json.loads(gzip.decompress(packed))
-    return found
+    vectors: dict[str, Any] = json.loads(gzip.decompress(packed))
+    return vectors

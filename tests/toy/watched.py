@@ -25,9 +25,9 @@ class Watched:
         from axe_playwright_python.sync_playwright import Axe
 
         self.page.wait_for_load_state("load")  # styles, too
-        found = Axe().run(self.page).response["violations"]
+        faults = Axe().run(self.page).response["violations"]
         return [
             f"{fault['id']}: {fault['nodes'][0]['html']} {fault['nodes'][0]['failureSummary']}"
-            for fault in found
+            for fault in faults
             if fault["impact"] in ("serious", "critical")
         ]

@@ -13,13 +13,13 @@ NAMES = ("qa", "qb", "qc", "qd")
 
 def reading(words: str, weights: Sequence[float] | None = None) -> Reading:
     """A text of these words; each weighs 1 where no weights are told."""
-    found = tuple(words.split())
+    tokens = tuple(words.split())
     rows = np.eye(len(NAMES), dtype=np.float32)[
-        [NAMES.index(word) for word in found]
+        [NAMES.index(word) for word in tokens]
     ]
-    whole = rows.sum(axis=0) if found else np.zeros(len(NAMES))
+    whole = rows.sum(axis=0) if tokens else np.zeros(len(NAMES))
     length = float(np.linalg.norm(whole)) or 1.0
-    weights = [1.0] * len(found) if weights is None else weights
+    weights = [1.0] * len(tokens) if weights is None else weights
     return Reading(
-        found, np.array(weights), rows.reshape(-1, len(NAMES)), whole / length
+        tokens, np.array(weights), rows.reshape(-1, len(NAMES)), whole / length
     )

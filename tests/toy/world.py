@@ -66,11 +66,11 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
 
 def _judged(folder: Path, rows: list[Row]) -> None:
     """Descriptions with a label each, and known sets in our schema."""
-    given = [
+    labelled_rows = [
         {**row, "judgments": {"overall": n % 5 + 1, "right": n % 3 > 0}}
         for n, row in enumerate(rows)
     ]
-    write_rows(folder / "judged.jsonl", given)
+    write_rows(folder / "judged.jsonl", labelled_rows)
     sets = write_coarse_sets(folder / "sets")
     subset = [row["img"] for row in BATTLES]
     (folder / "three_plus_persons.json").write_text(json.dumps(subset))
@@ -78,11 +78,11 @@ def _judged(folder: Path, rows: list[Row]) -> None:
         {
             "id": f"{name}/{system}",
             "image": f"{name}.jpg",
-            "candidate": said[system],
-            "references": [said["reference"]],
+            "candidate": texts[system],
+            "references": [texts["reference"]],
             "judgments": {"expert_ratings": [n % 4 + 1, n % 3 + 1]},
         }
-        for name, said in DESCRIPTIONS.items()
+        for name, texts in DESCRIPTIONS.items()
         for n, system in enumerate(("east", "north", "south"))
     ]
     write_rows(sets / "flickr8k_expert.jsonl", texts)
@@ -90,24 +90,24 @@ def _judged(folder: Path, rows: list[Row]) -> None:
         {
             "id": f"{category}/{name}",
             "image": f"{name}.jpg",
-            "references": [said["reference"]],
-            "candidate": said["north"],
-            "candidate_b": said["south"],
+            "references": [texts["reference"]],
+            "candidate": texts["north"],
+            "candidate_b": texts["south"],
             "judgments": {"preferred": 1, "category": category},
         }
         for category in ("HC", "HI", "HM", "MM")
-        for name, said in DESCRIPTIONS.items()
+        for name, texts in DESCRIPTIONS.items()
     ]
     write_rows(sets / "pascal50s.jsonl", pairs)
     marked = [
         {
             "id": name,
             "image": f"{name}.jpg",
-            "references": [said["reference"]],
-            "candidate": said["north"],
+            "references": [texts["reference"]],
+            "candidate": texts["north"],
             "judgments": {"mistakes": [[2, 6]], "omissions": [[2, 6]]},
         }
-        for name, said in DESCRIPTIONS.items()
+        for name, texts in DESCRIPTIONS.items()
     ]
     write_rows(sets / "docent_granular.jsonl", marked)
     mistakes = [{**row, "judgments": {"mistakes": [[2, 6]]}} for row in marked]
@@ -117,8 +117,8 @@ def _judged(folder: Path, rows: list[Row]) -> None:
 def _own_forms(folder: Path) -> None:
     """Files of other forms: columns of one's own, COCO, subtitles."""
     lines = [
-        f'"{said["north"]}","{said["reference"]}"'
-        for said in DESCRIPTIONS.values()
+        f'"{texts["north"]}","{texts["reference"]}"'
+        for texts in DESCRIPTIONS.values()
     ]
     (folder / "captions.csv").write_text(
         "\n".join(["text,gt", *lines]), encoding="utf-8"
@@ -128,15 +128,15 @@ def _own_forms(folder: Path) -> None:
         [
             {
                 "id": name,
-                "candidate": said["south"],
-                "references": [said["reference"]],
+                "candidate": texts["south"],
+                "references": [texts["reference"]],
             }
-            for name, said in DESCRIPTIONS.items()
+            for name, texts in DESCRIPTIONS.items()
         ],
     )
     results = [
-        {"image_id": n, "caption": said["north"]}
-        for n, said in enumerate(DESCRIPTIONS.values())
+        {"image_id": n, "caption": texts["north"]}
+        for n, texts in enumerate(DESCRIPTIONS.values())
     ]
     (folder / "results.json").write_text(json.dumps(results))
     coco = {
@@ -145,8 +145,8 @@ def _own_forms(folder: Path) -> None:
             for n in range(len(DESCRIPTIONS))
         ],
         "annotations": [
-            {"id": n, "image_id": n, "caption": said["reference"]}
-            for n, said in enumerate(DESCRIPTIONS.values())
+            {"id": n, "image_id": n, "caption": texts["reference"]}
+            for n, texts in enumerate(DESCRIPTIONS.values())
         ],
     }
     (folder / "captions_val2014.json").write_text(json.dumps(coco))
@@ -211,10 +211,10 @@ def _sequences(folder: Path) -> None:
     for name, (source, places) in chosen.items():
         frames = [f"p{n:03d}" for n in places]
         by_id.append({"id": name, "source": source, "frames": frames})
-        named = [
+        frame_rows = [
             {"id": frame, "image": f"photos/{frame}.jpg"} for frame in frames
         ]
-        whole.append({"id": name, "source": source, "frames": named})
+        whole.append({"id": name, "source": source, "frames": frame_rows})
     for file in ("mine.jsonl", "all.jsonl"):
         write_rows(folder / file, by_id)
     write_rows(folder / "stories.jsonl", whole)
@@ -248,7 +248,7 @@ def _people_and_models(folder: Path) -> None:
             {
                 "id": f"{row['id']}/{system}",
                 "images": [row["image"]],
-                "candidate": said,
+                "candidate": text,
                 "references": row["references"],
                 "group": {
                     "system": system,
@@ -257,7 +257,7 @@ def _people_and_models(folder: Path) -> None:
                 },
             }
             for row in rows[:3]
-            for system, said in (
+            for system, text in (
                 ("a", "A small sign."),
                 ("b", "A large sign on plain ground."),
             )
@@ -276,7 +276,7 @@ def _checks(folder: Path) -> None:
     graph = {"entities": [{**dog, "text_spans": [[2, 5]]}], "relations": []}
     for name in ("graphs.jsonl", "annotated.jsonl"):
         write_rows(folder / name, [{"text": "A dog.", "graph": graph}])
-    asked = {
+    question = {
         "kind": "entity",
         "text": "dog",
         "target": "A dog.",
@@ -285,8 +285,8 @@ def _checks(folder: Path) -> None:
     write_rows(
         folder / "answers.jsonl",
         [
-            {**asked, "present": True},
-            {**asked, "target": "A cat.", "present": False},
+            {**question, "present": True},
+            {**question, "target": "A cat.", "present": False},
         ],
     )
 

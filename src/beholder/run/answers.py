@@ -108,6 +108,7 @@ def costs(folder: Path) -> list[CostRow]:
 
 def spent(folder: Path) -> float:
     """Return the US dollars that a run paid for answers, and for calls that gave none."""
+    # Opening the file would create it.
     if not (folder / FILE_NAME).is_file():
         return 0.0
     with closing(AnswerFile(folder / FILE_NAME)) as file:
@@ -165,6 +166,7 @@ def run_answers(
                 cost,
             )
         budget = Budget(max_cost, spent=run_file.cost(), ledger=run_file)
+        # Settled promises are needed only while calls are under way.
         stack.callback(budget.remove_settled)
         yield Answers(run_file, shared_cache, heard, recalled), budget
 
@@ -197,6 +199,7 @@ def cached_answers(
     Raises:
         RunError: The cache cannot be used.
     """
+    # A dry run creates no file.
     if cache is None or (isinstance(cache, Path) and not cache.is_file()):
         yield None
         return

@@ -77,6 +77,7 @@ class Encoded:
             TypeError: The outcome holds what is no JSON value and no array.
             ValueError: A number is not finite.
         """
+        # Failures have a detail, too: the questions that were asked before the failure.
         detail = encode_detail(outcome.detail)
         if isinstance(outcome, ItemFailure):
             self.failures.append(
@@ -144,6 +145,7 @@ def encode_detail(detail: Any) -> bytes:
 
 def decode_detail(data: bytes) -> Mapping[str, Any]:
     """Decode a detail of ``encode_detail``; arrays are float32."""
+    # A limit on the output: a damaged or hostile store must not fill the memory.
     reader = zlib.decompressobj()
     text = reader.decompress(data, MAX_BYTES)
     if reader.unconsumed_tail:
@@ -151,7 +153,10 @@ def decode_detail(data: bytes) -> Mapping[str, Any]:
             f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB"
         )
     detail: Mapping[str, Any] = json.loads(
-        text, object_hook=_decode_array if _ARRAY_BYTES in text else None
+        # The hook is slow in Python and most rows have no array, so it is set only where one
+        # occurs.
+        text,
+        object_hook=_decode_array if _ARRAY_BYTES in text else None,
     )
     return detail
 
@@ -159,6 +164,7 @@ def decode_detail(data: bytes) -> Mapping[str, Any]:
 def encode_bounded(value: Any) -> bytes | None:
     """As ``encode_detail``; None if it exceeds ``MAX_BYTES``, the limit for reading."""
     text = _JSON.encode(value).encode("utf-8")
+    # Level 1: a state is written once a run and read a few times.
     return zlib.compress(text, level=1) if len(text) <= MAX_BYTES else None
 
 
@@ -171,6 +177,7 @@ def _encode_array(value: object) -> Any:
         )
     if value.dtype.kind != "f":
         return value.tolist()
+    # Little-endian, so that a run reads alike on every machine.
     half = np.ascontiguousarray(value, dtype="<f2")
     return {
         _ARRAY: base64.b64encode(half.tobytes()).decode("ascii"),

@@ -110,6 +110,7 @@ def compare(
         [asker.name for asker in store.askers()] for store in (a, b)
     )
     shared = {name: name for name in shared_askers(a, b)}
+    # Equal names are compared first; the same metric in other settings only on request.
     names_in_b = shared or _other_settings(names_a, names_b)
     if not names_in_b:
         raise ConfigError(
@@ -144,6 +145,7 @@ def compare(
     }
     differences: list[Difference] = []
     for name, name_b in names_in_b.items():
+        # A run without a score has no signature, and nothing that could differ.
         signatures_a, signatures_b = a.signatures(name), b.signatures(name_b)
         if (
             signatures_a
@@ -192,16 +194,15 @@ def _other_settings(
     names_a: Sequence[str], names_b: Sequence[str]
 ) -> dict[str, str]:
     """Metrics that each run has once, in different settings, by their names in the first."""
-    by_metric = [
-        Counter(name.partition("(")[0] for name in run_names)
-        for run_names in (names_a, names_b)
-    ]
+    metrics_a = [name.partition("(")[0] for name in names_a]
+    metrics_b = [name.partition("(")[0] for name in names_b]
+    counts_a, counts_b = Counter(metrics_a), Counter(metrics_b)
+    names_by_metric = dict(zip(metrics_b, names_b, strict=True))
+    # With two settings of a metric in a run, it is open which of them to compare.
     return {
-        name_a: name_b
-        for name_a in names_a
-        for name_b in names_b
-        if (metric := name_a.partition("(")[0]) == name_b.partition("(")[0]
-        and by_metric[0][metric] == by_metric[1][metric] == 1
+        name: names_by_metric[metric]
+        for name, metric in zip(names_a, metrics_a, strict=True)
+        if counts_a[metric] == counts_b[metric] == 1
     }
 
 
@@ -294,6 +295,7 @@ def _differences(
         for i, j in shared_subjects.common
         if i in values_a and j in values_b
     ]
+    # Values may be missing for some items, so each value has its own pairs.
     for value in dict.fromkeys(
         value for place, _ in pairs for value in values_a[place]
     ):
@@ -304,6 +306,7 @@ def _differences(
         ]
         if not value_pairs:
             continue
+        # Texts about one picture are not independent: whole pictures are resampled.
         clusters = [shared_subjects.sources[place] for place, _ in value_pairs]
         first = [values_a[place][value] for place, _ in value_pairs]
         second = [values_b[place][value] for _, place in value_pairs]
@@ -344,11 +347,13 @@ def _whole_differences(
         for i, j in shared_subjects.common
         if i in counts_a and j in counts_b
     ]
+    # The first row shows the number of counts, which is one for all rows of a run.
     if not pairs or len(counts_a[pairs[0][0]]) != len(counts_b[pairs[0][1]]):
         return  # the data of the runs have other subsets
     codes = cluster_codes(
         [shared_subjects.sources[i] for i, _ in pairs], len(pairs)
     )
+    # Counts of all texts about one source are added: sources are resampled.
     first, second = (
         cluster_rows(codes, np.array(rows))
         for rows in (

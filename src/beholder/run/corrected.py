@@ -225,6 +225,7 @@ def _iterate_verdicts(
     """
     if target.labels.marks and target.value.endswith("_rate"):
         fault = target.value.removesuffix("_rate")
+        # Marks name the side of the text that they are on.
         side = next(
             side for label, side in SIDES if label == target.labels.name
         )
@@ -241,6 +242,7 @@ def _iterate_verdicts(
             )
             for unit in units if item else ():
                 if (
+                    # Units of further references have no marks.
                     unit.side == side
                     and unit.spans
                     and (unit.reference_index or 0) == 0
@@ -248,6 +250,8 @@ def _iterate_verdicts(
                     overlaps = [
                         _overlap(unit.spans, spans) for spans in annotations
                     ]
+                    # The truth of a unit is the majority of the annotators; a tie counts as
+                    # marked.
                     truth = float(fmean(overlaps) >= 0.5) if overlaps else None
                     yield place, (float(unit.verdict in faults), truth, source)
     elif {0, 1}.issuperset(
@@ -405,6 +409,7 @@ def _measure_own_texts(
             "own texts", None, None, 0, OWN_UNIT, "the metric asks no model"
         )
     gaps: dict[bytes, dict[bool, list[float]]] = {}
+    # A gap is grade minus label: how much the judge overrates a text.
     for _, grade, label, picture, item in labelled_texts:
         is_own = item.group.get("system", "").casefold() == model.casefold()
         gaps.setdefault(picture, {}).setdefault(is_own, []).append(
@@ -433,6 +438,7 @@ def _measure_places(
 
     A sentence is wrong if a human mark touches it; it counts if a unit with a fault touches it.
     """
+    # Rules without a model: the report of a run must not load one.
     splitter = RuleSplitter()
     texts_by_place = {
         place: (source, item) for place, _, _, source, item in labelled_texts

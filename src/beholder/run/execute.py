@@ -108,6 +108,7 @@ class Scorer:
             )
             return list(await asyncio.gather(*attempts))
 
+        # The result of a sum may depend on the number of threads, and runs must be equal.
         with one_blas_thread():
             return run_sync(ask_all())
 
@@ -160,6 +161,7 @@ class Work:
 
     def size_for(self, workers: int) -> int:
         """Return the number of subjects of a block for that many workers."""
+        # Small blocks lose little when a process is killed, large ones have less overhead.
         n = int(self.open.any(axis=0).sum())
         return min(max(n // (BLOCKS_A_WORKER * workers), SMALLEST), LARGEST)
 
@@ -228,6 +230,7 @@ async def _execute_in_coroutines(
             for position, subject, places in block.tasks(
                 work.store, work.scorer
             ):
+                # A generator: subjects of a large run are read only as jobs start.
                 yield from ((position, subject, place) for place in places)
 
     async def attempt_job(job: tuple[int, Any, int]) -> Encoded:
@@ -266,6 +269,7 @@ def _execute_in_processes(
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 store_outcomes(future.result())
+    # The operating system kills workers that need too much memory, without any message.
     except BrokenProcessPool as error:
         again = "run the same command again, with fewer --workers if memory was short"
         raise RunError(
@@ -283,12 +287,14 @@ def _worker_context() -> BaseContext:
     The process that is copied has run no thread and no model, which do not survive a copy;
     libraries of other systems do not survive one at all.
     """
+    # Libraries of macOS do not survive a copy, and Windows makes none.
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     module_names = [
         name for name in sys.modules if name.startswith("beholder.")
     ]
+    # Modules that are loaded once are shared by all workers.
     context.set_forkserver_preload(module_names)
     return context
 
@@ -314,6 +320,7 @@ def end_with_parent() -> None:
 
 def _die_with_parent() -> None:
     parent = multiprocessing.parent_process()
+    # A worker without a parent would wait for ever for its next block.
     if parent is not None:
         parent.join()
         os._exit(1)  # killed without a word: no one is left to take a result

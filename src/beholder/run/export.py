@@ -174,6 +174,7 @@ def score_tables(
     failed_positions = np.fromiter(
         columns.failures, np.int64, len(columns.failures)
     )
+    # The last position with an outcome; subjects behind it have no row yet.
     last = max([-1, *columns.positions[-1:], *failed_positions[-1:]])
     for start in range(0, int(last) + 1, _SUBJECTS_AT_ONCE):
         low, high = np.searchsorted(
@@ -226,6 +227,7 @@ def score_tables(
             f"group.{key}": column.take(subject_positions)
             for key, column in labels.groups.items()
         }
+        # Subjects of this asker may lack group columns that others have.
         nulls = pa.nulls(len(order), pa.string())
         yield pa.table(
             [table_columns.get(key, nulls) for key in schema.names],
@@ -235,20 +237,21 @@ def score_tables(
 
 def unit_tables(
     metric: str,
-    found: Iterable[tuple[int, list[Mapping[str, Any]]]],
+    positioned_units: Iterable[tuple[int, list[Mapping[str, Any]]]],
     ids: pa.Array,
 ) -> Iterator[pa.Table]:
     """Yield rows of ``units.parquet``, in order of subjects.
 
     Args:
         metric: Canonical name of the asker.
-        found: Position and fields of units (those of ``records.Unit``), in order.
+        positioned_units: Position and fields of units (those of ``records.Unit``), in order.
         ids: Id per position.
 
     Yields:
         A table per some ten thousand units.
     """
-    for places, units in _split_chunks(found):
+    for places, units in _split_chunks(positioned_units):
+        # One pass over the units and then whole columns: faster than a table row by row.
         by_field = zip(*map(_get_unit_fields, units), strict=True)
         columns: dict[str, tuple[Any, ...]] = dict(
             zip(_UNIT_FIELDS, by_field, strict=True)
@@ -275,6 +278,7 @@ def _split_chunks(
     positions: list[int] = []
     chunk_units: list[Mapping[str, Any]] = []
     for position, units in positioned_units:
+        # A chunk ends with a subject, so its size varies with the units of the last one.
         positions += [position] * len(units)
         chunk_units += units
         if len(chunk_units) >= _UNITS_AT_ONCE:

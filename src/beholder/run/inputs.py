@@ -49,6 +49,7 @@ class Input:
         other files: for the length of films (``frames``), for the film beside a timed text, for
         where links lead (``media_root``).
         """
+        # Rows that depend on other files cannot be recognised by the bytes of this one.
         rows = self.rows
         timed = _TIMED_TEXT_SUFFIXES.intersection(
             suffix.lower() for suffix in self.path.suffixes
@@ -161,10 +162,12 @@ def check_pictures(
         for piece in _read_pieces(store)
         for name, digest in piece.items()
     }
+    # Sorted, so that a missing file is met in the same order in every start.
     current_digests = {
         name: fingerprint(_locate_picture(folder, name))
         for name in sorted(names)
     }
+    # A file that cannot be read now is reported when it is opened, not here.
     changed = {
         name
         for name, digest in current_digests.items()
@@ -234,6 +237,7 @@ def _read_pieces(store: Store) -> Iterator[dict[str, str]]:
 def _store_digests(store: Store, new_digests: Mapping[str, str]) -> None:
     names = sorted(new_digests)
     number = sum(1 for _ in _read_pieces(store))
+    # Pieces keep each row of the store small for a data set of millions of pictures.
     for start in range(0, len(names), _NAMES_A_PIECE):
         piece = {
             name: new_digests[name]

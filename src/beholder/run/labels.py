@@ -66,20 +66,21 @@ def with_labels(
     Raises:
         DataError: A row or an answer is wrong.
     """
+    # A file without texts gives labels by id alone, with empty words.
     judgments_by_text = {
         (item.id, item.candidate): item.judgments
         for item in _read_rows(paths, chosen)
     }
-    return [
-        replace(item, judgments={**item.judgments, **more})
-        if (
-            more := judgments_by_text.get(
-                (item.id, item.candidate), judgments_by_text.get((item.id, ""))
-            )
+    joined = []
+    for item in items:
+        key = (item.id, item.candidate)
+        judgments = judgments_by_text.get(
+            key, judgments_by_text.get((item.id, ""))
         )
-        else item
-        for item in items
-    ]
+        if judgments:
+            item = replace(item, judgments={**item.judgments, **judgments})
+        joined.append(item)
+    return joined
 
 
 def _read_rows(
@@ -159,12 +160,14 @@ def targets(
     )
     where = f"--labels {', '.join(map(str, paths))}"
     names = sorted({name for item in items for name in item.judgments})
+    # A single label needs no name.
     if not chosen and len(names) == 1:
         chosen = names
     label_targets = []
     for text in chosen or [""]:
         value_text, _, label = text.rpartition("=")
         scale = ""
+        # A label may have an ``@`` in its own name; only else it starts a scale.
         if label not in names:
             label, _, scale = label.partition("@")
         if label not in names:
@@ -184,6 +187,7 @@ def targets(
             value_labels = (
                 _scale_labels(labels, scale, low, high) if scale else labels
             )
+            # One label outside the bounds shows that the whole column has another scale.
             outlier = next(
                 (
                     number
@@ -263,6 +267,7 @@ def _match_values(
         ]
     spec, value_name = with_value(value_text)
     metric_names = [name for name in scored if name == str(spec)]
+    # A name without parameters matches a metric with any.
     metric_names = metric_names or [
         name for name in scored if parse(name).name == str(spec)
     ]

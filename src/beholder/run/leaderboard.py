@@ -138,6 +138,7 @@ def leaderboard(
     for store in stores:
         manifest.check_kind(store.folder, kind.name)
     logs = [manifest.read(store.folder) for store in stores]
+    # Only metrics that every run has can rank all systems.
     shared = [
         name
         for name in logs[0].askers
@@ -158,6 +159,8 @@ def leaderboard(
     cautions = tuple(filter(None, map(describe_incomplete, stores)))
     boards = []
     for name in shared:
+        # Signatures are compared before values: equal names may be of different models or
+        # versions.
         signatures = {
             signature
             for store in stores
@@ -173,6 +176,7 @@ def leaderboard(
         )
         signature = next(iter(signatures), "")
         for value in chosen[name]:
+            # A value of the whole set is not a mean of items: it is ranked from summed counts.
             is_whole = value in logs[0].askers[name].corpus_values
             tallies: dict[str, _Tally] = {
                 system: _Tally()
@@ -190,6 +194,7 @@ def leaderboard(
                     run_sources,
                     tallies,
                 )
+            # Counts of other subsets stand in other columns and must not be added.
             if is_whole and len(_count_widths(tallies)) > 1:
                 cautions += (
                     f"{name}.{value.name} is left out: the runs have other subsets",
@@ -205,6 +210,7 @@ def leaderboard(
             standings = _rank_systems(
                 tallies, common_sources, higher_is_better, compute_means
             )
+            # A corpus value can be undefined, such as 0 / 0, and then no order exists.
             if is_whole and not all(
                 standing.mean is None or math.isfinite(standing.mean)
                 for standing in standings
@@ -238,6 +244,7 @@ def systems_of(stores: Sequence[Store]) -> list[list[str]]:
         for system in run_systems
         if system is not None
     }
+    # A run without systems is a system itself, under the shortest name that no other system has.
     names = _shorten_paths([store.folder for store in stores], named_systems)
     return [
         [name if system is None else system for system in run_systems]
@@ -272,6 +279,7 @@ def _tally_scores(
     tallies: Mapping[str, _Tally],
 ) -> None:
     rows: Iterable[tuple[int, Mapping[str, Any]]] = store.values(metric)
+    # An empty name stands for the counts of the whole set, one array per item.
     if not value:
         rows = (
             (place, {"": counts})
@@ -308,6 +316,7 @@ def _find_common_sources(
     }
     if not scored:
         return []
+    # Systems without any score do not restrict the others.
     common_sources = set.intersection(*map(set, scored.values()))
     if not common_sources:
         counts = ", ".join(
@@ -471,6 +480,7 @@ def _resample_means(table: Floats) -> Floats:
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:
     """Return the rank of each system per row, 1 the best; ties share the better rank."""
+    # Rounding makes values tie that differ only by the order of their sums.
     signed = round_values(means if higher_is_better else -means)
     return np.asarray(
         1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2)

@@ -60,11 +60,10 @@ class LiveScorer:
         self.metric = metric
         self._means = means
         self._resources = ExitStack()
+        # Answers are stored on disk and not in memory: a training asks millions of questions.
         options, work = means.judging.for_tools(), means.work
         answers, budget = None, None
-        if (
-            metric.asks_judge()
-        ):  # what is said in a long training is nothing to hold in memory
+        if metric.asks_judge():
             folder = self._resources.enter_context(
                 tempfile.TemporaryDirectory()
             )
@@ -105,6 +104,7 @@ class LiveScorer:
             raise RunError(
                 f"this scorer of {self.metric.registered_name} is closed; make another"
             )
+        # Items that the metric does not apply to are no failures and stay None.
         places = [k for k, item in enumerate(items) if self.applies(item)]
         score = self._in_processes if self._cheap else self._in_coroutines
         outcomes: list[Outcome | None] = [None] * len(items)
@@ -148,6 +148,7 @@ class LiveScorer:
 
     async def _in_processes(self, items: Sequence[Item]) -> list[Outcome]:
         """Score consecutive blocks, so that few processes read the references of a group."""
+        # One block a worker: each block pays for the transfer once.
         size = max(1, math.ceil(len(items) / self._workers.n))
         blocks = [items[k : k + size] for k in range(0, len(items), size)]
         try:
@@ -204,6 +205,7 @@ class _Workers:
 
     def stop(self) -> None:
         """End the processes."""
+        # Only the process that started the workers may end them.
         if self._pool is not None and self._owner_pid == os.getpid():
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = None

@@ -261,6 +261,7 @@ def choose_values(
         for value in (*log.values, *log.corpus_values)
     ]
     chosen: dict[str, list[ValueLog]] = {name: [] for name in askers}
+    # A short name may match a value of several metrics: all are chosen.
     for text in value_texts:
         matches = [
             (name, value)
@@ -280,6 +281,7 @@ def choose_values(
 
 def versions() -> dict[str, str]:
     """Versions of the packages that can change a number."""
+    # Only packages that can change a number; others would start a needless difference.
     base_versions = {
         "beholder": __version__,
         "python": platform.python_version(),
@@ -317,6 +319,7 @@ def content(folder: Path) -> Mapping[str, Any]:
 
 def _read_log(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
     path = folder / FILE_NAME
+    # Both forms: ``content`` gives fields to users that this version may not know.
     plain = files.read_json(
         path, form=FORMAT, kind="run log", missing=NO_RUN.format(folder)
     )

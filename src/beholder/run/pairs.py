@@ -149,6 +149,7 @@ def pair_subjects(
 
 def _identity(kind: SubjectKind[Any], place: int, subject: Any) -> _Identity:
     video = getattr(subject, "video", None)
+    # A video stands for its pictures.
     pictures = tuple(kind.pictures(subject)) or ((video,) if video else ())
     texts = sorted(getattr(subject, "references", ()))
     digest = (
@@ -171,6 +172,7 @@ def _identity(kind: SubjectKind[Any], place: int, subject: Any) -> _Identity:
 
 def _contradicts(a: _Identity, b: _Identity) -> bool:
     """Return whether both of two subjects of one id state sources, and these differ."""
+    # References may differ for one picture, so they count only where pictures are missing.
     if a.pictures and b.pictures:
         return len(a.pictures) != len(b.pictures) or not all(
             map(_is_same_file, a.pictures, b.pictures)
@@ -181,6 +183,7 @@ def _contradicts(a: _Identity, b: _Identity) -> bool:
 def _is_same_file(a: str, b: str) -> bool:
     """Return whether one path is the end of the other: runs may start at different folders."""
     parts_a, parts_b = PurePosixPath(a).parts, PurePosixPath(b).parts
+    # Compare whole parts of the path: ``1.jpg`` is not the end of ``11.jpg``.
     n = min(len(parts_a), len(parts_b))
     return parts_a[-n:] == parts_b[-n:]
 

@@ -58,6 +58,7 @@ class PartsPlace:
 
     @cached_property
     def _files_and_root(self) -> tuple[fs.FileSystem, str]:
+        # Connections are opened on first use, on the machine that uses them.
         if is_url(self.url):
             files, root = file_system(self.url)
             return files, root.rstrip("/")
@@ -125,6 +126,7 @@ class PartsPlace:
             self._at(name) as (files, path),
             pq.ParquetFile(path, filesystem=files) as file,
         ):
+            # pyarrow would leave a missing column out without an error.
             missing_columns = set(columns) - set(file.schema_arrow.names)
             if missing_columns:
                 raise RunError(

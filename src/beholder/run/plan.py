@@ -140,6 +140,7 @@ class _AskerCounter:
             Tally(answers=assumption)
             for assumption in ("typical", "fewest", "most")
         )
+        # Three assumptions on answers bound the number of questions that depend on them.
         tallies = (self._tally, low, high)
         self._tools, *self._bounds = (
             means.tools(tally=tally, answers=answers) for tally in tallies
@@ -163,6 +164,7 @@ class _AskerCounter:
 
     async def add(self, position: int, subject: Any) -> None:
         """Count one subject."""
+        # Finished subjects are not asked again.
         if position in self._finished:
             self.planned.n_done += 1
             return
@@ -176,6 +178,7 @@ class _AskerCounter:
                 await self._asker.evaluate(
                     subject, self._tools
                 )  # sends no request, counts
+                # A subject without a question has none under the other assumptions.
                 if self._tally.n_calls:
                     variants = [
                         (self._asker, tools) for tools in self._bounds

@@ -25,6 +25,7 @@ def describe_incomplete(store: Store) -> str:
         return ""
     counts = {}
     for asker in store.askers():
+        # An asker may have fewer subjects than the data, but the caution counts against all.
         n = store.n_subjects(store.kind_of(asker.name))
         counts[asker.name] = (store.n_finished(asker.name, n), n)
     return word_incomplete(store.folder.resolve().name, status, counts)

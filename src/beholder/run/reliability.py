@@ -107,6 +107,7 @@ def reliability(
             f" metrics of one run; this one has: {', '.join(metric_names) or 'none'}"
         )
     columns = [_read_scores(store, name, value) for name in raters]
+    # All coefficients need a complete table.
     common = sorted(set.intersection(*(set(column) for column in columns)))
     if len(common) < 2:
         raise ConfigError(
@@ -140,6 +141,7 @@ def of_panels(folder: Path) -> list[Reliability]:
         panel_tables = list(panels(file.ratings()))
     reliabilities = []
     for operation, judges, table, left_out in panel_tables:
+        # Agreement needs two judges and two questions.
         if min(table.shape) > 1:
             same = float((table == table[:, :1]).all(axis=1).mean())
             panel_coefficients = (
@@ -172,6 +174,7 @@ def of_ratings(items: Sequence[Item], label: str) -> Reliability:
         for item in items
         if isinstance(item.judgments.get(label), list)
     ]
+    # Lists that are shorter than the longest cannot be matched to raters and are left out.
     n_raters = max(map(len, lists), default=0)
     full_lists = [ratings for ratings in lists if len(ratings) == n_raters]
     if n_raters < 2 or len(full_lists) < 2:

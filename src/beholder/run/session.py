@@ -262,6 +262,7 @@ class Session:
             RunError: The folder is busy, or holds a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
+        # Refuse before anything is created or asked.
         check_name(out)
         manifest.check_kind(out, kind)
         all_askers = tuple(askers)
@@ -337,6 +338,7 @@ class Session:
         synced = self.take(
             kind, subjects
         )  # hash again: the file may have changed while it was read
+        # Wrong rows are reported at every start, so an input that has some is read again.
         if not bad_rows and key == source.key():
             self.store.tables.add_input(key, *synced)
         return synced
@@ -410,6 +412,8 @@ class Session:
             restored_asker = self.store.state(
                 base_signature, data, asker.with_state
             )
+            # Preparing reads all subjects, such as for document frequencies; the state saves
+            # that.
             if restored_asker is not None:
                 return restored_asker
         prepared = asker.prepare(
@@ -469,6 +473,7 @@ class Session:
             ConfigError: A tool does not support the operation.
             RunError: The run cannot continue, for instance because its budget is spent.
         """
+        # Outcomes of subjects that are no longer chosen must not count in the means.
         if positions is not None:
             for entry in schedule:
                 self.store.keep_only(entry.name, positions)
@@ -506,6 +511,7 @@ class Session:
     def close(self) -> dict[str, MetricResult]:
         """Compute means with intervals, write the tables and close the log; return the summary."""
         export(self.store, self.asked)
+        # The answers of judges show how sure they were.
         judging = (
             None if self.answers is None else run_judging(self.store.folder)
         )

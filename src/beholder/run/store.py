@@ -78,6 +78,7 @@ class Store:
             RunError: Another process writes there, the run is kept in parts, or the file is not a
                 store of this version.
         """
+        # Outcomes in two forms would contradict each other.
         if (folder / PARTS_NAME).is_file():
             raise RunError(
                 f"{folder} holds a run in parts; resume it with --engine ray, or choose"
@@ -152,6 +153,7 @@ class Store:
 
         def new_rows() -> Iterator[SubjectRow]:
             nonlocal n
+            # Digests are read beside the new subjects, so that neither list must fit the memory.
             stored = iter(self.tables.digests(kind.name))
             for position, subject in enumerate(subjects):
                 row = kind.row(subject)
@@ -172,6 +174,7 @@ class Store:
                         f"{self.folder} holds a run over other data ({kind.name}"
                         f" {kind.id(subject)!r} differs); choose another run directory with -o"
                     )
+                # People may judge more texts between two starts.
                 elif kind.loose:
                     self.tables.renew_subject(kind.name, position, row)
 
@@ -303,6 +306,7 @@ class Store:
     ) -> None:
         """Store an asker's state for a data set, unless it exceeds the limit for reading."""
         packed = codec.encode_bounded(state)
+        # A state that is too large is computed again at each start.
         if packed is not None:
             self.tables.add_state(asker, data, packed)
 
@@ -456,6 +460,7 @@ class Store:
         self, identity: str, texts: Sequence[str]
     ) -> dict[str, FloatArray]:
         """Return the stored vectors by text; texts without one are left out."""
+        # Texts may be long; the digest is the key.
         by_digest = {_digest(text): text for text in texts}
         return {
             by_digest[digest]: np.frombuffer(vector, dtype="<f4")

@@ -64,6 +64,7 @@ def _belongs_to(error: Exception, connection: sqlite3.Connection) -> bool:
 
     Work that is done while the store is open reads other files, which may not be UTF-8 either.
     """
+    # Errors of sqlite3 without a mark arise outside of a cursor, as in a commit.
     unmarked = connection if isinstance(error, sqlite3.Error) else None
     return getattr(error, "connection", unmarked) is connection
 
@@ -139,6 +140,7 @@ def locked(folder: Path) -> Iterator[None]:
     lock = FileLock(folder / _LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Do not wait: the other process may work for days.
         lock.acquire(timeout=0)
     except Timeout:
         raise RunError(
@@ -212,6 +214,8 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
             error, sqlite3.OperationalError
         ):  # not a matter of rights
             raise _unusable_error(folder, error) from error
+        # Without its log the file lacks the last outcomes, and reading the log needs write
+        # access.
         if (folder / f"{FILE_NAME}-wal").exists():
             raise RunError(
                 f"{folder} holds a run that was killed, on a disk that cannot be written; copy the"

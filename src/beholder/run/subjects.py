@@ -96,6 +96,7 @@ class SubjectKind(Generic[S]):
 
     def digest(self, subject: S, row: str) -> bytes:
         """SHA-256 of all that outcomes may depend on."""
+        # Fields that arrive later must not change the digest.
         if self.loose:
             fixed = {
                 k: v
@@ -107,6 +108,7 @@ class SubjectKind(Generic[S]):
 
     def source_key(self, subject: S) -> bytes:
         """Short digest of what is described."""
+        # Eight bytes: a collision joins two pictures into one cluster, which changes no mean.
         text = json.dumps(self.source(subject))
         return hashlib.sha256(text.encode("utf-8")).digest()[:8]
 
@@ -119,6 +121,12 @@ def _correlation(
         "beholder.kinds.ranking.study:measured"
     )(reviews, detail)
     return correlation
+
+
+def _reviews_group(reviews: Reviews) -> dict[str, str]:
+    """Return language and category of texts, as far as they are stated."""
+    group = {"language": reviews.language, "category": reviews.category}
+    return {name: value for name, value in group.items() if value}
 
 
 ITEM: SubjectKind[Item] = SubjectKind(
@@ -138,11 +146,7 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
     from_row=partial(data.reviews_from_row, media_root=_ANYWHERE),
     source=lambda reviews: reviews.source,
     pictures=lambda reviews: filter(None, [reviews.image]),
-    group=lambda reviews: {
-        name: value
-        for name in ("language", "category")
-        if (value := getattr(reviews, name))
-    },
+    group=_reviews_group,
     measure=_correlation,
     loose=frozenset({"ranks", "prompt_ranks"}),
 )

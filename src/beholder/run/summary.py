@@ -74,6 +74,7 @@ def read_columns(
     values: dict[str, array[float]] = {}
     for position, scores in store.values(asker, n):
         for name in [name for name in scores if name not in values]:
+            # A value that first occurs late is NaN for all subjects before.
             values[name] = array("d", [np.nan]) * len(positions)
         positions.append(position)
         for name, column in values.items():
@@ -100,8 +101,10 @@ def _statistics(
         subsets.append(detail.get("subset", ""))
     rows = np.frombuffer(flat, dtype=np.float64).reshape(len(subsets), -1)
     names = sorted(set(subsets))
+    # Columns grow with the subsets, so many subsets count as one.
     if not 1 < len(names) <= _MOST_SUBSETS:
         return rows, subsets
+    # Each subset has its own columns, so that the sums of a subset can be taken apart.
     masks = np.array([name == np.array(subsets) for name in names]).T
     return (masks[:, :, None] * rows[:, None, :]).reshape(
         len(rows), -1

@@ -130,6 +130,7 @@ class PartWriter:
 
     def write(self, outcomes: Encoded) -> None:
         """Write outcomes of subjects as one part."""
+        # Columns that belong to the other status are null.
         scored: list[tuple[Any, ...]] = [
             (position, asker, _SCORED, *fields, None, None, None)
             for asker, position, *fields in outcomes.scores
@@ -291,6 +292,7 @@ class ParquetTables(SqliteTables):
             name = f"{PARTS}/{self._names[parts[start]]}"
             table = self._read_cached(name, ("position", "asker", *columns))
             asker_rows = table.filter(pc.equal(table["asker"], asker))
+            # Rows of an asker are sorted by position within a part.
             places = np.searchsorted(
                 asker_rows["position"].to_numpy(), positions[start:end]
             )
@@ -300,6 +302,7 @@ class ParquetTables(SqliteTables):
 
     def _load_index(self, asker: str) -> _OutcomeIndex:
         """Return the index of an asker's outcomes; during a run, new parts are added first."""
+        # A reader lists the parts once; a writer sees the parts that other machines add.
         if self.writer.start or not self._has_listed_parts:
             known_names = set(self._names)
             new_names = (
@@ -307,6 +310,7 @@ class ParquetTables(SqliteTables):
                 for name in self._parts.names(PARTS)
                 if name not in known_names
             )
+            # Parts of later starts replace those of earlier ones, so they are read last.
             for name in sorted(new_names, key=_start_of):
                 self._index_part(name)
             self._has_listed_parts = True

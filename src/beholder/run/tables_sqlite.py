@@ -64,6 +64,7 @@ class SqliteTables:
         Raises:
             RunError: Two have one id.
         """
+        # One statement each: the error must name the id that occurs twice.
         for position, name, digest, row, source in subjects:
             values = (kind, position, name, digest, row, source)
             try:
@@ -97,6 +98,7 @@ class SqliteTables:
         if positions is None:
             return self._db.execute(f"{query} ORDER BY position", (kind,))
         position_query = f"{query} AND position = ?"
+        # Some positions of a large run: look-ups by key are faster than a scan.
         return chain.from_iterable(
             self._db.execute(position_query, (kind, position)).fetchall()
             for position in positions
@@ -124,6 +126,7 @@ class SqliteTables:
 
     def add_asker(self, asker: StoredAsker) -> None:
         """Add an asker."""
+        # Fields may be paths or other objects, which are stored as their text.
         config = json.dumps(asker.config, ensure_ascii=False, default=str)
         row = (asker.name, asker.kind, config, asker.signature)
         self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)

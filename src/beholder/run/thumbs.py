@@ -38,6 +38,7 @@ def write_thumbs(
     unreadable = []
     for number, (name, file) in enumerate(pictures):
         path = thumb(run, number)
+        # An earlier start has written it.
         if file is None or path.is_file():
             continue
         try:

@@ -63,13 +63,16 @@ def whole_difference(
     observed = value(total_a) - value(total_b)
     interval = None
     differences = resample_whole(value, a) - resample_whole(value, b)
+    # One undefined resample leaves the quantiles undefined.
     if np.isfinite(differences).all():
         interval = percentile_interval(differences, 0.95)
     rng = np.random.default_rng(
         [SEED, 1]
     )  # independent of the bootstrap's draws
+    # The observed arrangement counts as one, so that p is never 0.
     n_as_extreme = 1
     for _ in range(_N_SWAPS):
+        # Swapping the sides of a source moves its difference from one total to the other.
         moved_counts = (rng.random(len(gap)) < 0.5) @ gap
         swapped_difference = value(total_a - moved_counts) - value(
             total_b + moved_counts
