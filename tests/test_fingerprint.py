@@ -221,7 +221,7 @@ def test_all_modules_have_the_same_digest_in_all_versions_of_python() -> None:
         "sys.modules['fingerprint'] = module\n"
         "spec.loader.exec_module(module)\n"
         "for path in sorted(place.rglob('*.py')):\n"
-        "    print(path, module.digest_of_code(ast.parse(path.read_bytes())))\n"
+        "    print(path, module.digest_code(ast.parse(path.read_bytes())))\n"
     )
     printed = {
         subprocess.run(
