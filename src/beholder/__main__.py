@@ -11,7 +11,7 @@ def main() -> None:
     if sys.argv[1:] in ([], ["--help"], ["-h"]):
         from importlib.metadata import entry_points
 
-        # The stored list lacks the commands of installed packages.
+        # The stored list is without the commands of installed packages.
         if not entry_points(group="beholder.kinds"):
             try:
                 sys.stdout.write(commands())

@@ -63,7 +63,7 @@ _thread_limit = _ThreadLimit()
 
 
 def _reset_in_child() -> None:
-    """Start anew in a forked child, which has no copy of the parent's threads."""
+    """Make a new limit in a forked child, which has no copy of the parent's threads."""
     global _thread_limit
     _thread_limit = _ThreadLimit()
 

@@ -142,7 +142,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
-        # A character that the terminal's encoding lacks must not end the command.
+        # A character outside the terminal's encoding must not end the command.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     outside_commands: list[Command] = []
