@@ -43,7 +43,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs a database server is slow: few machines have one."""
+    """Mark tests of a database server as slow: few machines have one."""
     for item in items:
         if "postgres_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
@@ -132,22 +132,27 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
         correlation,
         significance,
     )  # loaded here, so that they take part
-    assert all(vars(one)["bounded"] is bootstrap.bounded for one in usual)
+    assert all(
+        vars(module)["bounded"] is bootstrap.bounded for module in usual
+    )
     for name in ("bounded", "cluster_bootstrap", "cluster_replicates"):
         whole = vars(bootstrap)[name]
 
         def few(
-            *given: Any,
+            *arguments: Any,
             n_resamples: int = 1000,
             whole: Any = whole,
             **options: Any,
         ) -> Any:
-            return whole(*given, n_resamples=min(n_resamples, 50), **options)
+            return whole(
+                *arguments, n_resamples=min(n_resamples, 50), **options
+            )
 
         users = [
             module
-            for own, module in list(sys.modules.items())
-            if own.startswith("beholder.") and vars(module).get(name) is whole
+            for module_name, module in list(sys.modules.items())
+            if module_name.startswith("beholder.")
+            and vars(module).get(name) is whole
         ]
         for module in users:
             # Where it is defined it stays: a module that is imported during the test keeps what
@@ -170,7 +175,7 @@ _BLANK = {
 def blank_figures(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Figures are made but not drawn, unless the test has the marker ``drawn``.
+    """Figures are made but not drawn, unless the test has the marker ``save_figure``.
 
     Drawing takes most of the time of a small run.
     """
@@ -181,7 +186,7 @@ def blank_figures(
         return
     from matplotlib.figure import Figure
 
-    drawn = Figure.savefig
+    save_figure = Figure.savefig
 
     def savefig(
         self: Any, target: Any, *, format: str | None = None, **options: Any
@@ -191,7 +196,7 @@ def blank_figures(
         elif hasattr(target, "write"):
             target.write(_BLANK[format or "png"])
         else:  # a page of matplotlib's PdfPages
-            drawn(self, target, format=format, **options)
+            save_figure(self, target, format=format, **options)
 
     monkeypatch.setattr(Figure, "savefig", savefig)
 

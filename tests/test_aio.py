@@ -17,15 +17,15 @@ def test_what_finished_in_the_step_of_an_error_is_given_before_it() -> None:
             raise ValueError(f"planned {number}")
         return 10 * number
 
-    found = set()
+    arguments = set()
 
     async def take() -> None:
         async for pair in bounded(work, range(20), 20):
-            found.add(pair)
+            arguments.add(pair)
 
     with pytest.raises(ValueError, match="planned"):
         asyncio.run(take())
-    assert found == {(number, 10 * number) for number in range(0, 20, 2)}
+    assert arguments == {(number, 10 * number) for number in range(0, 20, 2)}
 
 
 def test_an_error_ends_what_is_under_way() -> None:

@@ -34,11 +34,11 @@ def test_the_summary_names_slow_and_skipped_tests(tmp_path: Path) -> None:
 
 
 def test_the_summary_is_of_the_30_slowest_tests() -> None:
-    found = [
+    steps = [
         test_times.Case("test", f"t{i}", float(i), "passed", "")
         for i in range(40)
     ]
-    lines = test_times.summary(found).splitlines()
+    lines = test_times.summary(steps).splitlines()
     assert lines[1].endswith("test: t39")
     assert lines[30].endswith("test: t10")
     assert lines[31:] == [

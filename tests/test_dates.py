@@ -107,14 +107,14 @@ def test_first_and_last_day_span_what_is_unknown() -> None:
 def test_dates_as_archives_write_them(
     text: str, written: str, first: str, last: str
 ) -> None:
-    found = PartialDate.parse(text)
-    assert (str(found), str(found.first), str(found.last)) == (
+    date = PartialDate.parse(text)
+    assert (str(date), str(date.first), str(date.last)) == (
         written,
         first,
         last,
     )
-    assert found.precision == "span"
-    assert PartialDate.parse(written) == found
+    assert date.precision == "span"
+    assert PartialDate.parse(written) == date
 
 
 def test_spans_are_before_another_date_only_with_all_their_days() -> None:

@@ -58,7 +58,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _own(source: str, target: str) -> None:
+def _copy_own(source: str, target: str) -> None:
     """A file of one's own; pictures, of which there are hundreds, are only read."""
     if source.endswith((".jpg", ".png")):
         os.link(source, target)
@@ -74,7 +74,9 @@ def cli(
     tmp_path: Path,
 ) -> Cli:
     """Runs commands in a copy of the sample data; what would serve pages returns at once."""
-    shutil.copytree(world, tmp_path, dirs_exist_ok=True, copy_function=_own)
+    shutil.copytree(
+        world, tmp_path, dirs_exist_ok=True, copy_function=_copy_own
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path / "cache"))
     for vendor in ("OPENAI", "ANTHROPIC", "GEMINI"):
@@ -126,21 +128,23 @@ def looked_up(words: list[str]) -> None:
     """Fail unless what another program is told of this repository is there."""
     match words:
         case ["make", *targets]:
-            known = re.findall(
+            names = re.findall(
                 r"^([a-z-]+):",
                 (ROOT / "Makefile").read_text("utf-8"),
                 re.MULTILINE,
             )
             assert {word for word in targets if "=" not in word} <= set(
-                known
+                names
             ), words
         case ["pip", "install", *wanted]:
             project = tomllib.loads(
                 (ROOT / "pyproject.toml").read_text("utf-8")
             )["project"]
             extras = re.findall(r"beholder\[([a-z,]+)\]", " ".join(wanted))
-            named = {extra for group in extras for extra in group.split(",")}
-            assert named <= set(project["optional-dependencies"]), words
+            extra_names = {
+                extra for group in extras for extra in group.split(",")
+            }
+            assert extra_names <= set(project["optional-dependencies"]), words
         case ["man", "beholder"]:
             assert (ROOT / "docs/beholder.1").is_file()
         case ["python", "-m", module, *_]:
@@ -251,17 +255,17 @@ def test_examples_run(
             pytest.fail(f"{name_of(page)}:{block.line}: {error}")
 
 
-def check_figures(shown: Figures, page: Path) -> None:
+def check_figures(block: Figures, page: Path) -> None:
     """Fail unless a paragraph quotes the numbers that its comment computes, in their order."""
-    computed = eval(shown.code, {"beholder": beholder})
-    remaining = iter(shown.quoted)
+    computed = eval(block.code, {"beholder": beholder})
+    remaining = iter(block.quoted)
     for number in computed:
         written = next(
             (quoted for quoted in remaining if float(quoted) == number), None
         )
         assert written is not None, (
-            f"{name_of(page)}:{shown.line}: {number} is computed and not quoted; quoted:"
-            f" {', '.join(shown.quoted)}"
+            f"{name_of(page)}:{block.line}: {number} is computed and not quoted; quoted:"
+            f" {', '.join(block.quoted)}"
         )
 
 
@@ -270,8 +274,8 @@ def check_figures(shown: Figures, page: Path) -> None:
     [pytest.param(page, id=name_of(page)) for page in PAGES if figures(page)],
 )
 def test_quoted_figures_are_those_of_the_code(page: Path) -> None:
-    for shown in figures(page):
-        check_figures(shown, page)
+    for block in figures(page):
+        check_figures(block, page)
 
 
 @pytest.mark.parametrize(
@@ -295,13 +299,13 @@ def test_a_figure_that_the_code_does_not_give_is_found() -> None:
 
 
 def test_few_blocks_are_not_run() -> None:
-    found = [
+    commands = [
         (name_of(page), b.line, b.needs)
         for page in PAGES
         for b in blocks(page)
         if b.needs
     ]
-    assert len(found) == N_NOT_RUN, found
+    assert len(commands) == N_NOT_RUN, commands
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -317,14 +321,14 @@ def test_blocks_say_what_they_are(page: Path) -> None:
 def test_commands_in_the_text_exist(page: Path) -> None:
     for line in inline_commands(page.read_text(encoding="utf-8")):
         words = shlex.split(line)[1:]
-        command = parsed(words) if len(words) > 2 else named(words)
+        command = parsed(words) if len(words) > 2 else find_app(words)
         assert command is not app or words[:1] in (
             ["--help"],
             ["--install-completion"],
         ), line
 
 
-def named(words: list[str]) -> App:
+def find_app(words: list[str]) -> App:
     """The command that is only named, without what it needs."""
     return app.parse_commands([word for word in words if word != "--help"])[1][
         -1
@@ -334,10 +338,10 @@ def named(words: list[str]) -> App:
 def examples_of(command: App, name: str) -> Iterator[tuple[str, str]]:
     """Each command with the examples of its help."""
     if command.default_command is not None:
-        for found in inline_commands(
+        for inline in inline_commands(
             cleandoc(command.default_command.__doc__ or "")
         ):
-            yield name, found
+            yield name, inline
     for sub in command:
         if not sub.startswith("-"):
             yield from examples_of(command[sub], f"{name} {sub}".strip())
@@ -351,9 +355,9 @@ def test_examples_of_help_run(line: str, cli: Cli) -> None:
 
 
 def test_examples_of_help_are_taken_and_stand_at_their_command() -> None:
-    found = list(examples_of(app, ""))
-    assert len(found) > 30
-    for name, line in found:
+    examples = list(examples_of(app, ""))
+    assert len(examples) > 30
+    for name, line in examples:
         words = shlex.split(line)[1:]
         assert " ".join(words).startswith(name)
         parsed(words)

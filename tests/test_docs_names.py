@@ -57,11 +57,9 @@ class Missing(AssertionError):
 
 
 def spans(text: str) -> list[str]:
-    """What stands between single backticks, outside of blocks."""
+    """Return the texts between single backticks, outside of blocks."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    return [
-        " ".join(found.split()) for found in re.findall(r"`([^`]+)`", prose)
-    ]
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
 
 
 def lines_of(page: Path) -> Iterator[list[str]]:
@@ -85,13 +83,13 @@ def check(there: bool, what: str) -> None:
         raise Missing(what)
 
 
-def check_tool(kind: str, given: str) -> None:
+def check_tool(kind: str, spec: str) -> None:
     """A judge, embedder or the like: its name is registered."""
-    given = given.partition("=")[2] if re.match(r"[\w-]+=", given) else given
-    if PLACEHOLDER.fullmatch(given):
+    spec = spec.partition("=")[2] if re.match(r"[\w-]+=", spec) else spec
+    if PLACEHOLDER.fullmatch(spec):
         return
-    name = parse(given).name
-    known = {
+    name = parse(spec).name
+    names = {
         "judge": {*JUDGES.names(), *BACKENDS.names(), "panel", "people"},
         "embedder": {*EMBEDDERS.names(), *IMAGE_EMBEDDERS.names()},
         "image_embedder": {*IMAGE_EMBEDDERS.names()},
@@ -102,21 +100,23 @@ def check_tool(kind: str, given: str) -> None:
         "coreference": {"builtin", "none", *COREFERENCES.names()},
         "parser": {"builtin", "spacy"},
     }[kind]
-    check(name in known or "/" in name, f"there is no {kind} {given!r}")
+    check(name in names or "/" in name, f"there is no {kind} {spec!r}")
 
 
-def check_asker(given: str, *, ranks: bool) -> None:
+def check_asker(asker_text: str, *, ranks: bool) -> None:
     """A metric (or ranker) can be made of the spec, and all tools that it names are there."""
-    found = re.fullmatch(r"([a-z_0-9/]+)(?:\.([a-z_0-9]+))?(\(.*\))?", given)
-    if PLACEHOLDER.fullmatch(given) or found is None or "/" in found[1]:
+    match = re.fullmatch(
+        r"([a-z_0-9/]+)(?:\.([a-z_0-9]+))?(\(.*\))?", asker_text
+    )
+    if PLACEHOLDER.fullmatch(asker_text) or match is None or "/" in match[1]:
         check(
-            PLACEHOLDER.fullmatch(given) is not None or "/" in given,
-            f"{given!r} is no metric",
+            PLACEHOLDER.fullmatch(asker_text) is not None or "/" in asker_text,
+            f"{asker_text!r} is no metric",
         )
         return
-    name, value, options = found.groups()
+    name, value, options = match.groups()
     try:
-        made = (ranker if ranks else metric)(
+        asker = (ranker if ranks else metric)(
             name + (options or ""), judge="openai:MODEL"
         )
         if value:
@@ -124,12 +124,12 @@ def check_asker(given: str, *, ranks: bool) -> None:
                 value
             )
     except ConfigError as error:
-        raise Missing(f"{given!r}: {error}") from error
-    for kind, spec in made.tool_specs():
+        raise Missing(f"{asker_text!r}: {error}") from error
+    for kind, spec in asker.tool_specs():
         check_tool(kind, spec)
     for kind in ("coref", "parser"):
-        if hasattr(made, kind):
-            check_tool(kind, getattr(made, kind))
+        if hasattr(asker, kind):
+            check_tool(kind, getattr(asker, kind))
 
 
 def check_command(words: list[str]) -> None:
@@ -140,21 +140,23 @@ def check_command(words: list[str]) -> None:
         "--writer": "judge",
         "--embedder": "embedder",
     }
-    for option, given in pairwise(words):
+    for option, argument in pairwise(words):
         if option in ("-m", "--metric", "-s", "--scorer"):
-            check_asker(given, ranks=words[1] == "rank")
-        elif option in options and not given.startswith("-"):
-            check_tool(options[option], given)
+            check_asker(argument, ranks=words[1] == "rank")
+        elif option in options and not argument.startswith("-"):
+            check_tool(options[option], argument)
     if words[1] == "agree" and len(words) > 2 and not words[2].startswith("-"):
-        known = words[2] in {*SETS, "long_sxs"} or re.search(r"[./]", words[2])
+        is_known = words[2] in {*SETS, "long_sxs"} or re.search(
+            r"[./]", words[2]
+        )
         check(
-            bool(known or PLACEHOLDER.fullmatch(words[2])),
+            bool(is_known or PLACEHOLDER.fullmatch(words[2])),
             f"there is no set {words[2]!r}",
         )
 
 
 def check_words(words: list[str]) -> None:
-    """What a line for a shell names of this repository."""
+    """Check the names of this repository in a shell command."""
     match words:
         case ["beholder", _, *_]:
             check_command(words)
@@ -187,18 +189,19 @@ def check_span(span: str) -> None:
         )
     elif re.fullmatch(r"[\w/-]+/[\w-]+\.py", span):
         found_files = (
-            one.glob(f"**/{span}") for one in (SOURCE, ROOT / "tests/outside")
+            folder.glob(f"**/{span}")
+            for folder in (SOURCE, ROOT / "tests/outside")
         )
         check(any(map(any, found_files)), f"there is no file {span}")
     elif re.match(r"beholder\.[\w.]+(\(|$)", span):
         check_name(span.partition("(")[0])
     elif (
-        found := re.fullmatch(
+        match := re.fullmatch(
             r"(coref|parser|splitter)=['\"]([^'\"]+)['\"]", span
         )
     ) is not None:
-        check_tool(found[1], found[2])
-    elif (found := re.fullmatch(r"([a-z_0-9]+)\(.*=.*\)", span)) and found[
+        check_tool(match[1], match[2])
+    elif (match := re.fullmatch(r"([a-z_0-9]+)\(.*=.*\)", span)) and match[
         1
     ] in METRICS.names():
         check_asker(span, ranks=False)
@@ -211,12 +214,12 @@ def check_name(dotted: str) -> None:
     parts = dotted.split(".")
     for length in range(len(parts), 0, -1):
         try:
-            found = importlib.import_module(".".join(parts[:length]))
+            target = importlib.import_module(".".join(parts[:length]))
         except ImportError:
             continue
         for part in parts[length:]:
-            check(hasattr(found, part), f"there is no {dotted}")
-            found = getattr(found, part)
+            check(hasattr(target, part), f"there is no {dotted}")
+            target = getattr(target, part)
         return
 
 
@@ -239,7 +242,7 @@ def test_what_pages_name_exists() -> None:
 
 
 def test_make_targets_that_code_names_exist() -> None:
-    named = {
+    names = {
         (name_of(path), target)
         for path in IN_CODE
         for target in re.findall(
@@ -247,8 +250,8 @@ def test_make_targets_that_code_names_exist() -> None:
             path.read_text("utf-8"),
         )
     }
-    assert {pair for pair in named if pair[1] not in TARGETS} == set()
-    assert len(named) > 5
+    assert {pair for pair in names if pair[1] not in TARGETS} == set()
+    assert len(names) > 5
 
 
 def is_missing(check: Callable[[T], None], names: T) -> bool:

@@ -28,12 +28,12 @@ if "reader" not in BACKENDS.names():
 
 
 def test_every_option_has_a_place_in_a_group() -> None:
-    named = {
-        one.name
+    names = {
+        option.name
         for group in (DataOptions, JudgeOptions, WorkOptions)
-        for one in fields(group)
+        for option in fields(group)
     }
-    assert set(Options.__annotations__) == (named - {"extra"}) | {
+    assert set(Options.__annotations__) == (names - {"extra"}) | {
         "judge_options"
     }
 
@@ -124,18 +124,18 @@ def test_agree_holds_metrics_against_labels(tmp_path: Path) -> None:
     )
     row = report.sections[0].rows[0]
     assert (row.metric, row.found.value, row.found.n) == ("word_count", 1.0, 6)
-    for told in (str(report), report._repr_html_()):
-        assert "word_count" in told
-        assert "1.000" in told
+    for text in (str(report), report._repr_html_()):
+        assert "word_count" in text
+        assert "1.000" in text
     assert "MeasureSection" not in str(report)
 
 
 def test_storylines_are_extracted_and_compared(tmp_path: Path) -> None:
     pictures = make_collection(tmp_path, 6)
-    found = beholder.narrate.extract(pictures, k=3)
-    storylines = [one.storyline for one in found.found]
-    assert [len(one.frames) for one in storylines] == [3]
-    assert not found.learned
+    extraction = beholder.narrate.extract(pictures, k=3)
+    storylines = [narrative.storyline for narrative in extraction.found]
+    assert [len(storyline.frames) for storyline in storylines] == [3]
+    assert not extraction.learned
     run = beholder.narrate.compare(
         storylines,
         coherence="handcrafted",
@@ -143,7 +143,7 @@ def test_storylines_are_extracted_and_compared(tmp_path: Path) -> None:
         media_root=pictures.parent,
     )
     assert run.kind == "narratives"
-    (path,) = found.found
+    (path,) = extraction.found
     (narrative,) = run.study.narratives
     assert narrative.coherence
     assert narrative.coherence.minimum == pytest.approx(
@@ -180,9 +180,10 @@ def test_a_run_names_what_it_has(tmp_path: Path) -> None:
 def test_errors_people_catch_are_exported() -> None:
     from beholder import errors
 
-    named = {
+    error_names = {
         name
-        for name, one in vars(errors).items()
-        if isinstance(one, type) and issubclass(one, errors.BeholderError)
+        for name, member in vars(errors).items()
+        if isinstance(member, type)
+        and issubclass(member, errors.BeholderError)
     }
-    assert named <= set(beholder.__all__)
+    assert error_names <= set(beholder.__all__)

@@ -100,13 +100,13 @@ def test_the_built_in_judge_covers_weights_tables_and_word_lists() -> None:
         path.name for path in (PACKAGE / "judges/builtin").glob("*.py")
     } - {"__init__.py"}
     assert {f"judges/builtin/{name}" for name in parts} <= files
-    others = {
+    other_digests = {
         "language/coreference.py",
         "text/kinds.py",
         "embed/static.py",
         "judges/grades.py",
     }
-    assert others <= files
+    assert other_digests <= files
 
 
 BEFORE = '''
@@ -193,8 +193,8 @@ def test_the_empty_text_that_some_versions_add_to_a_format_is_no_other_code() ->
     def tree(*end: ast.expr) -> ast.Module:
         value = ast.FormattedValue(ast.Name("y"), -1)
         spec = ast.JoinedStr([value, *end])
-        shown = ast.FormattedValue(ast.Name("x"), -1, spec)
-        return ast.Module([ast.Expr(ast.JoinedStr([shown]))], [])
+        format_node = ast.FormattedValue(ast.Name("x"), -1, spec)
+        return ast.Module([ast.Expr(ast.JoinedStr([format_node]))], [])
 
     assert fingerprint.digest_code(
         tree(ast.Constant(""))
@@ -221,7 +221,7 @@ def test_all_modules_have_the_same_digest_in_all_versions_of_python() -> None:
         "sys.modules['fingerprint'] = module\n"
         "spec.loader.exec_module(module)\n"
         "for path in sorted(place.rglob('*.py')):\n"
-        "    print(path, module.digest_of_code(ast.parse(path.read_bytes())))\n"
+        "    print(path, module.digest_code(ast.parse(path.read_bytes())))\n"
     )
     printed = {
         subprocess.run(
@@ -317,8 +317,8 @@ STOP_WORDS = "metrics/vcs/stop_words_english.txt"
 
 
 def _signature(spec: str) -> str:
-    made = metric(spec)
-    return made.signature(made.identities(Tools()))
+    built = metric(spec)
+    return built.signature(built.identities(Tools()))
 
 
 @pytest.mark.parametrize(
@@ -442,7 +442,7 @@ def _check_evidence(name: str, files: dict[str, bool]) -> None:
 
 
 def judged(name: str) -> bool:
-    """Whether a metric asks a judge; others only pass through the list of its questions."""
+    """Return whether a metric asks a judge; others only pass through the list of its questions."""
     return any(
         spec.startswith(name) and "oracle" in spec
         for spec in recorded.settings()
@@ -514,7 +514,7 @@ def _metric(formula: str, imports: str = "") -> str:
     return METRIC.format(formula=formula, imports=imports)
 
 
-OWN = {
+OWN_CHANGES = {
     "its own file": ({"loose_colours.py": _metric("1.0")}, "loose_colours"),
     "a file beside it": (
         {
@@ -546,14 +546,14 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("case", OWN)
+@pytest.mark.parametrize("case", OWN_CHANGES)
 @pytest.mark.parametrize(
     ("root", "differs"), [("src", True), ("site-packages", False)]
 )
 def test_a_changed_formula_changes_the_digest_unless_a_version_identifies_it(
     load_metric: Write, case: str, root: str, differs: bool
 ) -> None:
-    files, module = OWN[case]
+    files, module = OWN_CHANGES[case]
     before = fingerprint.digest_of(load_metric(root, files, module))
     assert fingerprint.digest_of(load_metric(root, files, module)) == before
     changed = {
@@ -642,7 +642,7 @@ def test_tools_of_others_are_signed_with_their_code(
         )
         signed.append(versioned(cls(), "mine"))
     assert signed[0] != signed[1]
-    assert all(one.startswith("mine@") for one in signed)
+    assert all(signature.startswith("mine@") for signature in signed)
 
 
 SCRIPT = """

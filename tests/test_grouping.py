@@ -6,8 +6,8 @@ from beholder.base.grouping import by_key
 
 
 def test_keys_and_values_stay_in_order() -> None:
-    found = by_key([("b", 1), ("a", 2), ("b", 3)])
-    assert list(found.items()) == [("b", [1, 3]), ("a", [2])]
+    groups = by_key([("b", 1), ("a", 2), ("b", 3)])
+    assert list(groups.items()) == [("b", [1, 3]), ("a", [2])]
 
 
 def test_a_key_without_values_is_not_there() -> None:

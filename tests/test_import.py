@@ -153,20 +153,20 @@ def test_the_names_for_types_are_those_that_load() -> None:
         Path(beholder.__file__).with_suffix(".pyi").read_text("utf-8")
     )
     names = {
-        str(alias.asname): (one.module or "", alias.name)
-        for one in tree.body
-        if isinstance(one, ast.ImportFrom)
-        for alias in one.names
+        str(alias.asname): (statement.module or "", alias.name)
+        for statement in tree.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
         if alias.asname
     }
     names["narrate"] = ("kinds.narratives", "door")
     assert sorted(names) == dir(beholder) == sorted(set(dir(beholder)))
-    for name, (module, own) in names.items():
+    for name, (module, original) in names.items():
         home = f"beholder.{module}" if module else "beholder"
-        assert getattr(beholder, name) is _found(home, own)
+        assert getattr(beholder, name) is _find_object(home, original)
 
 
-def _found(module: str, name: str) -> object:
+def _find_object(module: str, name: str) -> object:
     loaded = importlib.import_module(module)
     return (
         getattr(loaded, name)
@@ -200,7 +200,7 @@ def test_the_list_of_commands_loads_nothing_and_has_every_command() -> None:
         "import sys; sys.argv = ['beholder', '--help']\n"
         "from beholder.__main__ import main; main(); print(*sys.modules)"
     )
-    *said, modules = _printed_by(code).splitlines()
+    *lines, modules = _printed_by(code).splitlines()
     assert not set(modules.split()) & {
         "cyclopts",
         "numpy",
@@ -210,6 +210,6 @@ def test_the_list_of_commands_loads_nothing_and_has_every_command() -> None:
     }
     from beholder.cli.main import app
 
-    assert {line.split()[0] for line in said if line[:3].strip()} >= {*app} - {
-        "-h"
-    }
+    assert {line.split()[0] for line in lines if line[:3].strip()} >= {
+        *app
+    } - {"-h"}

@@ -31,11 +31,11 @@ def test_the_builtin_judge_answers_without_a_run() -> None:
 
 
 def test_options_beside_a_spec_stand_in_it_and_those_inside_go_first() -> None:
-    made = beholder.judge(
+    judge = beholder.judge(
         "openai('m', timeout=9)", timeout=5, base_url="http://localhost:1/v1"
     )
     assert (
-        made.named()
+        judge.named()
         == "openai('m', base_url='http://localhost:1/v1', timeout=9)"
     )
     panel = beholder.judge("panel(openai:a, openai:b)", temperature=0.5)
@@ -55,9 +55,9 @@ def test_metrics_and_doors_take_it_as_they_take_its_spec(
         tmp_path,
         {"reason": "So it is.", "overall": 4, "mistakes": 4, "omissions": 5},
     )
-    made = beholder.judge(name, temperature=0.25)
-    assert PoSh(judge=made) == PoSh(judge=made.named())  # type: ignore[arg-type]
-    both: tuple[Judge | str, ...] = (made, made.named())
+    asked_judge = beholder.judge(name, temperature=0.25)
+    assert PoSh(judge=asked_judge) == PoSh(judge=asked_judge.named())  # type: ignore[arg-type]
+    both: tuple[Judge | str, ...] = (asked_judge, asked_judge.named())
     for number, judge in enumerate(both):
         out = tmp_path / str(number)
         beholder.score([ROW], ["direct_assessment"], judge=judge, out=out)
@@ -78,16 +78,16 @@ def test_a_judge_made_by_hand_has_no_name_for_a_run() -> None:
 
 def test_a_cache_answers_the_second_judge(tmp_path: Path) -> None:
     cache = tmp_path / "cache.sqlite"
-    said = {}
-    for kept in (cache, None):
+    answers = {}
+    for place in (cache, None):
         for answer in (True, False):
             name = scripted(
                 tmp_path, {"rows": [{"id": 0, "supported": answer}]}
             )
-            said[kept, answer] = run_sync(
-                beholder.judge(name, cache=kept).ask(CLAIM)
+            answers[place, answer] = run_sync(
+                beholder.judge(name, cache=place).ask(CLAIM)
             )
-    assert said == {
+    assert answers == {
         (cache, True): [True],
         (cache, False): [True],
         (None, True): [True],

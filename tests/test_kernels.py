@@ -9,7 +9,7 @@ import pytest
 from tools import kernels
 from tools.kernels import TOLERANCE, Outcome, differences, golden_verdicts
 
-ONE = Outcome("One", {"a dog": True, "A dog.": "[0, 0]"}, {"accord": 0.5})
+BASELINE = Outcome("One", {"a dog": True, "A dog.": "[0, 0]"}, {"accord": 0.5})
 
 
 @pytest.mark.parametrize(
@@ -28,15 +28,17 @@ ONE = Outcome("One", {"a dog": True, "A dog.": "[0, 0]"}, {"accord": 0.5})
 def test_each_difference_is_a_line(
     changes: dict[str, dict[str, object]], expected: int
 ) -> None:
-    found = differences(ONE, replace(ONE, kernel="Other", **changes))  # type: ignore[arg-type]
-    assert len(found) == expected
-    assert all("One" in line and "Other" in line for line in found)
+    messages = differences(
+        BASELINE, replace(BASELINE, kernel="Other", **changes)
+    )  # type: ignore[arg-type]
+    assert len(messages) == expected
+    assert all("One" in line and "Other" in line for line in messages)
 
 
 def test_a_difference_and_too_few_kernels_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    outcomes = {name: replace(ONE, kernel=name) for name in "abc"}
+    outcomes = {name: replace(BASELINE, kernel=name) for name in "abc"}
     monkeypatch.setattr(kernels, "kernel", lambda: "a")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(

@@ -64,7 +64,7 @@ for _name, _backend in (
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
 
-ONE = WorkOptions(workers=1, concurrency=1)
+ONE_WORKER = WorkOptions(workers=1, concurrency=1)
 STORY, REVIEWER, READER = (
     f"{name}(model='m', log='log')" for name in ("story", "reviewer", "reader")
 )
@@ -99,7 +99,7 @@ class Kind:
         folder: The run directory.
         change: Changes the first of the data.
         picture: A picture that is looked at; None where none is.
-        others: Files that it leaves beside the tables.
+        other_tables: Files that it leaves beside the tables.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Kind:
     folder: Path
     change: Callable[[], object]
     picture: Path | None
-    others: tuple[str, ...] = ()
+    other_tables: tuple[str, ...] = ()
 
 
 def _replace(file: str, old: str, new: str) -> None:
@@ -126,7 +126,7 @@ def _scored() -> Kind:
         "dcscore(judge='oracle:model')",
     )
     config = ScoreConfig(
-        "d.jsonl", tuple(map(metric, specs)), Path("run"), work=ONE
+        "d.jsonl", tuple(map(metric, specs)), Path("run"), work=ONE_WORKER
     )
 
     def prepare() -> None:
@@ -157,7 +157,7 @@ def _scored() -> Kind:
 def _ranked() -> Kind:
     rankers = (Response(REVIEWER, orders=2), ByMetric(metric("length")))
     config = RankConfig(
-        "r.jsonl", Path("run"), rankers, resamples=50, work=ONE
+        "r.jsonl", Path("run"), rankers, resamples=50, work=ONE_WORKER
     )
     return Kind(
         "ranking",
@@ -180,7 +180,7 @@ def _narrated() -> Kind:
         collection=CollectionOptions("data/index.csv"),
         voting=Voting(judges=2),
         coherence=CoherenceOptions("handcrafted"),
-        work=ONE,
+        work=ONE_WORKER,
     )
 
     def prepare() -> None:
@@ -201,7 +201,7 @@ def _narrated() -> Kind:
 
 def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
     config = RowsConfig(
-        "data/d.jsonl", Path("out.jsonl"), {"s": asker}, work=ONE
+        "data/d.jsonl", Path("out.jsonl"), {"s": asker}, work=ONE_WORKER
     )
 
     def prepare() -> None:
@@ -237,7 +237,7 @@ def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
 
 def _reviewed() -> Kind:
     config = ReviewsConfig(
-        "data/index.csv", Path("run"), REVIEWER, ("en", "de"), work=ONE
+        "data/index.csv", Path("run"), REVIEWER, ("en", "de"), work=ONE_WORKER
     )
     return Kind(
         "reviews",
@@ -276,9 +276,9 @@ def kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Kind:
     monkeypatch.chdir(tmp_path)
-    found: Kind = TABLE[request.param]()
-    found.prepare()
-    return found
+    example: Kind = TABLE[request.param]()
+    example.prepare()
+    return example
 
 
 every = pytest.mark.parametrize("kind", TABLE, indirect=True)
@@ -286,21 +286,25 @@ every = pytest.mark.parametrize("kind", TABLE, indirect=True)
 
 def test_the_table_has_every_kind_of_run() -> None:
     tested = {row().name for row in TABLE.values()}
-    kinds = (one for one in builtin_features() if isinstance(one, RunKind))
+    kinds = (
+        feature
+        for feature in builtin_features()
+        if isinstance(feature, RunKind)
+    )
     assert tested == {kind.name for kind in kinds}
 
 
 def contents(kind: Kind) -> dict[str, bytes]:
     """All that a run leaves for people and programs, its store aside."""
     draw(kind.folder)
-    named = (*TABLES, *kind.others)
+    table_names = (*TABLES, *kind.other_tables)
     thumbs = (
-        str(one.relative_to(kind.folder))
-        for one in kind.folder.rglob("thumbs/*")
+        str(path.relative_to(kind.folder))
+        for path in kind.folder.rglob("thumbs/*")
     )
     return {
         name: (kind.folder / name).read_bytes()
-        for name in (*named, *sorted(thumbs))
+        for name in (*table_names, *sorted(thumbs))
     }
 
 
@@ -309,7 +313,7 @@ def test_it_goes_on_after_an_interruption_to_the_same_bytes(
     kind: Kind, tmp_path: Path
 ) -> None:
     kind.run(calm := Watched())
-    once, asked = (
+    once, requests = (
         contents(kind),
         Path("log").read_text() if Path("log").is_file() else "",
     )
@@ -328,9 +332,9 @@ def test_it_goes_on_after_an_interruption_to_the_same_bytes(
             )
             assert resumed.n_done == resumed.total - resumed.reused
             assert contents(kind) == once
-            if asked:  # nothing is paid for twice
+            if requests:  # nothing is paid for twice
                 assert sorted(Path("log").read_text().split()) == sorted(
-                    asked.split()
+                    requests.split()
                 )
 
 
@@ -466,10 +470,10 @@ def test_it_is_read(kind: Kind) -> None:
     kind.run(watched := Watched())
     run = Run(kind.folder)
     assert run.kind == kind.name
-    found: list[Any] = [
-        one for name in run.summary for one in run.outcomes(name)
+    outcomes: list[Any] = [
+        outcome for name in run.summary for outcome in run.outcomes(name)
     ]
-    assert len(found) == watched.total
+    assert len(outcomes) == watched.total
     assert {row["metric"] for row in run.to_arrow().to_pylist()} <= set(
         run.summary
     )

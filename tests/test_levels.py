@@ -63,9 +63,9 @@ def _imported(module: str) -> Iterator[str]:
             assert node.level == 0, f"{module}: relative import"
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                found = whole if whole in MODULES else node.module
-                if found in MODULES:
-                    yield found
+                target = whole if whole in MODULES else node.module
+                if target in MODULES:
+                    yield target
 
 
 def _part(module: str) -> str:
@@ -108,12 +108,14 @@ def test_kinds_of_work_import_only_kinds_of_run_below_them(
 ) -> None:
     sideward = []
     for module, names in imports.items():
-        own = _kind(module)
-        allowed = {"", own} | (RUN_KINDS if own in FEATURES else set())
+        own_kind = _kind(module)
+        allowed = {"", own_kind} | (
+            RUN_KINDS if own_kind in FEATURES else set()
+        )
         sideward += [
             f"{module} imports {name}"
             for name in names
-            if own and _kind(name) not in allowed
+            if own_kind and _kind(name) not in allowed
         ]
     assert sideward == [], "move what both need below kinds"
 

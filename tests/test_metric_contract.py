@@ -225,12 +225,12 @@ def test_a_text_without_words_is_a_failure_of_every_metric(
     name: str, text: str
 ) -> None:
     built = metric(PLAIN[name])
-    given = {"images": ("a.png",), "meta": {"objects": ["dog"]}}
+    fields = {"images": ("a.png",), "meta": {"objects": ["dog"]}}
     with pytest.raises(ItemError, match="the candidate has no words"):
-        built.check(Item("a", text, (TEXT,), **given))  # type: ignore[arg-type]
+        built.check(Item("a", text, (TEXT,), **fields))  # type: ignore[arg-type]
     if "references" in built.required_fields:
         with pytest.raises(ItemError, match="reference 2 has no words"):
-            built.check(Item("a", TEXT, (TEXT, text), **given))  # type: ignore[arg-type]
+            built.check(Item("a", TEXT, (TEXT, text), **fields))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("name", "spec"), SCORED.items(), ids=list(SCORED))
@@ -240,19 +240,19 @@ class TestScores:
         self, name: str, spec: str
     ) -> None:
         built = metric(spec)
-        found = built.score_text(
+        score = built.score_text(
             "A dog sleeps. A red car passes by.", TEXT
         ).values
-        assert list(found) == [value.name for value in built.values]
+        assert list(score) == [value.name for value in built.values]
         for value in built.values:
-            assert value.low <= found[value.name] <= value.high
+            assert value.low <= score[value.name] <= value.high
 
     def test_identical_texts_get_the_stated_headline(
         self, name: str, spec: str
     ) -> None:
         built = metric(spec)
-        found = built.score_text(TEXT, TEXT).values[built.values[0].name]
-        assert found == pytest.approx(TABLE[name]["identical"], abs=1e-6)
+        score = built.score_text(TEXT, TEXT).values[built.values[0].name]
+        assert score == pytest.approx(TABLE[name]["identical"], abs=1e-6)
 
     def test_order_of_items_does_not_matter(
         self, name: str, spec: str
@@ -297,7 +297,10 @@ class TestScores:
         self, name: str, spec: str, text: str
     ) -> None:
         pairs = {"a": (text, TEXT), "b": (TEXT, text), "c": (text, text)}
-        items = [Item(i, own, (other,)) for i, (own, other) in pairs.items()]
+        items = [
+            Item(i, candidate, (reference,))
+            for i, (candidate, reference) in pairs.items()
+        ]
         for outcome in metric(spec).score(items):
             assert (
                 isinstance(outcome, ItemScore) or "bug" not in outcome.message
@@ -322,10 +325,12 @@ def test_the_encoder_in_the_package_can_stand_for_every_embedder(
         TABLE[name]["identical"], abs=1e-6
     )
     assert "|embedder:minilm@" in copy.signature
-    others = [
+    other_names = [
         metric(name, embedder=kind)
         .score_text("A dog sleeps beside lemons.", TEXT)
         .values
         for kind in ("minilm", "static")
     ]
-    assert others[0] != others[1]  # and it is what the texts were compared by
+    assert (
+        other_names[0] != other_names[1]
+    )  # and it is what the texts were compared by

@@ -15,8 +15,8 @@ SOURCE = ROOT / "src" / "beholder"
 
 
 def test_every_named_package_and_file_exists() -> None:
-    named = {*PACKAGES, *MIRRORS}
-    assert not [name for name in named if not any(SOURCE.glob(f"{name}*"))]
+    names = {*PACKAGES, *MIRRORS}
+    assert not [name for name in names if not any(SOURCE.glob(f"{name}*"))]
     assert all(any(SOURCE.glob(f"{name}*")) for name in ELSEWHERE)
 
 
@@ -49,7 +49,7 @@ def test_every_line_that_is_not_drawn_is_in_its_file() -> None:
 
 def test_a_seed_draws_the_same_changes_from_each_package() -> None:
     some = PACKAGES[:3]
-    drawn = draw(some, 6, seed=1)
-    assert drawn == draw(some, 6, seed=1)
-    assert drawn != draw(some, 6, seed=2)
-    assert {mutant.package for mutant in drawn} == set(some)
+    sample = draw(some, 6, seed=1)
+    assert sample == draw(some, 6, seed=1)
+    assert sample != draw(some, 6, seed=2)
+    assert {mutant.package for mutant in sample} == set(some)

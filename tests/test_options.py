@@ -18,7 +18,7 @@ from beholder.options import DataOptions, JudgeOptions, Options, WorkOptions
 
 def test_keyword_options_are_the_fields_of_the_groups() -> None:
     groups = (DataOptions, JudgeOptions, WorkOptions)
-    names = [one.name for group in groups for one in fields(group)]
+    names = [option.name for group in groups for option in fields(group)]
     names[names.index("extra")] = "judge_options"
     assert sorted(Options.__annotations__) == sorted(names)
 
@@ -57,10 +57,10 @@ def test_limits_of_the_ranges_are_inside() -> None:
 
 def test_only_what_was_given_goes_to_judges() -> None:
     assert JudgeOptions().keywords() == {}
-    given = JudgeOptions(
+    options = JudgeOptions(
         "http://a/v1", "KEY", 0, Path("p"), True, {"timeout": 3}, 2
     )
-    assert given.keywords() == {
+    assert options.keywords() == {
         "base_url": "http://a/v1",
         "key_env": "KEY",
         "temperature": 0,
@@ -72,8 +72,8 @@ def test_only_what_was_given_goes_to_judges() -> None:
 
 
 def test_embedders_get_the_address_alone() -> None:
-    given = JudgeOptions("http://a/v1", temperature=0.5)
-    assert given.for_tools() == {
+    judge_options = JudgeOptions("http://a/v1", temperature=0.5)
+    assert judge_options.for_tools() == {
         "judge": {"base_url": "http://a/v1", "temperature": 0.5},
         "embedder": {"base_url": "http://a/v1"},
     }
@@ -84,11 +84,13 @@ def test_the_address_goes_to_those_that_take_one(tmp_path: Path) -> None:
     rules = tmp_path / "rules.jsonl"
     rules.write_text('{"contains": "x", "answer": {"score": 8}}\n')
     options = JudgeOptions("http://127.0.0.1:9/v1").for_tools()
-    given: dict[str, Any] = options["embedder"]
-    assert isinstance(embed.embedder("static", **given), StaticEmbedder)
-    asked = embed.embedder("openai:m", **given)
-    assert isinstance(asked, OpenAIEmbedder)
-    assert asked.identity == "openai:m@127.0.0.1:9"
+    embedder_options: dict[str, Any] = options["embedder"]
+    assert isinstance(
+        embed.embedder("static", **embedder_options), StaticEmbedder
+    )
+    embedder = embed.embedder("openai:m", **embedder_options)
+    assert isinstance(embedder, OpenAIEmbedder)
+    assert embedder.identity == "openai:m@127.0.0.1:9"
     keywords: dict[str, Any] = options["judge"]
     assert isinstance(
         judges.judge(f"panel(openai:m, scripted:{rules})", **keywords), Panel

@@ -95,7 +95,7 @@ def install(
     site.mkdir()
     monkeypatch.syspath_prepend(str(site))
 
-    def put(name: str, version: str, factor: float = 1.0) -> None:
+    def install(name: str, version: str, factor: float = 1.0) -> None:
         module = name.replace("-", "_")
         for info in site.glob(f"{module}-*.dist-info"):
             for file in info.iterdir():
@@ -120,7 +120,7 @@ def install(
         (site / module / "tools.py").write_text(TOOLS)
         _forget(module)
 
-    yield put
+    yield install
     for module in ("mypkg", "other_pkg"):
         _forget(module)
 
@@ -129,12 +129,16 @@ def _forget(module: str) -> None:
     """As in a new process."""
     importlib.invalidate_caches()
     for name in [
-        one for one in sys.modules if one.partition(".")[0] == module
+        module_name
+        for module_name in sys.modules
+        if module_name.partition(".")[0] == module
     ]:
         del sys.modules[name]
-    for known in (METRICS, JUDGES, COREFERENCES):
-        for name in [one for one in known._classes if "/" in one]:
-            del known._classes[name]
+    for each_registry in (METRICS, JUDGES, COREFERENCES):
+        for name in [
+            entry for entry in each_registry._classes if "/" in entry
+        ]:
+            del each_registry._classes[name]
     registry.origin.cache_clear()
     registry.distributions_by_module.cache_clear()
 
@@ -196,8 +200,8 @@ def test_two_packages_with_one_short_name_stand_side_by_side(
     both = ["mypkg/colours", "other-pkg/colours"]
     run = score(ITEMS, both, out=tmp_path / "run")
     means = {
-        name: found.values["recall"].mean
-        for name, found in run.summary.items()
+        name: result.values["recall"].mean
+        for name, result in run.summary.items()
     }
     assert means == {"mypkg/colours": 0.5, "other-pkg/colours": 1.0}
     signature = metric(both[1]).signature()
@@ -213,9 +217,9 @@ def test_pages_and_help_show_the_full_name(
     score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
     assert "mypkg/colours" in draw(tmp_path / "run").read_text("utf-8")
     app(["show", "mypkg/colours"], result_action="return_value")
-    shown = capsys.readouterr().out
-    assert shown.split()[0] == "mypkg/colours"
-    assert "mypkg/colours|names:red|mypkg:1.0|code:...|v:" in shown
+    output = capsys.readouterr().out
+    assert output.split()[0] == "mypkg/colours"
+    assert "mypkg/colours|names:red|mypkg:1.0|code:...|v:" in output
 
 
 @pytest.mark.parametrize(

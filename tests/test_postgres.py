@@ -66,8 +66,8 @@ def test_the_name_and_errors_show_no_password(
     assert table.name == postgres_url.replace(f":{secret(postgres_url)}", "")
     with pytest.raises(RunError, match=r"refuses: .*nowhere") as refused:
         table.do(lambda c: c.execute(sa.text("SELECT * FROM nowhere")))
-    shown = f"{refused.value!r} {table.name} {table._engine!r} {table._engine.url!r} {caplog.text}"
-    assert secret(postgres_url) not in shown
+    visible_text = f"{refused.value!r} {table.name} {table._engine!r} {table._engine.url!r} {caplog.text}"
+    assert secret(postgres_url) not in visible_text
     assert refused.value.__cause__ is None
 
 
@@ -120,9 +120,9 @@ def test_an_address_that_is_none_is_refused_and_not_repeated(
 ) -> None:
     with pytest.raises(ConfigError, match=said) as refused:
         Address.read(address)
-    shown = f"{refused.value!r} {refused.value.__cause__!r}"
-    assert "hidden" not in shown
-    assert "USER@HOST:PORT/NAME" in shown, "the way out"
+    visible_text = f"{refused.value!r} {refused.value.__cause__!r}"
+    assert "hidden" not in visible_text
+    assert "USER@HOST:PORT/NAME" in visible_text, "the way out"
 
 
 @pytest.mark.slow  # restarts a database
@@ -221,7 +221,7 @@ def test_a_server_that_stays_away_is_told_in_words(tmp_path: Path) -> None:
     away = Database(there, pause=pauses.append)
     with pytest.raises(
         RunError, match=r"cannot be reached: .*start the same command again"
-    ) as told:
+    ) as refusal:
         away.do(lambda c: None)
     assert pauses == list(RETRY_PAUSES)
-    assert "hidden" not in str(told.value)
+    assert "hidden" not in str(refusal.value)

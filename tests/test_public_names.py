@@ -64,7 +64,9 @@ def test_all_public_names_are_listed_and_typed() -> None:
 
 
 def test_features_of_this_package_list_no_function_again() -> None:
-    assert [one.name for one in builtin_features() if one.functions] == []
+    assert [
+        feature.name for feature in builtin_features() if feature.functions
+    ] == []
 
 
 def _score_as_users_write(

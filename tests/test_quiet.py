@@ -87,5 +87,5 @@ def test_libraries_are_told_before_they_are_imported_and_users_have_the_last_wor
         capture_output=True,
         text=True,
     ).stdout
-    wanted = SWITCHES | {"RAY_USAGE_STATS_ENABLED": "1"}
-    assert output.split() == [*wanted.values(), "False"]
+    expected = SWITCHES | {"RAY_USAGE_STATS_ENABLED": "1"}
+    assert output.split() == [*expected.values(), "False"]

@@ -48,18 +48,18 @@ def _built(kind: str, source: Path, folder: Path) -> Path:
         check=True,
         capture_output=True,
     )
-    [made] = folder.iterdir()
-    return made
+    [archive] = folder.iterdir()
+    return archive
 
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source archive, laid out as one who got it does."""
-    made = _built("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
+    sdist_archive = _built("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
     folder = tmp_path_factory.mktemp("unpacked")
-    with tarfile.open(made) as archive:
+    with tarfile.open(sdist_archive) as archive:
         archive.extractall(folder, filter="data")
-    return folder / made.name.removesuffix(".tar.gz")
+    return folder / sdist_archive.name.removesuffix(".tar.gz")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def wheel(
 
 @pytest.mark.slow  # builds the archives
 def test_the_source_archive_holds_the_whole_tree(unpacked: Path) -> None:
-    found = {
+    names = {
         str(path.relative_to(unpacked))
         for path in unpacked.rglob("*")
         if path.is_file()
@@ -92,15 +92,15 @@ def test_the_source_archive_holds_the_whole_tree(unpacked: Path) -> None:
             for name in listed.stdout.splitlines()
             if (ROOT / name).is_file()
         }
-        assert there - found == OF_THE_CHECKOUT
+        assert there - names == OF_THE_CHECKOUT
     assert {
         "tests/conftest.py",
         "uv.lock",
         "docs/beholder.1",
         "PKG-INFO",
-    } <= found
+    } <= names
     private = re.compile(r"/__pycache__/|\.pyc$|^\.venv|^dist/|^runs/")
-    assert not [name for name in found if private.search(name)]
+    assert not [name for name in names if private.search(name)]
 
 
 @pytest.mark.slow  # builds the archives
@@ -178,24 +178,24 @@ def test_the_metadata_say_what_it_is(wheel: zipfile.ZipFile) -> None:
         for name in wheel.namelist()
         if name.endswith(".dist-info/METADATA")
     ]
-    said = Parser().parsestr(wheel.read(name).decode())
-    assert (said["Name"], said["Version"]) == (
+    metadata = Parser().parsestr(wheel.read(name).decode())
+    assert (metadata["Name"], metadata["Version"]) == (
         "beholder",
         beholder.__version__,
     )
     assert (
-        said["License-Expression"]
+        metadata["License-Expression"]
         == "Apache-2.0 AND 0BSD AND MIT AND LicenseRef-WordNet-3.0"
     )
-    assert said["Description-Content-Type"] == "text/markdown"
+    assert metadata["Description-Content-Type"] == "text/markdown"
     assert (
         sum(
-            one.startswith("Topic ::")
-            for one in said.get_all("Classifier", [])
+            classifier.startswith("Topic ::")
+            for classifier in metadata.get_all("Classifier", [])
         )
         >= 3
     )
-    assert set(said.get_all("Provides-Extra", [])) == set(
+    assert set(metadata.get_all("Provides-Extra", [])) == set(
         PROJECT["optional-dependencies"]
     )
 
@@ -260,26 +260,26 @@ def test_the_manual_page_has_every_command_with_its_options() -> None:
 
 def _installed_for(root: str) -> dict[str, str]:
     """Name and version of each installed package that another one needs."""
-    found: dict[str, str] = {}
+    licenses: dict[str, str] = {}
     waiting = [Requirement(root)]
-    seen: set[str] = set()
+    visited: set[str] = set()
     while waiting:
         need = waiting.pop()
-        if str(need) in seen:
+        if str(need) in visited:
             continue
-        seen.add(str(need))
+        visited.add(str(need))
         name = canonicalize_name(need.name)
         if name != root:
-            found[name] = metadata.version(name)
+            licenses[name] = metadata.version(name)
         for text in metadata.requires(name) or []:
             inner = Requirement(text)
             extras = ["", *need.extras]
             if not inner.marker or any(
-                inner.marker.evaluate({"extra": one}) for one in extras
+                inner.marker.evaluate({"extra": extra}) for extra in extras
             ):
                 inner.marker = None
                 waiting.append(inner)
-    return found
+    return licenses
 
 
 def test_the_addresses_are_those_of_the_project_file() -> None:
@@ -297,11 +297,11 @@ def test_the_addresses_are_those_of_the_project_file() -> None:
         *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "src").rglob("*.py"),
     ]:
-        found = {
-            f"https://{one}"
-            for one in written.findall(path.read_text("utf-8"))
+        urls = {
+            f"https://{url}"
+            for url in written.findall(path.read_text("utf-8"))
         }
-        assert {one.rstrip(".") for one in found} <= set(URLS.values()), path
+        assert {url.rstrip(".") for url in urls} <= set(URLS.values()), path
 
 
 def test_the_bill_of_materials_names_what_is_locked_and_what_is_carried() -> (
@@ -338,6 +338,6 @@ def test_the_bill_of_materials_names_what_is_locked_and_what_is_carried() -> (
     for each in bill["metadata"]["component"]["components"]:
         assert (ROOT / each["bom-ref"]).exists()
     references = bill["metadata"]["component"]["externalReferences"]
-    assert {one["url"] for one in references} == set(URLS.values())
+    assert {reference["url"] for reference in references} == set(URLS.values())
     refs = bill["dependencies"][0]["dependsOn"]
     assert len(refs) == len(set(refs)) == len(packages)

@@ -55,11 +55,11 @@ def test_a_mean_is_one_figure_in_whatever_order_it_was_added_up() -> None:
 
 
 def test_tables_of_all_forms_print_the_same_figure() -> None:
-    found = {"n": 0.034499999999999996}
-    table = Table("t", "T", (Column("n", "n"),), (found,))
+    means = {"n": 0.034499999999999996}
+    table = Table("t", "T", (Column("n", "n"),), (means,))
     assert (
-        show_number(found["n"])
-        == show_cell(found, table.columns[0])
+        show_number(means["n"])
+        == show_cell(means, table.columns[0])
         == "0.035"
     )
     assert "0&#46;035" in markdown(table)

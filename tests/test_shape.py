@@ -40,7 +40,8 @@ def test_no_function_takes_more_than_ten_parameters() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 names = [
-                    one.arg for one in (*node.args.args, *node.args.kwonlyargs)
+                    argument.arg
+                    for argument in (*node.args.args, *node.args.kwonlyargs)
                 ]
                 if (
                     len(

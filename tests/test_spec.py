@@ -57,12 +57,12 @@ VALUES: st.SearchStrategy[object] = st.recursive(
 
 
 def test_specs_at_random_are_taken_or_refused_in_words() -> None:
-    found = Tried()
+    tried = Tried()
     for number in range(120):
-        try_all(hostile_spec(random.Random(f"1 {number}")), found)
-    assert not found.tracebacks
-    assert found.taken > 50
-    assert found.refused > 500
+        try_all(hostile_spec(random.Random(f"1 {number}")), tried)
+    assert not tried.tracebacks
+    assert tried.taken > 50
+    assert tried.refused > 500
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def test_a_text_without_quotes_is_no_literal() -> None:
         parse("vcs(rules=paper)").literals()
     with pytest.raises(ConfigError, match="quote text as 'paper'"):
         parse("vcs(rules=[{'a': paper}])").literals()
-    told = r"openai\(gpt-4.1\): text in brackets needs quotes; write openai:gpt-4.1 or openai\('gpt-4.1'\)"
-    with pytest.raises(ConfigError, match=told):
+    message = r"openai\(gpt-4.1\): text in brackets needs quotes; write openai:gpt-4.1 or openai\('gpt-4.1'\)"
+    with pytest.raises(ConfigError, match=message):
         parse("openai(gpt-4.1)").literals()
 
 

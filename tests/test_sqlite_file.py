@@ -91,7 +91,9 @@ def test_a_new_cache_is_its_owner_s_alone_and_an_old_one_keeps_its_rights(
     for path in (new, old):
         cache = open_cache(path)
         cache.put_fact("a", "b")
-        rights = {one.stat().st_mode & 0o777 for one in path.parent.iterdir()}
+        rights = {
+            file.stat().st_mode & 0o777 for file in path.parent.iterdir()
+        }
         assert rights == ({0o600} if path == new else {0o664})
         cache.close()
     assert (

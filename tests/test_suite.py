@@ -54,7 +54,7 @@ def is_private(name: str) -> bool:
 
 def private_imports(source: str) -> set[str]:
     """Private names, and names of private modules, that a file imports from our packages."""
-    found = set[str]()
+    private_names = set[str]()
     for node in ast.walk(ast.parse(source)):
         if (
             isinstance(node, ast.ImportFrom)
@@ -62,19 +62,23 @@ def private_imports(source: str) -> set[str]:
         ):
             inside = any(map(is_private, (node.module or "").split(".")))
             names = [
-                one.name for one in node.names if not one.name.startswith("__")
+                alias.name
+                for alias in node.names
+                if not alias.name.startswith("__")
             ]
-            found |= {name for name in names if inside or is_private(name)}
+            private_names |= {
+                name for name in names if inside or is_private(name)
+            }
         elif isinstance(node, ast.Import):
             parts = [
-                one.name
-                for one in node.names
-                if one.name.split(".")[0] in OURS
+                alias.name
+                for alias in node.names
+                if alias.name.split(".")[0] in OURS
             ]
-            found |= {
+            private_names |= {
                 name for name in parts if any(map(is_private, name.split(".")))
             }
-    return found
+    return private_names
 
 
 def _our_names(tree: ast.Module) -> set[str]:
@@ -85,12 +89,16 @@ def _our_names(tree: ast.Module) -> set[str]:
             isinstance(node, ast.ImportFrom)
             and (node.module or "").split(".")[0] in OURS
         ):
-            names |= {one.asname or one.name for one in node.names}
+            names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
             parts = [
-                one for one in node.names if one.name.split(".")[0] in OURS
+                alias
+                for alias in node.names
+                if alias.name.split(".")[0] in OURS
             ]
-            names |= {one.asname or one.name.split(".")[0] for one in parts}
+            names |= {
+                alias.asname or alias.name.split(".")[0] for alias in parts
+            }
     return names
 
 
@@ -101,14 +109,14 @@ def private_uses(source: str) -> list[str]:
     """
     tree = ast.parse(source)
     ours = _our_names(tree)
-    found = []
+    offenders = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             root = node.value
             while isinstance(root, ast.Attribute):
                 root = root.value
             if isinstance(root, ast.Name) and root.id in ours:
-                found.append(node.attr)
+                offenders.append(node.attr)
         elif isinstance(node, ast.Call):
             called = node.func
             name = (
@@ -123,8 +131,8 @@ def private_uses(source: str) -> list[str]:
                 and isinstance(part.value, str)
             ]
             if name in ("setattr", "delattr", "getattr"):
-                found += [text for text in texts if is_private(text)]
-    return found
+                offenders += [text for text in texts if is_private(text)]
+    return offenders
 
 
 def test_uses_of_private_names_may_only_become_fewer() -> None:
@@ -163,13 +171,15 @@ def test_private_uses_are_found() -> None:
 
 
 def test_tests_prove_behaviour_and_not_private_names() -> None:
-    found = {
+    offenders = {
         path.relative_to(TESTS).as_posix()
         for path in TESTS.rglob("*.py")
         if private_imports(path.read_text("utf-8"))
     }
-    assert found - PRIVATE.keys() == set()
-    assert PRIVATE.keys() - found == set(), "an allowance that nothing needs"
+    assert offenders - PRIVATE.keys() == set()
+    assert PRIVATE.keys() - offenders == set(), (
+        "an allowance that nothing needs"
+    )
 
 
 def test_private_imports_are_found() -> None:

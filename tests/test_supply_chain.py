@@ -20,15 +20,17 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
 GROUPS: dict[str, list[Any]] = PROJECT["dependency-groups"]
 _LOCK = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
-[ITSELF] = [one for one in _LOCK["package"] if one["name"] == "beholder"]
+[ITSELF] = [
+    package for package in _LOCK["package"] if package["name"] == "beholder"
+]
 LOCKED: list[dict[str, Any]] = [
-    one for one in _LOCK["package"] if one is not ITSELF
+    package for package in _LOCK["package"] if package is not ITSELF
 ]
 NEEDS = {
     "": PROJECT["project"]["dependencies"],
     **EXTRAS,
     **{
-        name: [one for one in needs if isinstance(one, str)]
+        name: [need for need in needs if isinstance(need, str)]
         for name, needs in GROUPS.items()
     },
 }
@@ -44,28 +46,31 @@ TWO_VERSIONS = {
 def versions(package: str) -> set[str]:
     """The versions of a package in the lock."""
     return {
-        one["version"]
-        for one in LOCKED
-        if one["name"] == canonicalize_name(package)
+        locked_package["version"]
+        for locked_package in LOCKED
+        if locked_package["name"] == canonicalize_name(package)
     }
 
 
 def reached(*packages: str) -> set[str]:
     """Names of packages that some packages bring, by the lock."""
     by_name: dict[str, list[dict[str, Any]]] = {}
-    for one in LOCKED:
-        by_name.setdefault(one["name"], []).append(one)
-    waiting, found = [canonicalize_name(one) for one in packages], set[str]()
+    for package in LOCKED:
+        by_name.setdefault(package["name"], []).append(package)
+    waiting, closure = (
+        [canonicalize_name(package) for package in packages],
+        set[str](),
+    )
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in closure:
+            closure.add(name)
             waiting += [
                 need["name"]
-                for one in by_name[name]
-                for need in one.get("dependencies", [])
+                for requirement in by_name[name]
+                for need in requirement.get("dependencies", [])
             ]
-    return found
+    return closure
 
 
 def test_every_file_in_the_lock_has_a_hash_and_comes_from_the_public_index() -> (
@@ -73,10 +78,10 @@ def test_every_file_in_the_lock_has_a_hash_and_comes_from_the_public_index() -> 
 ):
     files = [
         file
-        for one in LOCKED
+        for package in LOCKED
         for file in [
-            *one.get("wheels", []),
-            *([one["sdist"]] if "sdist" in one else []),
+            *package.get("wheels", []),
+            *([package["sdist"]] if "sdist" in package else []),
         ]
     ]
     assert len(files) > 2000
@@ -85,8 +90,8 @@ def test_every_file_in_the_lock_has_a_hash_and_comes_from_the_public_index() -> 
         assert file["url"].startswith("https://files.pythonhosted.org/"), file
     assert ITSELF["source"] == {"editable": "."}
     assert all(
-        one["source"] == {"registry": "https://pypi.org/simple"}
-        for one in LOCKED
+        package["source"] == {"registry": "https://pypi.org/simple"}
+        for package in LOCKED
     )
 
 
@@ -97,7 +102,7 @@ def test_the_lock_holds_what_each_extra_and_group_needs(name: str) -> None:
         **ITSELF["optional-dependencies"],
         **ITSELF["dev-dependencies"],
     }
-    direct = {one["name"] for one in parts[name]}
+    direct = {dependency["name"] for dependency in parts[name]}
     for needed in map(Requirement, NEEDS[name]):
         assert canonicalize_name(needed.name) in direct, (
             f"run `make lock`: {needed} is new"
@@ -112,22 +117,27 @@ def test_the_lock_holds_what_each_extra_and_group_needs(name: str) -> None:
 
 def test_one_version_of_each_package_but_for_vllm() -> None:
     assert {
-        one["name"] for one in LOCKED if len(versions(one["name"])) > 1
+        package["name"]
+        for package in LOCKED
+        if len(versions(package["name"])) > 1
     } <= TWO_VERSIONS
 
 
 def test_the_extras_bring_nothing_into_the_base() -> None:
     base = reached(
-        *(Requirement(one).name for one in PROJECT["project"]["dependencies"])
+        *(
+            Requirement(requirement).name
+            for requirement in PROJECT["project"]["dependencies"]
+        )
     )
-    named = {
+    names = {
         canonicalize_name(need.name)
         for needs in EXTRAS.values()
         for need in map(Requirement, needs)
     }
-    assert {"torch", "matplotlib", "pandas", "starlette"} <= named
+    assert {"torch", "matplotlib", "pandas", "starlette"} <= names
     assert {"numpy", "scipy", "markupsafe"} <= base
-    assert not (named | {"openai", "fonttools"}) & base
+    assert not (names | {"openai", "fonttools"}) & base
 
 
 def test_the_page_of_installing_names_every_extra() -> None:
@@ -139,18 +149,18 @@ def test_the_page_of_installing_names_every_extra() -> None:
 
 def test_uv_is_installed_as_the_lock_has_it() -> None:
     text = (ROOT / "requirements" / "uv.txt").read_text("utf-8")
-    [locked] = [one for one in LOCKED if one["name"] == "uv"]
+    [locked] = [package for package in LOCKED if package["name"] == "uv"]
     hashes = {file["hash"] for file in [*locked["wheels"], locked["sdist"]]}
     assert text.startswith(f"uv=={locked['version']} ")
-    asked = set(re.findall("--hash=(sha256:[0-9a-f]{64})", text))
-    assert asked
-    assert asked <= hashes
+    required_hashes = set(re.findall("--hash=(sha256:[0-9a-f]{64})", text))
+    assert required_hashes
+    assert required_hashes <= hashes
 
 
 def test_torch_for_the_cpu_is_the_version_of_the_lock_and_has_a_hash() -> None:
     text = (ROOT / "requirements" / "torch.txt").read_text("utf-8")
     [line] = [
-        one for one in text.splitlines() if one and not one.startswith("#")
+        line for line in text.splitlines() if line and not line.startswith("#")
     ]
     pinned = re.fullmatch(
         r"torch==([\d.]+)\+cpu --hash=sha256:[0-9a-f]{64}", line
@@ -177,12 +187,12 @@ def test_nothing_is_installed_without_a_version_and_a_hash() -> None:
     ]
     assert len(lines) >= 8
     for line in lines:
-        own = re.search(
+        match = re.search(
             r"-e \.|dist/\*\.whl", line
         )  # what was built here has no hash yet
         allowed = (
             "--no-deps" in line
-            if own
+            if match
             else re.search("--require-hashes|sync .*--frozen|call sync,", line)
         )
         assert allowed, line
@@ -190,21 +200,23 @@ def test_nothing_is_installed_without_a_version_and_a_hash() -> None:
 
 def loaders() -> list[tuple[str, ast.Call]]:
     """Every call that loads something of a model, with what it is called on."""
-    found = []
+    offenders = []
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(
                 node.func, ast.Attribute
             ):
                 if node.func.attr == "from_pretrained":
-                    found.append(
+                    offenders.append(
                         (ast.unparse(node.func.value).rpartition(".")[2], node)
                     )
                 elif node.func.attr == "_load" and path.parent.name == "embed":
-                    found.append((ast.unparse(node.args[0]).strip("'"), node))
+                    offenders.append(
+                        (ast.unparse(node.args[0]).strip("'"), node)
+                    )
                 elif node.func.attr == "SentenceTransformer":
-                    found.append(("SentenceTransformer", node))
-    return found
+                    offenders.append(("SentenceTransformer", node))
+    return offenders
 
 
 @pytest.mark.slow

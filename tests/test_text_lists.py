@@ -110,8 +110,8 @@ def _takers() -> Iterator[str]:
         callables = {name: thing} if callable(thing) else {}
         if inspect.ismodule(thing):
             callables = {
-                one: getattr(thing, one)
-                for one in getattr(thing, "__all__", dir(thing))
+                member: getattr(thing, member)
+                for member in getattr(thing, "__all__", dir(thing))
             }
         for called, function in callables.items():
             if (

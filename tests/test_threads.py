@@ -55,7 +55,7 @@ def test_an_error_gives_the_threads_back() -> None:
 
 def test_overlapping_threads_hold_it_together() -> None:
     in_both, first_left = Barrier(2, timeout=60), Barrier(2, timeout=60)
-    seen: list[set[int]] = []
+    counts: list[set[int]] = []
 
     def first() -> None:
         with one_blas_thread():
@@ -66,14 +66,14 @@ def test_overlapping_threads_hold_it_together() -> None:
         with one_blas_thread():
             in_both.wait()
             first_left.wait()
-            seen.append(_threads())
+            counts.append(_threads())
 
     both = [Thread(target=first), Thread(target=second)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
-    assert seen == [{1}]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert counts == [{1}]
     assert _threads() == {2}
 
 

@@ -18,13 +18,13 @@ LAST = 1.5 * 10**-recorded.DIGITS
 """Recorded values are rounded; a processor may round the last digit to the other side."""
 
 
-def _read(version: str) -> dict[str, dict[str, Any]]:
+def _read_values(version: str) -> dict[str, dict[str, Any]]:
     file = recorded.file(version)
     assert file.is_file(), (
         f"no values are recorded for {version}: run make values"
     )
-    found: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8"))
-    return found
+    values: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8"))
+    return values
 
 
 def _same(now: Any, then: Any) -> bool:
@@ -41,18 +41,18 @@ SETTINGS = list(dict.fromkeys(recorded.settings()))
 
 
 def test_every_metric_is_recorded_or_says_why_not() -> None:
-    named = {spec.partition("(")[0] for spec in SETTINGS}
-    assert named | set(recorded.NOT_RECORDED) == set(METRICS.builtin())
-    assert not named & set(recorded.NOT_RECORDED)
+    names = {spec.partition("(")[0] for spec in SETTINGS}
+    assert names | set(recorded.NOT_RECORDED) == set(METRICS.builtin())
+    assert not names & set(recorded.NOT_RECORDED)
 
 
 def test_the_table_of_this_version_has_no_others() -> None:
-    assert set(_read(__version__)) <= set(SETTINGS)
+    assert set(_read_values(__version__)) <= set(SETTINGS)
 
 
 @pytest.mark.parametrize("spec", SETTINGS)
 def test_values_are_those_of_this_version(spec: str, tmp_path: Path) -> None:
-    then = _read(__version__).get(spec)
+    then = _read_values(__version__).get(spec)
     now = recorded.values(spec, tmp_path)
     assert now is None or _same(now, then), (
         f"values of {__version__} changed: {spec} gave {then}, now {now}; if that is intended, run"

@@ -16,19 +16,19 @@ from tools.words import (
 
 
 def test_no_forbidden_wording() -> None:
-    found = [
+    offenders = [
         (name_of(page), finding)
         for page in CHECKED
         for finding in findings(page.read_text(encoding="utf-8"))
     ]
     forbidden = [
         (name, finding)
-        for name, finding in found
+        for name, finding in offenders
         if (name, finding.wording) not in EXCEPTIONS
     ]
     assert forbidden == []
     needless = set(EXCEPTIONS) - {
-        (name, finding.wording) for name, finding in found
+        (name, finding.wording) for name, finding in offenders
     }
     assert needless == set(), "remove these exceptions"
 
@@ -56,9 +56,9 @@ def test_every_exception_has_a_reason_and_a_checked_page() -> None:
 def test_a_forbidden_wording_is_found_with_its_line(
     prose: str, wording: str
 ) -> None:
-    (found,) = findings(f"# Title\n\n```sh\ntold\n```\n\n{prose}\n")
-    assert (found.line, found.wording) == (7, wording)
-    assert found.advice
+    (finding,) = findings(f"# Title\n\n```sh\ntold\n```\n\n{prose}\n")
+    assert (finding.line, finding.wording) == (7, wording)
+    assert finding.advice
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_code_and_links_and_longer_words_are_not_checked(text: str) -> None:
 
 
 def test_the_source_has_no_more_forbidden_wordings_than_before() -> None:
-    found = findings_by_package()
-    assert found == MOST, (
+    counts = findings_by_package()
+    assert counts == MOST, (
         "write it otherwise, or lower the number in tools/words.py"
     )
 

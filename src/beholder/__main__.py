@@ -11,15 +11,13 @@ def main() -> None:
     if sys.argv[1:] in ([], ["--help"], ["-h"]):
         from importlib.metadata import entry_points
 
-        if not entry_points(
-            group="beholder.kinds"
-        ):  # whose commands are listed, too
+        # The stored list is without the commands of installed packages.
+        if not entry_points(group="beholder.kinds"):
             try:
                 sys.stdout.write(commands())
                 sys.stdout.flush()
-            except (
-                BrokenPipeError
-            ):  # the reader of our output went away, as `| head` does
+            except BrokenPipeError:
+                # The reader of our output went away, as `| head` does.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
     from beholder.cli.main import main as run

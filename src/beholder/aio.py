@@ -30,9 +30,8 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine; a running loop in this thread (a notebook's) is left alone."""
     results: list[T] = []
 
-    async def keep_result() -> (
-        None
-    ):  # asyncio writes out the result of its task when it ends: none here
+    # asyncio writes out the result of its task when it ends, so the task returns None.
+    async def keep_result() -> None:
         results.append(await to_its_end(coroutine))
 
     try:
@@ -40,6 +39,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     except RuntimeError:
         asyncio.run(keep_result())
     else:
+        # A running loop cannot be entered again, so the coroutine gets a loop in another thread.
         with ThreadPoolExecutor(max_workers=1) as pool:
             pool.submit(asyncio.run, keep_result()).result()
     return results[0]
@@ -85,6 +85,7 @@ async def bounded(
             done, _ = await asyncio.wait(
                 running, return_when=asyncio.FIRST_COMPLETED
             )
+            # Results of the same moment are yielded before an error is raised.
             for task in sorted(done, key=_has_failed):
                 yield running.pop(task), task.result()
     finally:

@@ -33,7 +33,7 @@ class Printed(ABC):
 
     @abstractmethod
     def _tables(self) -> Sequence[RenderableType | Table]:
-        """What the command line prints."""
+        """Return the tables that the command line prints."""
 
     def __str__(self) -> str:
         from beholder.report.study_tables import as_text
@@ -104,7 +104,7 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the means must know about the rows, such as pictures without a text."""
+        """Notes on the rows that matter for the means, such as pictures without a text."""
         return manifest.read(self.path).data.notes
 
     def __str__(self) -> str:
@@ -121,7 +121,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """What the run did: ``scores``, ``ranking``, ``narratives``, ``rows`` or ``reviews``."""
+        """Kind of the run: ``scores``, ``ranking``, ``narratives``, ``rows`` or ``reviews``."""
         return manifest.kind_of(self.path)
 
     def outcomes(
@@ -191,6 +191,7 @@ class Run:
             MissingExtraError: pandas is not installed.
         """
         require("pandas", extra="pandas", purpose="Run.to_pandas")
+        # Items without a score must keep their row, so the wide table is joined to all items.
         frame = self.to_arrow().to_pandas()
         groups = [
             column for column in frame.columns if column.startswith("group.")
@@ -247,6 +248,8 @@ def judge(
         ConfigError: An unknown judge, model or option.
         RunError: The cache cannot be used.
     """
+    # An option beside the spec goes to the judge only if its kind takes it; one that none takes is
+    # an error here, before anything is loaded.
     spec = tool(given)
     keywords = {
         name: str(option) if isinstance(option, Path) else option
@@ -262,6 +265,7 @@ def judge(
     new_judge = judges.judge(
         full_spec, answers=Answers(None, shared_cache), budget=Budget(max_cost)
     )
+    # The caller never sees the cache, so it is closed with the judge.
     if shared_cache is not None:
         weakref.finalize(new_judge, shared_cache.close)
     return new_judge

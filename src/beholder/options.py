@@ -68,6 +68,7 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
             f"no option is called {unknown[0]!r}; {hint}There are:"
             f" {', '.join(Options.__annotations__)}"
         )
+    # Python callers give paths as texts; the groups have them as paths.
     values: dict[str, Any] = dict(options)
     extra = values.pop("judge_options", {})
     for name in ("media_root", "references_from", "prompts"):
@@ -76,6 +77,7 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
     if isinstance(values.get("cache"), str):
         values["cache"] = cache_place(values["cache"])
 
+    # The groups share no field, so each takes those of its own names.
     def build_group(group: type[T]) -> T:
         names = [group_field.name for group_field in fields(group)]  # type: ignore[arg-type]
         return group(
@@ -123,9 +125,8 @@ class DataOptions:
     frames: Frames | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(
-            self.map, Mapping | tuple
-        ):  # a tuple: as the command line gives it
+        # The command line gives a tuple, which its group parses.
+        if not isinstance(self.map, Mapping | tuple):
             raise ConfigError(
                 f"map={self.map!r}: expected names of columns by field, as {{'candidate': 'text'}}"
             )
@@ -319,9 +320,8 @@ def check_text_lists(record: object) -> None:
     Raises:
         ConfigError: Names the field.
     """
-    kind: Any = type(
-        record
-    )  # mypy takes the hash of a class for that of its instances
+    # mypy takes the hash of a class for that of its instances, therefore Any.
+    kind: Any = type(record)
     for name in _text_lists(kind):
         check_list(name, getattr(record, name))
 
@@ -360,6 +360,7 @@ def check_amount(name: str, value: float | None, otherwise: str) -> None:
     Raises:
         ConfigError: Names option and value.
     """
+    # A bool is an int in Python, and nan fails both comparisons.
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is not None and not (is_number and 0 <= float(value) < math.inf):
         raise ConfigError(

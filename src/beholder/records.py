@@ -54,10 +54,11 @@ class Item:
 
     @property
     def source(self) -> tuple[str, ...]:
-        """What the candidate describes: its images, else its video, else its references.
+        """The thing that the candidate describes: its images, else its video, else its references.
 
         Items of one source are not independent: intervals resample sources.
         """
+        # An item with none of them is a source of its own.
         return (
             self.images
             or ((self.video,) if self.video else self.references)
@@ -71,6 +72,7 @@ class Item:
         Rows that are read have it in ``group``, as a code. An item that is made in Python may have
         it in ``meta``, as a code or name.
         """
+        # Python callers may put anything into ``meta``, such as None.
         return self.group.get("language") or str(
             self.meta.get("language") or ""
         )
@@ -152,7 +154,7 @@ class Reviews:
 
     @property
     def source(self) -> str:
-        """What the texts are about: sets in several languages may be about one image."""
+        """The image of the texts: sets in several languages may be about one image."""
         return self.image or self.id
 
 
@@ -289,6 +291,7 @@ class MetricResult:
 
     def numbers(self, mark: str) -> dict[str, float]:
         """Each mean under the name of its value, its interval behind a mark and low or high."""
+        # Flat names, as columns of a table and tags of experiment trackers need them.
         number_by_name: dict[str, float] = {}
         for name, estimate in self.values.items():
             number_by_name[name] = estimate.mean

@@ -142,6 +142,7 @@ class Table:
 
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row; of failures, that there are some."""
+        # A column of failures that are all 0 says nothing; a number of 0 elsewhere does.
         empty_values = {"failed": ("", None, 0)}
         return tuple(
             column
@@ -205,6 +206,7 @@ def record_cells(record: Any) -> Cells:
     """
     record_type: type = type(record)
     is_struct = isinstance(record, Struct)
+    # ``fields`` knows dataclasses only.
     names = (
         record.__struct_fields__
         if is_struct
@@ -214,6 +216,7 @@ def record_cells(record: Any) -> Cells:
     for name in names:
         content = getattr(record, name)
         cells[name] = None if content is UNSET else content
+    # Ends come from the value itself if it has an interval, else from a field beside it.
     for column in columns_of(record_type):
         key = column.key
         value: Any = cells[key]
@@ -267,6 +270,7 @@ def interval_cells(
         interval: The interval; a pair of ends is one that was read from JSON.
         reason: Why there is none, which the table then notes.
     """
+    # One that was read from JSON is a pair already.
     if isinstance(interval, Interval):
         interval = (interval.low, interval.high)
     low, high = (None, None) if interval is None else interval

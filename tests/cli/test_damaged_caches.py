@@ -82,14 +82,14 @@ def cli(
 
 
 def score(out: str) -> tuple[str, ...]:
-    asked = (
+    arguments = (
         "-m",
         "direct_assessment",
         "--judge",
         f"scripted:{RULES}",
         "--no-report",
     )
-    return ("score", "d.jsonl", *asked, "-o", out, "--cache", "cache")
+    return ("score", "d.jsonl", *arguments, "-o", out, "--cache", "cache")
 
 
 LOOKS = (

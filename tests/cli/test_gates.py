@@ -85,13 +85,13 @@ def test_a_gate_is_on_its_own_value_wherever_that_stands_in_the_summary() -> (
         "las": Estimate(0.1, None, 2),
         "vcs": Estimate(0.9, Interval(0.6, 1.0), 2),
     }
-    found = check(
+    outcomes = check(
         [Gate("vcs", "vcs", 0.5)],
         {"vcs": MetricResult("vcs", values, 2, 0, "")},
     )
-    assert found == [PassedGate(Gate("vcs", "vcs", 0.5), 0.9, 0.6)]
-    assert not missed(found)
-    assert gates_table(found).rows[0]["gate"] == "vcs.vcs"
+    assert outcomes == [PassedGate(Gate("vcs", "vcs", 0.5), 0.9, 0.6)]
+    assert not missed(outcomes)
+    assert gates_table(outcomes).rows[0]["gate"] == "vcs.vcs"
 
 
 def test_nothing_scored_misses_every_gate() -> None:
@@ -119,6 +119,6 @@ def test_the_lower_end_counts_unless_the_mean_is_asked_for(
             "vcs", {"vcs": Estimate(0.6, interval, 5)}, 5, 0, ""
         )
     }
-    (found,) = check([Gate("vcs", "vcs", 0.5, on)], summary)
-    assert found.passed == passed
-    assert bool(missed([found])) != passed
+    (outcome,) = check([Gate("vcs", "vcs", 0.5, on)], summary)
+    assert outcome.passed == passed
+    assert bool(missed([outcome])) != passed

@@ -69,8 +69,8 @@ def test_a_misspelt_field_is_named(cli: Cli, tmp_path: Path) -> None:
     )
     done = cli("score", str(data), "-m", "bleu", "-o", str(tmp_path / "run"))
     assert done.code == 1
-    said = " ".join(done.out.split())
-    assert "it has 'refernces': did you mean references?" in said
+    output = " ".join(done.out.split())
+    assert "it has 'refernces': did you mean references?" in output
 
 
 def test_a_missing_run_is_explained_and_found(
@@ -124,11 +124,11 @@ def test_a_folder_that_is_no_run_gets_one_text(
 ) -> None:
     (tmp_path / "x.txt").write_text("x")
     commands = ("view", "report", "cache export a.jsonl --run", "compare")
-    told = {
+    hints = {
         cli(*name.split(), *[str(tmp_path)] * (1 + (name == "compare"))).err
         for name in commands
     }
-    assert told == {
+    assert hints == {
         f"beholder: {tmp_path} is not a run directory, which has run.json and store.sqlite;"
         " commands such as `beholder score` write one\n"
     }
@@ -144,7 +144,7 @@ def test_a_bar_in_a_reference_is_named(
         tmp_path / "d.csv",
         f"candidate,references\na dog,{cell}\na cat,a cat\n",
     )
-    said = cli(
+    output = cli(
         "score",
         data,
         "-m",
@@ -154,7 +154,8 @@ def test_a_bar_in_a_reference_is_named(
         "--no-report",
     ).err
     assert (
-        "caution: 1 references contain ' | ' and were read as one text" in said
+        "caution: 1 references contain ' | ' and were read as one text"
+        in output
     ) is bool(n)
 
 
@@ -163,7 +164,7 @@ def test_a_lack_of_memory_ends_in_words(
 ) -> None:
     from beholder.cli import runs
 
-    def fail(*given: object) -> None:
+    def fail(*arguments: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(runs, "runs_hint", fail)

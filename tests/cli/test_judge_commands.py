@@ -45,10 +45,10 @@ def place(tmp_path: Path) -> Path:
 def test_cache_commands_count_export_and_prune(
     cli: Cli, place: Path, tmp_path: Path
 ) -> None:
-    shown = cli("cache", "stats", "--cache", str(place))
-    assert shown.code == 0
-    assert "presence" in shown.out
-    assert "1,200" in shown.out
+    stats = cli("cache", "stats", "--cache", str(place))
+    assert stats.code == 0
+    assert "presence" in stats.out
+    assert "1,200" in stats.out
     out = tmp_path / "answers.jsonl"
     assert cli("cache", "export", str(out), "--cache", str(place)).code == 0
     assert json.loads(out.read_text())["request"] == "digest"
@@ -121,21 +121,21 @@ def test_judge_check_without_a_usable_answer_shows_one_and_the_next_step(
     assert done.code == 1
     assert "verdict" not in done.out
     assert done.err.count("it said 'I think so, yes.'") == 1
-    said = f"{chat}: no answer to the 200 questions was usable, so the judge is unfit and was asked"
-    assert said in done.err
+    message = f"{chat}: no answer to the 200 questions was usable, so the judge is unfit and was asked"
+    assert message in done.err
     assert f"{chat}: 400 answers, " in done.out, (
         "each probe and its repair, and nothing after that"
     )
     assert (
         f"beholder doctor --judge {chat}; beholder show presence" in done.err
     )
-    beside = cli("judge-check", chat, rules(tmp_path))
-    assert beside.code == 1
-    assert "nan" not in beside.out
-    assert "undefined at" not in beside.out
-    assert "0.33 at 2.00" in beside.out
-    assert "bias: length" in beside.out
-    assert f"{chat}: no answer to the 200 questions" in beside.err
+    comparison = cli("judge-check", chat, rules(tmp_path))
+    assert comparison.code == 1
+    assert "nan" not in comparison.out
+    assert "undefined at" not in comparison.out
+    assert "0.33 at 2.00" in comparison.out
+    assert "bias: length" in comparison.out
+    assert f"{chat}: no answer to the 200 questions" in comparison.err
 
 
 def test_judge_check_is_held_against_own_answers(
@@ -150,8 +150,8 @@ def test_judge_check_is_held_against_own_answers(
     path = tmp_path / "answers.jsonl"
     path.write_text(
         "".join(
-            json.dumps({**row, "present": said}) + "\n"
-            for said in (True, False)
+            json.dumps({**row, "present": answer}) + "\n"
+            for answer in (True, False)
         )
     )
     done = cli("judge-check", rules(tmp_path), "--answers", str(path))
@@ -173,14 +173,14 @@ def test_graph_check_prints_the_shares(cli: Cli, tmp_path: Path) -> None:
     path.write_text(json.dumps({"text": "A dog.", "graph": graph}))
     done = cli("graph-check", str(path), "--json")
     assert done.code == 0, done.err
-    shown = json.loads(done.out)
-    assert shown["entity"] == {
+    diagnosis = json.loads(done.out)
+    assert diagnosis["entity"] == {
         "precision": 1,
         "recall": 1,
         "f1": 1,
         "shares": {"coref": 1},
     }
-    assert shown["relation"]["f1"] is None
+    assert diagnosis["relation"]["f1"] is None
     assert "1 texts" in cli("graph-check", str(path)).out
 
 

@@ -82,7 +82,7 @@ def texts(
 def labelled(
     name: str, rows: Sequence[dict[str, Any]], labels: Sequence[object]
 ) -> str:
-    found = [
+    summary_rows = [
         {
             "id": row["id"],
             "candidate": row["candidate"],
@@ -90,7 +90,7 @@ def labelled(
         }
         for row, label in zip(rows, labels, strict=False)
     ]
-    return write(name, found)
+    return write(name, summary_rows)
 
 
 def two_systems(cli: Cli) -> None:
@@ -135,21 +135,21 @@ def test_the_difference_of_two_systems_is_corrected(
     assert done.code == 0, done.err
     rows = {row["of"]: row for row in json.loads(done.out)["corrected"]}
     assert list(rows) == ["a", "b", "b - a"]
-    found = rows["b - a"]
-    assert found["labels"] == 1
-    assert found["judge"] == pytest.approx(1 + 52 / 20)
-    assert found["corrected"] == pytest.approx(CORRECTED, abs=1e-6)
-    assert (found["n"], found["n_labels"]) == (20, 6)
+    difference = rows["b - a"]
+    assert difference["labels"] == 1
+    assert difference["judge"] == pytest.approx(1 + 52 / 20)
+    assert difference["corrected"] == pytest.approx(CORRECTED, abs=1e-6)
+    assert (difference["n"], difference["n_labels"]) == (20, 6)
     # Residuals -.42164 .42164 .57836 1.42164 -.42164 -1.57836: their squares sum to 5.38010. The judge's
     # six differences are all 2 from their mean, so each leverage is 1/6 + 4/24 and each residual counts
     # 3/2: variance 5.38010 * 9/4 / 36, with that of the others (.021005) .357261; t(4) is 2.776445. A
     # t of 2.0878 lies between those of .11 and .10 (2.0554, 2.1318).
-    assert found["corrected_low"] == pytest.approx(
+    assert difference["corrected_low"] == pytest.approx(
         CORRECTED - 2.776445 * 0.597713, abs=1e-5
     )
-    assert 0.10 < found["p"] < 0.11
+    assert 0.10 < difference["p"] < 0.11
     # The labels alone have a variance of 8 / 5 / 6, so the judge is worth less than none.
-    assert found["effective"] == pytest.approx(
+    assert difference["effective"] == pytest.approx(
         6 * (8 / 30) / 0.357261, rel=1e-4
     )
     assert (
@@ -162,10 +162,10 @@ def test_the_difference_of_two_systems_is_corrected(
 
 def test_a_run_in_python_is_corrected(cli: Cli) -> None:
     two_systems(cli)
-    found = beholder.Run(Path("a")).corrected(
+    corrected = beholder.Run(Path("a")).corrected(
         "la.jsonl", label=["word_count.words=words"]
     )
-    table, bias = found.tables
+    table, bias = corrected.tables
     (row,) = table.rows
     # The judge says 10, 11 or 12 words, 7 times 10 and 11, and 6 times 12. All labels are 10: what
     # does not vary has no covariance with the judge, so the labels alone count.
@@ -177,10 +177,10 @@ def test_a_run_in_python_is_corrected(cli: Cli) -> None:
         6,
     )
     assert bias.name == "bias"
-    assert not found.problems
-    assert "Corrected by labels" in str(found)
+    assert not corrected.problems
+    assert "Corrected by labels" in str(corrected)
     assert (
-        str(found).count("95 % interval") == 2
+        str(corrected).count("95 % interval") == 2
     )  # of the labels alone and of the corrected mean
     lists = labelled(
         "lists.jsonl",
@@ -258,7 +258,7 @@ def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
         for who, spans in (("anna", [[2, 9]]), ("ben", []))
     ]
     write("marks.jsonl", marks)
-    given = (
+    options = (
         "score",
         "d.jsonl",
         "-m",
@@ -269,7 +269,7 @@ def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
         "marks.jsonl",
     )
     done = cli(
-        *given, "--label", "posh.unstated_rate=mistakes", "--markdown", "-"
+        *options, "--label", "posh.unstated_rate=mistakes", "--markdown", "-"
     )
     assert done.code == 0, done.err
     table = done.out[done.out.index("Corrected by labels") :].replace(
@@ -278,10 +278,10 @@ def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
     row = next(line for line in table.splitlines() if "unstated" in line)
     assert "| 0.667 &#91;0.667 to 0.667&#93; | 0.667 " in row
     (row,) = json.loads(
-        cli(*given, "--label", "posh.unstated_rate=mistakes", "--json").out
+        cli(*options, "--label", "posh.unstated_rate=mistakes", "--json").out
     )["corrected"]
     assert row["labels"] == pytest.approx(2 / 3)
-    done = cli(*given, "--label", "posh.no_such=mistakes")
+    done = cli(*options, "--label", "posh.no_such=mistakes")
     assert (done.code, "there is no such value" in done.err) == (2, True)
 
 
@@ -290,8 +290,10 @@ def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(
 ) -> None:
     # The worked example: of 50 texts that people call long the metric finds 42, of 50 others it
     # rejects 40; of 600 without a label it calls 380 long.
-    said = [*[9] * 42, *[2] * 48, *[9] * 10, *[9] * 380, *[2] * 220]
-    labels = labelled("l.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 50)
+    ratings = [*[9] * 42, *[2] * 48, *[9] * 10, *[9] * 380, *[2] * 220]
+    labels = labelled(
+        "l.jsonl", texts("d.jsonl", ratings), [1] * 50 + [0] * 50
+    )
     score = ("score", "d.jsonl", "-m", "is_long", "-o", "run")
     command = (*score, "--no-report", "--workers", "1")
     done = cli(*command, "--labels", labels)
@@ -309,7 +311,7 @@ def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(
         100,
         pytest.approx(432 / 700),
     )
-    few = labelled("few.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 19)
+    few = labelled("few.jsonl", texts("d.jsonl", ratings), [1] * 50 + [0] * 19)
     done = cli("leaderboard", "run", "--labels", few, "--json")
     (row,) = json.loads(done.out)["corrected-rates"]
     assert row["reason"].startswith(
@@ -321,10 +323,10 @@ def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(
 def test_a_note_says_that_hardly_any_label_has_one_of_two_values(
     cli: Cli,
 ) -> None:
-    said = [9] * 15 + [2] * 5 + [9] * 10 + [2] * 5
+    ratings = [9] * 15 + [2] * 5 + [9] * 10 + [2] * 5
     for no, noted in ((4, True), (5, False)):
         labels = labelled(
-            "l.jsonl", texts("d.jsonl", said), [1] * (20 - no) + [0] * no
+            "l.jsonl", texts("d.jsonl", ratings), [1] * (20 - no) + [0] * no
         )
         done = cli(
             "score",
@@ -368,16 +370,16 @@ def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
     write("marks.jsonl", marks)
     done = cli("score", "d.jsonl", "-m", "posh", "-o", "run", "--no-report")
     assert done.code == 0, done.err
-    found = beholder.Run(Path("run")).corrected(
+    corrected = beholder.Run(Path("run")).corrected(
         "marks.jsonl", label=["posh.unstated_rate=mistakes"]
     )
-    (mean,) = found.tables[0].rows
+    (mean,) = corrected.tables[0].rows
     assert (mean["judge"], mean["labels"]) == (
         0.5,
         pytest.approx(27 / 60),
     )  # of the same units
     (row,) = next(
-        table for table in found.tables if table.name == "corrected-rates"
+        table for table in corrected.tables if table.name == "corrected-rates"
     ).rows
     assert row["sensitivity"] == pytest.approx(24 / 27)
     assert row["specificity"] == pytest.approx(27 / 33)
@@ -386,7 +388,7 @@ def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
         (0.5 + 27 / 33 - 1) / (24 / 27 + 27 / 33 - 1)
     )
     assert row["rate_low"] < row["rate"] < row["rate_high"]
-    bias = found.tables[-1]
+    bias = corrected.tables[-1]
     reasons = {entry["name"]: entry["reason"] for entry in bias.rows}
     assert reasons["place of the sentence"].startswith(
         "0 wrong sentences of 0 pictures"
@@ -433,17 +435,17 @@ def test_sentences_that_people_marked_are_found_by_their_place(
     write("marks.jsonl", marks)
     command = ("score", "d.jsonl", "-m", "posh", "-o", "run", "--no-report")
     assert cli(*command).code == 0
-    found = beholder.Run(Path("run")).corrected(
+    corrected = beholder.Run(Path("run")).corrected(
         "marks.jsonl", label=["posh.unstated_rate=mistakes"]
     )
-    entries = {row["name"]: row for row in found.tables[-1].rows}
+    entries = {row["name"]: row for row in corrected.tables[-1].rows}
     assert entries["place of the sentence"]["value"] == pytest.approx(-0.5)
     assert entries["place of the sentence"]["n"] == 32
     assert entries["place, false alarms"]["reason"].startswith(
         "16 right sentences of 16 pictures"
     )
     (rate,) = next(
-        table for table in found.tables if table.name == "corrected-rates"
+        table for table in corrected.tables if table.name == "corrected-rates"
     ).rows
     assert rate["reason"].endswith("verdicts have labels and 0 have none")
 
@@ -477,14 +479,16 @@ def test_labels_of_a_scale_of_their_own_are_brought_to_that_of_the_value(
     assert not Path("run").exists()
     done = cli(*command, "--label", "rouge.rouge_l=words@1..10")
     assert done.code == 0, done.err
-    found = beholder.Run(Path("run")).corrected(labels, label=["words@1..10"])
-    assert found.tables[0].rows[0]["labels"] == pytest.approx(0.5)
+    corrected = beholder.Run(Path("run")).corrected(
+        labels, label=["words@1..10"]
+    )
+    assert corrected.tables[0].rows[0]["labels"] == pytest.approx(0.5)
 
 
 def test_agree_takes_labels_of_another_file(cli: Cli) -> None:
     rows = texts("d.jsonl", [5, 9, 7, 6, 8, 10, 5, 9, 7, 6])
     labels = labelled("l.jsonl", rows, [1, 5, 3, 2, 4, 5])
-    given = (
+    options = (
         "agree",
         "d.jsonl",
         "-m",
@@ -495,9 +499,9 @@ def test_agree_takes_labels_of_another_file(cli: Cli) -> None:
         "-o",
         "run",
     )
-    assert cli(*given).code == 2  # no judgments
+    assert cli(*options).code == 2  # no judgments
     done = cli(
-        *given,
+        *options,
         "--labels",
         labels,
         "--label",
@@ -507,12 +511,12 @@ def test_agree_takes_labels_of_another_file(cli: Cli) -> None:
         "-",
     )
     assert done.code == 0, done.err
-    said = done.out.replace("&#46;", ".")
+    output = done.out.replace("&#46;", ".")
     # Ranks 1 5 3 2 4 6 of the scores, 1 5.5 3 2 4 5.5 of the labels.
-    assert re.search(r"\| word\S*count \| words \| 0.986 ", said)
+    assert re.search(r"\| word\S*count \| words \| 0.986 ", output)
     row = next(
         line
-        for line in said.splitlines()
+        for line in output.splitlines()
         if "word" in line and "&#91;" in line
     )
     assert " 3.333 " in row  # of the labels 1 5 3 2 4 5
@@ -529,11 +533,11 @@ def test_cells_of_the_confusion_table_are_lists_in_the_viewer(
     counts = [20] * 13 + [2] * 11
     right = [True] * 12 + [False] + [True] + [False] * 10
     rows = texts("d.jsonl", counts)
-    given = [
+    options = [
         row | {"judgments": {"right": label}}
         for row, label in zip(rows, right, strict=True)
     ]
-    write("d.jsonl", given)
+    write("d.jsonl", options)
     command = (
         "agree",
         "d.jsonl",

@@ -85,13 +85,14 @@ def test_a_picture_of_such_a_name_is_one_wrong_row(folder: Path) -> None:
     files = sorted((folder / "img").iterdir())
     files[1].rename(folder / "img" / f"{BAD}{files[1].suffix}")
     pictures = str(folder / "img")
-    for read in (read_pictured, read_items, read_frames):
-        found = list(read(pictures))
-        wrong = [str(row) for row in found if isinstance(row, DataError)]
-        assert len(found) == 3
+    for reader in (read_pictured, read_items, read_frames):
+        rows = list(reader(pictures))
+        wrong = [str(row) for row in rows if isinstance(row, DataError)]
+        assert len(rows) == 3
         assert (
             sum(
-                r"'caf\udce9" in one and "is not UTF-8" in one for one in wrong
+                r"'caf\udce9" in message and "is not UTF-8" in message
+                for message in wrong
             )
             == 1
         )
@@ -121,9 +122,9 @@ def test_a_terminal_without_unicode_gets_escapes(folder: Path) -> None:
     )
     assert as_json.returncode == 0, as_json.stderr.decode()
     assert "café" in json.dumps(json.loads(as_json.stdout), ensure_ascii=False)
-    drawn = _run(folder, "graph", "A black café.", PYTHONIOENCODING="ascii")
-    assert drawn.returncode == 0, drawn.stderr.decode()
-    assert b"caf\\xe9" in drawn.stdout
+    graph = _run(folder, "graph", "A black café.", PYTHONIOENCODING="ascii")
+    assert graph.returncode == 0, graph.stderr.decode()
+    assert b"caf\\xe9" in graph.stdout
 
 
 def test_arguments_of_a_locale_without_unicode_are_refused_with_the_way_out(

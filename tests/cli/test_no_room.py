@@ -117,8 +117,8 @@ def test_a_full_disk_is_told_in_words_and_the_run_goes_on_with_room(
             assert len(done.err.splitlines()) < 4
     assert refused >= 1
     assert cli(*command).code == 0
-    found = files(tmp_path)
-    assert {name: found[name] for name in calm} == calm
+    paths = files(tmp_path)
+    assert {name: paths[name] for name in calm} == calm
     assert not list(tmp_path.rglob("*.part"))
 
 
@@ -237,17 +237,17 @@ def test_a_refused_run_keeps_a_folder_that_was_there_and_one_that_paid(
 ) -> None:
     Path("there").mkdir()
     nowhere = ("--base-url", "http://127.0.0.1:9/v1")
-    asked = ("score", "d.jsonl", "-m", "posh", "--judge")
-    assert cli(*asked, "openai:m", *nowhere, "-o", "there").code == 2
+    command = ("score", "d.jsonl", "-m", "posh", "--judge")
+    assert cli(*command, "openai:m", *nowhere, "-o", "there").code == 2
     assert Path("there").is_dir()
 
-    def other(body: dict[str, Any]) -> dict[str, Any]:
+    def answer_other(body: dict[str, Any]) -> dict[str, Any]:
         return completion("ready", model="dear")
 
     # What the server is costs money to find out only if it has a price, and it has none here.
-    with serving(FaultServer(other)) as server:
+    with serving(FaultServer(answer_other)) as server:
         served = ("--base-url", server.url, "--max-cost", "1")
-        refused = cli(*asked, "openai:m", *served, "-o", "unpriced")
+        refused = cli(*command, "openai:m", *served, "-o", "unpriced")
         assert (refused.code, len(server.bodies)) == (2, 1), refused.err
         assert "price" in refused.err
         assert not Path("unpriced").exists()
@@ -260,7 +260,7 @@ def test_a_refused_run_keeps_a_folder_that_was_there_and_one_that_paid(
     )
     with serving(FaultServer(breaks)) as server:
         judge = "openai('m', prices='prices.json', attempts=1)"
-        refused = cli(*asked, judge, "--base-url", server.url, "-o", "paid")
+        refused = cli(*command, judge, "--base-url", server.url, "-o", "paid")
         assert (refused.code, len(server.bodies)) == (2, 1), refused.err
         with closing(AnswerFile(Path("paid/store.sqlite"))) as file:
             assert file.cost() == pytest.approx(110 / 1e6), (

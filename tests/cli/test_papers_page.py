@@ -31,14 +31,14 @@ def test_every_command_on_the_page_is_taken(command: str) -> None:
 
 
 def test_every_metric_on_the_page_is_there() -> None:
-    named = {
+    names = {
         spec.strip('"')
         for span in SPANS
         for spec in METRIC.findall(span)
         if "python" not in span
     }
-    assert len(named) > 20
-    assert {parse(spec).name for spec in named} <= set(METRICS.names())
+    assert len(names) > 20
+    assert {parse(spec).name for spec in names} <= set(METRICS.names())
 
 
 def test_every_table_has_a_need_in_each_row() -> None:

@@ -99,22 +99,22 @@ def test_no_secret_of_keys_addresses_and_answers_is_told(
             for part in ENGINES[name]
             if part != "--no-report"
         ]
-        asked = () if name == "rank" else ("--judge", judge)
+        judge_options = () if name == "rank" else ("--judge", judge)
         out = "out.jsonl" if name == "caption" else "out"
-        done = cli(*command, *asked, "--base-url", address, "-o", out)
+        done = cli(*command, *judge_options, "--base-url", address, "-o", out)
     assert server.keys == {f"Basic {BASIC}" if before else f"Bearer {KEY}"}
     assert done.code in (0, 1), done.err
     # What was never sent as a secret is no secret of this run, but a word of the server's.
-    found = dict.fromkeys((PASSWORD, BASIC, KEY) if before else (KEY,), "")
+    places = dict.fromkeys((PASSWORD, BASIC, KEY) if before else (KEY,), "")
     everything = [
         ("screen", (done.out + done.err).encode()),
         *contents(tmp_path),
     ]
     for place, data in everything:
-        for secret in found:
+        for secret in places:
             if secret.encode() in data:
-                found[secret] += f" {place}"
-    assert set(found.values()) == {""}
+                places[secret] += f" {place}"
+    assert set(places.values()) == {""}
     if name == "caption":
         assert any(KEY[::-1].encode() in data for _, data in everything), (
             "answers were looked at"

@@ -16,8 +16,8 @@ class Clock:
         return self.now
 
 
-def shown(progress: TerminalProgress) -> str:
-    """What stands beside the bar."""
+def bar_text(progress: TerminalProgress) -> str:
+    """Return the text beside the bar."""
     return str(progress._bar.tasks[0].fields["counts"])
 
 
@@ -28,7 +28,7 @@ def test_tokens_are_told_by_the_second_and_in_all() -> None:
     clock.now += 10.0
     progress.answered(Usage(prompt=3000, cached=1000, completion=20))
     assert (
-        shown(progress)
+        bar_text(progress)
         == "0 failed, 4 reused, 0.0/s, tokens: 300/s read, 2/s written"
     )
     clock.now += 10.0
@@ -36,7 +36,7 @@ def test_tokens_are_told_by_the_second_and_in_all() -> None:
     progress.advance(1, 1)
     # 53,000 and 1,000 tokens, and two jobs, in 20 seconds
     assert (
-        shown(progress)
+        bar_text(progress)
         == "1 failed, 4 reused, 0.1/s, tokens: 2,650/s read, 50/s written"
     )
     clock.now += 80.0
@@ -51,13 +51,13 @@ def test_the_bar_tells_the_tokens_of_the_last_seconds_alone() -> None:
     progress.start(total=3, reused=0)
     clock.now += 500.0  # the model is loaded
     progress.answered(Usage(prompt=600, completion=30))
-    assert "tokens: 20/s read, 1/s written" in shown(progress)
+    assert "tokens: 20/s read, 1/s written" in bar_text(progress)
     clock.now += RATE_WINDOW / 2
     progress.answered(Usage(prompt=300))
-    assert "tokens: 30/s read, 1/s written" in shown(progress)
+    assert "tokens: 30/s read, 1/s written" in bar_text(progress)
     clock.now += RATE_WINDOW / 2
     progress.answered(Usage(prompt=3000, completion=60))
-    assert "tokens: 110/s read, 2/s written" in shown(progress)
+    assert "tokens: 110/s read, 2/s written" in bar_text(progress)
     assert len(progress._earlier) == 3, "what is older is not kept"
 
 
@@ -65,5 +65,5 @@ def test_where_no_judge_answers_nothing_is_said_of_tokens() -> None:
     progress = TerminalProgress(Clock())
     progress.start(total=1, reused=0)
     progress.advance(1, 0)
-    assert shown(progress) == "0 failed, 0 reused, 0.0/s"
+    assert bar_text(progress) == "0 failed, 0 reused, 0.0/s"
     assert progress.tokens_in_words == ""

@@ -26,7 +26,7 @@ CLEAN = (
     "Two children build a castle.",
     "A cat sleeps.",
 )
-OTHER = (
+OTHER_ROWS = (
     "A dog runs on a beach.",
     "Two children play with sand.",
     "A grey cat sleeps on a sofa.",
@@ -55,7 +55,7 @@ def cli(
                 "id": str(number),
                 "image": f"data/img/00{number}.jpg",
                 "candidate": text,
-                "references": [OTHER[number]],
+                "references": [OTHER_ROWS[number]],
                 "language": "Elvish" if name == "odd" and number == 0 else "",
                 "group": {"system": "ab"[number % 2]},
                 "judgments": {"overall": [number, number + 1]},
@@ -65,7 +65,7 @@ def cli(
         write(f"{name}.jsonl", rows)
         write(
             f"{name}-sets.jsonl",
-            [{"id": "0", "texts": texts, "references": OTHER}],
+            [{"id": "0", "texts": texts, "references": OTHER_ROWS}],
         )
     Path("categories.json").write_text(
         '{"nature": "plants", "trade": "shops"}'
@@ -221,19 +221,22 @@ def test_items_of_python_have_notes_on_their_texts_and_on_coverage(
     references = tmp_path / "references.jsonl"
     write(
         str(references),
-        [{"id": str(n), "references": [text]} for n, text in enumerate(OTHER)],
+        [
+            {"id": str(n), "references": [text]}
+            for n, text in enumerate(OTHER_ROWS)
+        ],
     )
     items = [Item(str(n), text) for n, text in enumerate(ODD[:2])]
-    for given in (
+    for options in (
         items,
         iter(items),
         [{"id": i.id, "candidate": i.candidate} for i in items],
     ):
         run = beholder.score(
-            given,
+            options,
             ["rouge"],
             references_from=references,
-            out=tmp_path / type(given).__name__,
+            out=tmp_path / type(options).__name__,
         )
         missing, residue = run.notes
         assert missing.startswith(

@@ -48,9 +48,9 @@ def rows(path: str) -> list[dict[str, Any]]:
 
 
 def items(path: str) -> list[Item]:
-    found = list(read_items(path))
-    assert all(isinstance(item, Item) for item in found), found
-    return [item for item in found if isinstance(item, Item)]
+    items = list(read_items(path))
+    assert all(isinstance(item, Item) for item in items), items
+    return [item for item in items if isinstance(item, Item)]
 
 
 def test_captions_of_a_folder_are_items_per_picture_and_system(
@@ -62,23 +62,23 @@ def test_captions_of_a_folder_are_items_per_picture_and_system(
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "captions of 32 to 40 words in Hindi" in done.err
-    found = items("captions.jsonl")
-    assert len(found) == 24
-    assert [item.id for item in found[:3]] == [
+    read_rows = items("captions.jsonl")
+    assert len(read_rows) == 24
+    assert [item.id for item in read_rows[:3]] == [
         "000/steady",
         "000/other",
         "001/steady",
     ]
-    assert found[0].images == ("data/img/000.jpg",)
-    assert dict(found[0].group) == {
+    assert read_rows[0].images == ("data/img/000.jpg",)
+    assert dict(read_rows[0].group) == {
         "language": "hi",
         "system": "steady",
         "dataset": "other length",  # 166 words, also the second time
     }
-    assert found[0].candidate.startswith("A photograph ")
-    made = found[0].meta["caption"]
-    assert (made["words"], made["language"]) == ([32, 40], "Hindi")
-    assert made["judge"].startswith("story:steady")
+    assert read_rows[0].candidate.startswith("A photograph ")
+    caption = read_rows[0].meta["caption"]
+    assert (caption["words"], caption["language"]) == ([32, 40], "Hindi")
+    assert caption["judge"].startswith("story:steady")
 
 
 def test_captions_keep_references_groups_and_judgments_and_can_be_scored(
@@ -191,17 +191,25 @@ def test_report_and_compare_read_runs_of_rows_and_tell_other_kinds(
             ).code
             == 0
         )
-    drawn = cli("report", "a.jsonl.run")
-    assert drawn.out.strip() == "a.jsonl.run/report.html"
+    report = cli("report", "a.jsonl.run")
+    assert report.out.strip() == "a.jsonl.run/report.html"
     assert "What was made" in Path("a.jsonl.run/report.html").read_text(
         "utf-8"
     )
     compared = json.loads(
         cli("compare", "a.jsonl.run", "b.jsonl.run", "--json").out
     )
-    found = {row["value"]: row for row in compared["differences"]}
-    assert set(found) == {"words", "characters", "asked_again", "other_length"}
-    assert (found["words"]["mean_a"], found["words"]["paired"]["mean"]) == (
+    differences = {row["value"]: row for row in compared["differences"]}
+    assert set(differences) == {
+        "words",
+        "characters",
+        "asked_again",
+        "other_length",
+    }
+    assert (
+        differences["words"]["mean_a"],
+        differences["words"]["paired"]["mean"],
+    ) == (
         166.0,
         0.0,
     )
@@ -211,9 +219,9 @@ def test_report_and_compare_read_runs_of_rows_and_tell_other_kinds(
         ).code
         == 0
     )
-    other = cli("compare", "a.jsonl.run", "run")
-    assert other.code == 2
-    assert "a run of the kind 'scores', not 'rows'" in other.err
+    comparison = cli("compare", "a.jsonl.run", "run")
+    assert comparison.code == 2
+    assert "a run of the kind 'scores', not 'rows'" in comparison.err
 
 
 def test_a_picture_that_cannot_be_read_is_a_failure_with_its_name(
@@ -254,20 +262,22 @@ def test_classify_writes_the_one_category_and_all_ratings(cli: Cli) -> None:
     )
     done = cli("classify", "data/img", "--categories", "categories.json", "--judge", "reader:m", "-o", "c.jsonl")  # fmt: skip
     assert done.code == 0, done.err
-    found = rows("c.jsonl")
-    assert len(found) == 12
-    for row in found:
+    written_rows = rows("c.jsonl")
+    assert len(written_rows) == 12
+    for row in written_rows:
         names = [category["name"] for category in row["meta"]["categories"]]
         expected = (
             names[0] if len(names) == 1 else "several" if names else "none"
         )
         assert row["group"]["category"] == expected
-    assert {row["group"]["category"] for row in found} == {
+    assert {row["group"]["category"] for row in written_rows} == {
         "none",
         "nature",
         "several",
     }
-    assert found[0]["meta"]["classify"]["categories"]["trade"] == "shops"
+    assert (
+        written_rows[0]["meta"]["classify"]["categories"]["trade"] == "shops"
+    )
 
 
 def test_classified_pictures_can_be_captioned(cli: Cli) -> None:
@@ -385,8 +395,8 @@ def test_word_limits(text: str, limits: tuple[int, int]) -> None:
         "a b c d e f g",
         "a b c d e f g h i j k",
     ]
-    found = [Item(str(i), "", (text,)) for i, text in enumerate(texts)]
-    assert word_limits(text, found) == limits
+    revised = [Item(str(i), "", (text,)) for i, text in enumerate(texts)]
+    assert word_limits(text, revised) == limits
 
 
 @pytest.mark.parametrize("text", ["0", "9-3", "x", "-4", "median:none.jsonl"])
@@ -414,13 +424,13 @@ def test_captions_of_another_length_are_told_and_stand_on_the_page(
         "caption", "data/img", "--judge", "story:steady", "--words", "40", "--dataset", "short",
         "-o", "c.jsonl",
     )  # fmt: skip
-    told = "12 of 12 texts have not 32 to 40 words, also when asked again"
-    assert told in done.err
+    message = "12 of 12 texts have not 32 to 40 words, also when asked again"
+    assert message in done.err
     assert {item.group["dataset"] for item in items("c.jsonl")} == {
         "short, other length"
     }
     assert cli("report", "c.jsonl.run").code == 0
-    assert told in Path("c.jsonl.run/report.html").read_text("utf-8")
+    assert message in Path("c.jsonl.run/report.html").read_text("utf-8")
     fits = cli("caption", "data/img", "--judge", "story:steady", "--words", "160-170", "--dataset", "long", "-o", "d.jsonl")  # fmt: skip
     assert "other" not in fits.err
     assert {item.group["dataset"] for item in items("d.jsonl")} == {"long"}

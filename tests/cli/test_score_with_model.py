@@ -142,22 +142,22 @@ def test_run_is_complete_drawn_and_costs_no_second_call(
 def test_every_question_asks_for_one_token_about_one_text(cli: Cli) -> None:
     with serving(FaultServer(grader)) as server:
         cli(server.url, [MORE], "-m", REFERENCE)
-    asked = [
+    prompts = [
         b
         for b in server.bodies
         if "Your digit" in b["messages"][-1]["content"]
     ]
-    assert asked
-    assert {body["max_tokens"] for body in asked} == {1}
+    assert prompts
+    assert {body["max_tokens"] for body in prompts} == {1}
     assert all(
-        body["logprobs"] and body["top_logprobs"] == 20 for body in asked
+        body["logprobs"] and body["top_logprobs"] == 20 for body in prompts
     )
     texts = [MORE["candidate"], *MORE["references"]]
-    for body in asked:
-        shown = [
+    for body in prompts:
+        lines = [
             text for text in texts if text in body["messages"][-1]["content"]
         ]
-        assert len(shown) == 1, (
+        assert len(lines) == 1, (
             "the text that is asked about, and not the one that asks"
         )
 
@@ -258,15 +258,15 @@ def test_options_of_judges_reach_the_server(cli: Cli) -> None:
             server.url, [DOGS], "-m", "posh(judge='openai:m')", *options
         )
     assert done.code == 0, done.err
-    asked = [
+    prompts = [
         b
         for b in server.bodies
         if "Your digit" in b["messages"][-1]["content"]
     ]
-    assert {body["temperature"] for body in asked} == {0.3}
+    assert {body["temperature"] for body in prompts} == {0.3}
     assert all(
         b["messages"][0]["content"].startswith("Answer as a sailor.\n")
-        for b in asked
+        for b in prompts
     )
 
 
@@ -330,20 +330,20 @@ def test_a_dry_run_tells_what_the_cache_answers_and_the_run_that_all_came_from_i
         assert done.code == 0, done.err
         assert "from the cache" not in done.err
         n_before = len(server.bodies)
-        known = score(server.url, "b", [DOGS], "--dry-run")
+        plan = score(server.url, "b", [DOGS], "--dry-run")
         assert (
             "6 of 6 calls are already in the cache; the others cost about $0.0000"
-            in known.out
+            in plan.out
         )
         # By hand, as in the test above: "black" of the other text is new, and so is what the
         # second text is asked of.
         more = score(server.url, "c", [DOGS, SAME], "--dry-run")
-        told = re.search(
+        match = re.search(
             r"  6 of 9 calls are already in the cache; .* about \$([\d.]+)\n",
             more.out,
         )
-        assert told is not None, more.out
-        assert 0.1 < float(told[1]) < 3.0, (
+        assert match is not None, more.out
+        assert 0.1 < float(match[1]) < 3.0, (
             "three prompts of 100 to 1,000 tokens"
         )
         assert len(server.bodies) == n_before, "a dry run asks nobody"
@@ -365,16 +365,16 @@ def test_a_dry_run_knows_of_answers_without_probabilities_and_of_servers_that_we
     Path("d.jsonl").write_text(json.dumps(DOGS) + "\n")
 
     def draws(body: dict[str, Any]) -> dict[str, Any]:
-        asked = "Your digit" in body["messages"][-1]["content"]
-        return completion("4" if asked else "ready")
+        is_rating = "Your digit" in body["messages"][-1]["content"]
+        return completion("4" if is_rating else "ready")
 
     with serving(FaultServer(draws)) as server:
         shared = ("-m", REFERENCE, "--base-url", server.url, "--cache", "c")
         assert command(*shared, "-o", "one").code == 0
     monkeypatch.setattr(time, "time", lambda: 4e9)  # in the year 2096
     planned = command(*shared, "-o", "two", "--dry-run")
-    told = re.search(
+    match = re.search(
         r"(\d+) of (\d+) calls are already in the cache", planned.out
     )
-    assert told is not None, planned.out
-    assert told[1] == told[2] != "0"
+    assert match is not None, planned.out
+    assert match[1] == match[2] != "0"

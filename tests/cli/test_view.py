@@ -39,12 +39,12 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
-        found = re.search(r"open (http://127\.0\.0\.1:\d+/) ", line)
-        assert found, line
-        page = httpx.get(f"{found[1]}runs/0", timeout=60)
+        match = re.search(r"open (http://127\.0\.0\.1:\d+/) ", line)
+        assert match, line
+        page = httpx.get(f"{match[1]}runs/0", timeout=60)
         assert page.status_code == 200
         assert (
-            httpx.get(found[1], headers={"host": "evil.example"}).status_code
+            httpx.get(match[1], headers={"host": "evil.example"}).status_code
             == 421
         )
         process.send_signal(signal.SIGINT)
@@ -57,27 +57,27 @@ def test_other_machines_need_the_token_that_is_printed(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    told: list[Settings] = []
+    served: list[Settings] = []
 
     def listening(app: object, settings: Settings, say: object) -> None:
-        told.append(settings)
+        served.append(settings)
         say(f"http://0.0.0.0:1/?token={settings.token}")  # type: ignore[operator]
 
     monkeypatch.setattr("beholder.web.serve", listening)
     view = runner(
         monkeypatch, capsys, "view", str(lemon_run(tmp_path / "run"))
     )
-    code, _, said = view("--host", "0.0.0.0", "--name", "lab.example")
+    code, _, message = view("--host", "0.0.0.0", "--name", "lab.example")
     assert code == 0
-    (settings,) = told
+    (settings,) = served
     assert settings.token is not None
     assert len(settings.token) >= 32
-    assert settings.token in said
+    assert settings.token in message
     assert settings.names == ("lab.example",)
-    code, _, said = view("--token", "short")
-    assert (code, "16 characters" in said) == (2, True)
-    code, _, said = view("--port", "99999")
-    assert (code, "port 99999" in said) == (2, True)
+    code, _, message = view("--token", "short")
+    assert (code, "16 characters" in message) == (2, True)
+    code, _, message = view("--port", "99999")
+    assert (code, "port 99999" in message) == (2, True)
 
 
 def test_a_folder_without_a_run_is_refused(
@@ -85,9 +85,9 @@ def test_a_folder_without_a_run_is_refused(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    code, _, said = runner(monkeypatch, capsys, "view", str(tmp_path))()
+    code, _, message = runner(monkeypatch, capsys, "view", str(tmp_path))()
     assert code == 2
-    assert "is not a run directory" in said
+    assert "is not a run directory" in message
 
 
 def test_without_the_extra_the_way_out_is_named(
@@ -108,10 +108,10 @@ def test_without_the_extra_the_way_out_is_named(
 def test_a_port_that_is_taken_is_told() -> None:
     import socket
 
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as busy_socket:
+        busy_socket.bind(("127.0.0.1", 0))
+        busy_socket.listen()
+        port = busy_socket.getsockname()[1]
         with pytest.raises(
             ConfigError, match=f"cannot listen at 127.0.0.1:{port}"
         ):
@@ -142,9 +142,9 @@ def test_compare_writes_a_page_and_tables(
     ]  # fmt: skip
     page, folder = tmp_path / "page.html", tmp_path / "tables"
     compare = runner(monkeypatch, capsys, "compare", *map(str, runs))
-    code, told, said = compare("-o", str(page), "--tables", str(folder))
+    code, output, message = compare("-o", str(page), "--tables", str(folder))
     assert code == 0
-    assert "p (Holm)" in told
+    assert "p (Holm)" in output
     assert "table-5" in page.read_text("utf-8")
     assert sorted(path.name for path in folder.iterdir()) == [
         "differences.csv", "differences.json", "differences.tex",
@@ -157,7 +157,7 @@ def test_compare_writes_a_page_and_tables(
     ]
     # five of six differ; all signs equal: 2 of 2**6 patterns where 0 counts for both, twice by Holm
     assert rows[0]["p_holm"] == pytest.approx(2 * rows[0]["p"])
-    assert str(page) in said
+    assert str(page) in message
 
 
 def test_a_leaderboard_is_written_as_tables(
@@ -174,9 +174,9 @@ def test_a_leaderboard_is_written_as_tables(
     ]
     run = write_run(tmp_path / "run", items, {"vcs": scores})
     board = runner(monkeypatch, capsys, "leaderboard", str(run))
-    code, told, _ = board("--tables", str(tmp_path / "t"))
+    code, output, _ = board("--tables", str(tmp_path / "t"))
     assert code == 0
-    assert "vcs.vcs, higher is better" in told
+    assert "vcs.vcs, higher is better" in output
     rows = json.loads(
         (tmp_path / "t" / "leaderboard-vcs.json").read_text("utf-8")
     )["rows"]

@@ -117,9 +117,9 @@ def test_gates_are_valid_sarif(cli: Cli) -> None:
         written, SARIF, format_checker=jsonschema.FormatChecker()
     )
     (run,) = written["runs"]
-    assert {one["ruleId"] for one in run["results"]} == {"gate", "item"}
-    known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
-    assert known == {"gate", "item"}
+    assert {result["ruleId"] for result in run["results"]} == {"gate", "item"}
+    rule_ids = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert rule_ids == {"gate", "item"}
     written["runs"][0]["results"][0]["level"] = "bad"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(written, SARIF)
@@ -202,16 +202,19 @@ def test_a_run_is_a_valid_record_of_every_eval_ever(cli: Cli) -> None:
     )
     record = json.loads(file.read_text("utf-8"))
     jsonschema.validate(record, EVERY_EVAL)
-    found = {
-        one["evaluation_name"]: one for one in record["evaluation_results"]
+    result_by_name = {
+        result["evaluation_name"]: result
+        for result in record["evaluation_results"]
     }
-    words = found["word_count.words"]
+    words = result_by_name["word_count.words"]
     assert words["score_details"]["score"] == 5.5  # 3 to 8 words
     assert words["score_details"]["uncertainty"]["num_samples"] == 6
     ends = words["score_details"]["uncertainty"]["confidence_interval"]
     assert 3 < ends["lower"] < 5.5 < ends["upper"] < 8
     rouge = next(
-        one for name, one in found.items() if name.startswith("rouge")
+        result
+        for name, result in result_by_name.items()
+        if name.startswith("rouge")
     )
     assert rouge["metric_config"]["score_type"] == "continuous"
     assert "rouge" in rouge["metric_config"]["additional_details"]["signature"]

@@ -95,11 +95,11 @@ class _Direction:
         ):  # "B" before "a"
             self.attributes[a.entity].setdefault(a.text.lower(), a.sentence)
         self.parents: list[set[int]] = [set() for _ in self.entities]
-        for subject, text, other in self.relations:
+        for subject, text, target in self.relations:
             if text == "part of":
-                self.parents[subject].add(other)
+                self.parents[subject].add(target)
             if text in CONTAINING:
-                self.parents[other].add(subject)
+                self.parents[target].add(subject)
         self.special: dict[int, str] = {}
         for e in self.entities:
             before = (
@@ -118,7 +118,9 @@ class _Direction:
     def outcome(self) -> Outcome:
         questions = 2 * len(self.special)
         for nested in (False, True):
-            found = {e: (name, 5.0) for e, name in self.special.items()}
+            special_names = {
+                e: (name, 5.0) for e, name in self.special.items()
+            }
             for e in self.entities:
                 if e in self.special or bool(self.parents[e]) is not nested:
                     continue
@@ -129,11 +131,16 @@ class _Direction:
                 questions += len(candidates)
                 rounded = [round(value) for value in graded]
                 best = rounded.index(max(rounded))  # the first of the highest
-                found[e] = candidates[best], graded[best]
-            for e, (
-                name,
-                score,
-            ) in found.items():  # a pass sees the passes before it only
+                special_names[e] = candidates[best], graded[best]
+            for (
+                e,
+                (
+                    name,
+                    score,
+                ),
+            ) in (
+                special_names.items()
+            ):  # a pass sees the passes before it only
                 self.name[e], self.score[e] = name, score
         scores = [
             self.score[e] for e in self.entities if e not in self.special
@@ -153,9 +160,9 @@ class _Direction:
             if not {s, o} <= self.special.keys()
         ]
         for holder, question in rest:
-            asked = holder >= self.threshold
-            questions += asked
-            scores.append(self.grade(question) if asked else 1.0)
+            is_holder = holder >= self.threshold
+            questions += is_holder
+            scores.append(self.grade(question) if is_holder else 1.0)
         return Outcome(scores, questions, self.rewrites)
 
     def candidates(self, e: int) -> list[str]:
@@ -180,17 +187,17 @@ class _Direction:
         ]
         kinds: list[list[str]] = [[], [], [], [], []]
         for frame, rivals in frames:
-            known = {text for texts in kinds for text in texts}
-            own = [
-                [t for t in texts if t not in known]
+            kind_texts = {text for texts in kinds for text in texts}
+            own_texts = [
+                [t for t in texts if t not in kind_texts]
                 for texts in self.of_frame(e, frame, rivals)
             ]
-            if rivals and not any(own):
-                own += [
+            if rivals and not any(own_texts):
+                own_texts += [
                     self.as_subject(e, rivals),
                     self.as_object(e, frame, rivals),
                 ]
-            for kind, texts in enumerate(own):
+            for kind, texts in enumerate(own_texts):
                 kinds[kind] += texts
         for text in (
             t for kind in (1, 3, 4) for t in dict.fromkeys(kinds[kind])
@@ -207,7 +214,7 @@ class _Direction:
         by_sentence = sorted(
             self.attributes[e], key=self.attributes[e].__getitem__
         )
-        theirs = {text for i in rivals for text in self.mentions[i]}
+        rival_mentions = {text for i in rivals for text in self.mentions[i]}
         return [
             [] if rivals else [frame],
             [
@@ -219,7 +226,7 @@ class _Direction:
                 text + frame[len(self.head[e]) :]
                 for text in self.mentions[e]
                 if text not in PRONOUNS
-                and text not in theirs
+                and text not in rival_mentions
                 and text != self.head[e]
             ],
         ]
@@ -246,8 +253,8 @@ class _Direction:
         return text != "part of" and self.score.get(end, 5.0) >= self.threshold
 
     def called(self, e: int) -> str:
-        said = self.attributes[e]
-        earliest = [text for text in said if said[text] == min(said.values())][
-            :1
-        ]
+        stated = self.attributes[e]
+        earliest = [
+            text for text in stated if stated[text] == min(stated.values())
+        ][:1]
         return self.name.get(e) or " ".join([*earliest, self.head[e]])

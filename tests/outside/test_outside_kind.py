@@ -80,15 +80,15 @@ def test_its_command_runs_and_is_listed(
 
 
 def test_python_runs_it_and_reads_it(data: Path, tmp_path: Path) -> None:
-    made = beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
-    assert made.kind == "moods"
+    mood_run = beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
+    assert mood_run.kind == "moods"
     assert (
-        made.summary["gladness"].values["marks"].mean == 1.0
+        mood_run.summary["gladness"].values["marks"].mean == 1.0
     )  # (0 + 1 + 2) / 3
     config = kind_config(str(data), tmp_path / "other")
     assert plan("moods", config).askers[0].n_to_ask == 3
     run("moods", config, Quiet())
-    assert beholder.Run(tmp_path / "other").summary == made.summary
+    assert beholder.Run(tmp_path / "other").summary == mood_run.summary
 
 
 def test_a_run_is_resumed(data: Path, tmp_path: Path) -> None:
@@ -123,7 +123,9 @@ def test_report_compare_and_leaderboard_read_it(
         "leaderboard", str(tmp_path / "a"), str(tmp_path / "b"), "--json"
     )
     assert board.code == 0
-    assert [one["mean"] for one in json.loads(board.out)[0]["standings"]] == [
+    assert [
+        standing["mean"] for standing in json.loads(board.out)[0]["standings"]
+    ] == [
         1.0,
         1.0,
     ]
@@ -153,5 +155,5 @@ def test_a_run_of_a_kind_that_is_not_installed_is_refused(
 
 
 def kind_config(data: str, out: Path) -> object:
-    made: object = import_module("moods.work").MoodConfig(data, out)
-    return made
+    config: object = import_module("moods.work").MoodConfig(data, out)
+    return config

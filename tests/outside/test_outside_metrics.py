@@ -29,8 +29,8 @@ _FILE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 QUOTED = {
-    found["name"]: found["text"]
-    for found in _FILE.finditer(PAGE.read_text("utf-8"))
+    match["name"]: match["text"]
+    for match in _FILE.finditer(PAGE.read_text("utf-8"))
 }
 
 pytestmark = pytest.mark.usefixtures("own_operations")
@@ -61,11 +61,13 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(site))
     yield site
     for name in [
-        one for one in METRICS._classes if one.startswith("seen-colours/")
+        name for name in METRICS._classes if name.startswith("seen-colours/")
     ]:
         del METRICS._classes[name]
     for name in [
-        one for one in sys.modules if one.partition(".")[0] == "seen_colours"
+        module
+        for module in sys.modules
+        if module.partition(".")[0] == "seen_colours"
     ]:
         del sys.modules[name]
     registry.origin.cache_clear()
@@ -91,7 +93,7 @@ def mean(folder: str, value: str) -> list[float]:
     summary = json.loads(Path(folder, "run.json").read_text("utf-8"))[
         "summary"
     ]
-    return [one["values"][value]["mean"] for one in summary]
+    return [result["values"][value]["mean"] for result in summary]
 
 
 def test_the_page_quotes_the_files() -> None:
@@ -131,19 +133,19 @@ def test_its_own_tests_pass(site: Path, tmp_path: Path) -> None:
 
 
 def test_the_commands_of_the_page_give_what_it_says(cli: Cli) -> None:
-    said = {}
+    outputs = {}
     for block in blocks(PAGE):
         for words in commands(block.code) if block.language == "sh" else ():
             if words[0] == "beholder":
                 done = cli(*words[1:])
                 assert done.code == 0, f"{shlex.join(words)}: {done.err}"
-                said[shlex.join(words[1:])] = done.out
-    assert "seen-colours/vivid" in said["metrics"]
+                outputs[shlex.join(words[1:])] = done.out
+    assert "seen-colours/vivid" in outputs["metrics"]
     assert mean("runs/colours", "colours") == [1.5, 0.5]
     assert mean("runs/supported", "precision") == [0.75]
-    asked = "score texts.jsonl -m seen-colours/vivid --judge openai:MODEL"
-    assert "about 2 judge calls" in said[f"{asked} --dry-run"]
-    assert "about 6 judge calls" in said[f"{asked} --samples 3 --dry-run"]
+    command = "score texts.jsonl -m seen-colours/vivid --judge openai:MODEL"
+    assert "about 2 judge calls" in outputs[f"{command} --dry-run"]
+    assert "about 6 judge calls" in outputs[f"{command} --samples 3 --dry-run"]
 
 
 def test_a_panel_merges_the_answers(cli: Cli, tmp_path: Path) -> None:
@@ -170,9 +172,9 @@ def test_a_panel_merges_the_answers(cli: Cli, tmp_path: Path) -> None:
 def test_a_folder_replaces_its_prompt_and_the_signature_says_so(
     cli: Cli, tmp_path: Path
 ) -> None:
-    own = tmp_path / "prompts"
-    own.mkdir()
-    (own / "seen_colours_vividness.v2.txt").write_text(
+    prompt_folder = tmp_path / "prompts"
+    prompt_folder.mkdir()
+    (prompt_folder / "seen_colours_vividness.v2.txt").write_text(
         "[system]\nS\n[user]\nRate: $text\n"
     )
     (tmp_path / "rules.jsonl").write_text(
@@ -184,8 +186,8 @@ def test_a_folder_replaces_its_prompt_and_the_signature_says_so(
     assert cli("score", "texts.jsonl", "-m", spec, "-o", "run").code == 0
     assert mean("run", "vividness") == [1.0]
     own_prompt, shipped = (
-        one.identities(Tools())["judge"]
-        for one in (
+        text.identities(Tools())["judge"]
+        for text in (
             metric(spec),
             metric("seen-colours/vivid(judge='scripted:rules.jsonl')"),
         )
@@ -201,8 +203,8 @@ def test_what_a_metric_needs_is_among_what_it_asks(site: Path) -> None:
 
 
 def test_the_prompt_is_shown(cli: Cli) -> None:
-    shown = cli("show", "seen_colours_vividness").out
-    assert "[system]\nYou judge descriptions of pictures." in shown
+    page = cli("show", "seen_colours_vividness").out
+    assert "[system]\nYou judge descriptions of pictures." in page
     assert "seen_colours_vividness" in cli("show", "seen-colours/vivid").out
 
 
@@ -211,8 +213,11 @@ def test_what_show_prints_is_a_file_of_a_prompt(
 ) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts/verify.v2.txt").write_text(cli("show", "verify").out)
-    own = Templates(tmp_path / "prompts")["verify"]
-    assert (own.version, own.sections) == (2, Templates()["verify"].sections)
+    prompt = Templates(tmp_path / "prompts")["verify"]
+    assert (prompt.version, prompt.sections) == (
+        2,
+        Templates()["verify"].sections,
+    )
 
 
 def test_the_builtin_judge_is_refused(cli: Cli) -> None:

@@ -89,13 +89,13 @@ def test_the_command_lists_it(site: Path, cli: Cli) -> None:
     )
     code = f"import sys; sys.path.insert(0, {str(site)!r}); from beholder.cli.main import main; "
     code += "sys.argv = ['beholder', 'annotate', '--help']; main()"
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "tones/tone" in shown.stdout
+    assert "tones/tone" in process.stdout
 
 
 def test_an_unknown_task_is_refused_with_all_names(
@@ -116,20 +116,20 @@ def test_its_page_is_served_and_answers_are_checked_and_saved(
     app = make_app(study_routes(study), study_settings(study, "127.0.0.1", 0))
     with TestClient(
         app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)
-    ) as one:
+    ) as client:
         assert (
-            one.get(
+            client.get(
                 "/", params={"token": study.annotators()["anna"]}
             ).status_code
             == 200
         )
-        start = one.get("/").text
+        start = client.get("/").text
         assert "Choose the tone that fits most of the text." in start
-        page = one.get("/units/1").text
+        page = client.get("/units/1").text
         assert "Which tone does it have?" in page
         assert study.unit(study.assigned("anna")[0]).texts[0] in page
         assert 'src="/task/tone.js"' in page
-        assert "no tone yet" in one.get("/task/tone.js").text
+        assert "no tone yet" in client.get("/task/tone.js").text
         csrf, key = (
             page.split(f'data-{name}="')[1].split('"')[0]
             for name in ("csrf", "key")
@@ -143,7 +143,7 @@ def test_its_page_is_served_and_answers_are_checked_and_saved(
                 "part": part,
                 "value": value,
             }
-            return one.post("/units/1/acts", json=act, headers=headers)
+            return client.post("/units/1/acts", json=act, headers=headers)
 
         early = send(1, "done", True)
         assert (early.status_code, early.json()["error"]) == (
@@ -176,22 +176,22 @@ def test_its_page_is_served_and_answers_are_checked_and_saved(
 def test_it_resumes_exports_and_measures_agreement(
     study: AnnotationStudy, cli: Cli, tmp_path: Path
 ) -> None:
-    said = {
+    answers = {
         "anna": ("neutral", "warm", "ironic"),
         "ben": ("neutral", "warm", "warm"),
     }
-    for who, tones in said.items():
+    for who, tones in answers.items():
         for n, tone in enumerate(tones):
             finish(study, who, f"t{n}", {"tone": tone})
     tokens = study.annotators()
     again = create(cli)
     assert again.code == 0
     assert all(token in again.out for token in tokens.values())
-    found = json.loads(cli("annotate", "agreement", "study", "--json").out)
-    assert [one["done"] for one in found["progress"]] == [3, 3]
+    agreement = json.loads(cli("annotate", "agreement", "study", "--json").out)
+    assert [progress["done"] for progress in agreement["progress"]] == [3, 3]
     values = {
-        one["name"]: one["value"]
-        for one in found["agreement"][0]["coefficients"]
+        coefficient["name"]: coefficient["value"]
+        for coefficient in agreement["agreement"][0]["coefficients"]
     }
     # Agreement 2/3; by chance (1 * 1 + 1 * 2 + 1 * 0) / 9 = 1/3.
     assert values["Cohen kappa"] == pytest.approx(0.5)
@@ -221,15 +221,15 @@ def test_its_judgments_leave_and_come_back(
         "annotate", "export", "study", "-o", file, "--format", "judgments"
     )
     assert exported.code == 0
-    made = cli(
+    process = cli(
         "annotate", "tones/tone", "texts.jsonl", "-o", "other", "--prepare"
     )
-    assert made.code == 0
+    assert process.code == 0
     assert cli("annotate", "import", "other", file).code == 0
-    other = AnnotationStudy.open(tmp_path / "other")
-    (judged,) = other.judged()
+    other_study = AnnotationStudy.open(tmp_path / "other")
+    (judged,) = other_study.judged()
     assert dict(judged.by) == {"anna": {"tone": "warm", "done": True}}
-    other.close()
+    other_study.close()
 
 
 def test_a_study_of_a_task_that_is_not_installed_is_refused(

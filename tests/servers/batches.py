@@ -82,10 +82,10 @@ class BatchServer:
             }
         if path == "/batches":
             name = f"batch-{len(self.batches)}"
-            asked = json.loads(raw)
+            request = json.loads(raw)
             self.batches[name] = {
-                "input": asked["input_file_id"],
-                "metadata": asked["metadata"],
+                "input": request["input_file_id"],
+                "metadata": request["metadata"],
                 "looks": 0,
             }
             return {"id": name, "object": "batch", "status": "validating"}
@@ -98,13 +98,13 @@ class BatchServer:
     def look(self, name: str) -> dict[str, Any]:
         batch = self.batches[name]
         batch["looks"] += 1
-        shown: dict[str, Any] = {
+        status: dict[str, Any] = {
             "id": name,
             "object": "batch",
             "status": "in_progress",
         }
         if batch["looks"] < self.looks:
-            return shown
+            return status
         rows = []
         for line in self.files[batch["input"]].splitlines():
             request = json.loads(line)
@@ -122,7 +122,7 @@ class BatchServer:
         self.files[f"out-{name}"] = "\n".join(rows)
         output = f"out-{name}" if self.final == "completed" else None
         return {
-            **shown,
+            **status,
             "status": self.final,
             "output_file_id": output,
             "error_file_id": None,

@@ -65,14 +65,14 @@ def completion(
 
 
 def probe_answer(body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a server says that keeps to schemas, when it is asked whether it does; or None."""
-    asked = "".join(
+    """Answer the probe for schemas as a server that keeps to them; None for other requests."""
+    prompt = "".join(
         str(body.get(way, ""))
         for way in ("response_format", "tools", "guided_json")
     )
     return (
         completion('{"k7": [417, 417], "note": "-"}')
-        if "'k7'" in asked
+        if "'k7'" in prompt
         else None
     )
 
@@ -135,10 +135,10 @@ class FaultServer:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         raw = await body_of(receive)
         if scope["path"].endswith("/models"):
-            known = self.models is not None
+            has_models = self.models is not None
             await _send(
                 send,
-                200 if known else 404,
+                200 if has_models else 404,
                 json.dumps(self.models or {}).encode(),
             )
             return

@@ -19,7 +19,7 @@ DIGITS = frozenset("0123456789")
 
 
 @dataclass
-class Told:
+class Tally:
     """One operation by one engine.
 
     Attributes:
@@ -39,14 +39,14 @@ class Told:
     def cell(self) -> str:
         """For a table: usable of asked, repair requests, answer tokens."""
         repairs = self.answers - self.questions
-        said = f"{self.usable} of {self.questions}"
+        text = f"{self.usable} of {self.questions}"
         if repairs > 0:
-            said += (
+            text += (
                 f", {repairs} repaired"
                 if self.usable == self.questions
                 else f", {repairs} again"
             )
-        return said + (
+        return text + (
             f", {self.usage.completion} tokens"
             if self.usage.completion
             else ""
@@ -62,31 +62,31 @@ class Ledger:
 
     def __init__(self, engines: Sequence[str]) -> None:
         self._engines = engines
-        self._told: dict[tuple[str, str], Told] = {}
+        self._told: dict[tuple[str, str], Tally] = {}
         self._commands: dict[tuple[str, str], str] = {}
         self._notes: list[tuple[str, str, str]] = []
         self._engine = ""
 
     @contextmanager
     def of(self, engine: str) -> Iterator[None]:
-        """What is asked meanwhile is this engine's."""
+        """Count the questions of the block as this engine's."""
         self._engine = engine
         try:
             yield
         finally:
             self._engine = ""
 
-    def told(self, engine: str, operation: str) -> Told:
-        """What is known of an operation by an engine."""
-        return self._told.setdefault((operation, engine), Told())
+    def told(self, engine: str, operation: str) -> Tally:
+        """Return the tally of an operation for an engine."""
+        return self._told.setdefault((operation, engine), Tally())
 
     def command(self, engine: str, command: str, outcome: str) -> None:
         """Note how a command ended."""
         self._commands[command, engine] = outcome
 
-    def note(self, engine: str, what: str, found: str) -> None:
+    def note(self, engine: str, what: str, finding: str) -> None:
         """Note a figure."""
-        self._notes.append((what, engine, found))
+        self._notes.append((what, engine, finding))
 
     def listen(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Count from now on, until the test ends."""
@@ -97,22 +97,22 @@ class Ledger:
         )
 
         async def counted_ask(self_: Questioner, prompt: Prompt[Any]) -> Any:
-            told = self.told(self._engine, prompt.operation)
-            told.questions += 1
+            tally = self.told(self._engine, prompt.operation)
+            tally.questions += 1
             value = await ask(self_, prompt)
-            told.usable += 1
+            tally.usable += 1
             return value
 
         async def counted_obtain(
             self_: Questioner, prompt: Prompt[Any]
         ) -> Answer:
             answer = await obtain(self_, prompt)
-            told = self.told(self._engine, prompt.operation)
-            told.answers += 1
-            told.usage += answer.usage
+            tally = self.told(self._engine, prompt.operation)
+            tally.answers += 1
+            tally.usage += answer.usage
             first = answer.samples[0].first
             if prompt.sampling.top_logprobs and first is not None:
-                told.digits.append(
+                tally.digits.append(
                     sum(math.exp(p) for token, p in first if token in DIGITS)
                 )
             return answer
@@ -120,11 +120,11 @@ class Ledger:
         async def counted_surprisal(
             self_: Questioner, texts: Sequence[str], **more: Any
         ) -> Any:
-            told = self.told(self._engine, "perplexity")
-            told.questions += len(texts)
-            found = await surprisal(self_, texts, **more)
-            told.usable += len(found)
-            return found
+            tally = self.told(self._engine, "perplexity")
+            tally.questions += len(texts)
+            surprisals = await surprisal(self_, texts, **more)
+            tally.usable += len(surprisals)
+            return surprisals
 
         monkeypatch.setattr(asking.Questioner, "ask", counted_ask)
         monkeypatch.setattr(asking.Questioner, "_obtain", counted_obtain)
@@ -133,25 +133,23 @@ class Ledger:
     def lines(self) -> Iterator[str]:
         """The tables, as Markdown."""
         yield from self._table("command", self._commands)
-        cells = {key: told.cell() for key, told in self._told.items()}
+        cells = {key: tally.cell() for key, tally in self._told.items()}
         yield from self._table("operation", cells)
-        figures = {
-            (what, engine): found for what, engine, found in self._notes
-        }
+        figures = {(what, engine): note for what, engine, note in self._notes}
         for engine in self._engines:
             masses = [
                 m
-                for (_, e), told in self._told.items()
+                for (_, e), tally in self._told.items()
                 if e == engine
-                for m in told.digits
+                for m in tally.digits
             ]
             if masses:
                 figures["probability on digits, median (least)", engine] = (
                     f"{median(masses):.1%} ({min(masses):.1%})"
                 )
             usages = [
-                told.usage
-                for (_, e), told in self._told.items()
+                tally.usage
+                for (_, e), tally in self._told.items()
                 if e == engine
             ]
             prompt = sum(usage.prompt for usage in usages)
@@ -171,8 +169,8 @@ class Ledger:
         yield f"| {what} | {' | '.join(self._engines)} |"
         yield "|---" * (1 + len(self._engines)) + "|"
         for row in dict.fromkeys(row for row, _ in cells):
-            said = " | ".join(
+            line = " | ".join(
                 cells.get((row, engine), "") for engine in self._engines
             )
-            yield f"| {row} | {said} |"
+            yield f"| {row} | {line} |"
         yield ""

@@ -198,7 +198,7 @@ KINDS = (*CHANGED, *SENT)
 
 
 def sent(kind: str, good: Whole) -> Raw:
-    """What the server sends in place of a good answer: status, headers and body."""
+    """Return the response in place of a good answer: status, headers and body."""
     if kind in SENT:
         return SENT[kind](json.dumps(good).encode())
     changed = copy.deepcopy(good)

@@ -17,9 +17,9 @@ OWNER = "beholder"
 
 def programs() -> Path | None:
     """The folder of ``initdb`` and ``pg_ctl``, which Debian keeps out of PATH; None without."""
-    found = shutil.which("initdb")
-    if found:
-        return Path(found).resolve().parent
+    program = shutil.which("initdb")
+    if program:
+        return Path(program).resolve().parent
     installed = Path("/usr/lib/postgresql").glob("*/bin/initdb")
     return max((path.parent for path in installed), key=_version, default=None)
 
@@ -86,12 +86,12 @@ def running(programs: Path) -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     server = Server(programs, folder, secrets.token_hex(8))
     try:
-        given = folder / "password"
-        given.write_text(server.password)
+        password_file = folder / "password"
+        password_file.write_text(server.password)
         if os.geteuid() == 0:
-            for path in (folder, given):
+            for path in (folder, password_file):
                 shutil.chown(path, _unprivileged())
-        options = f"-U {OWNER} -A scram-sha-256 -E UTF8 --no-sync --pwfile={given}".split()
+        options = f"-U {OWNER} -A scram-sha-256 -E UTF8 --no-sync --pwfile={password_file}".split()
         _run_as_nobody(
             folder, [programs / "initdb", "-D", folder / "data", *options]
         )
@@ -114,10 +114,10 @@ def _unprivileged() -> str:
 
 def _run_as_nobody(folder: Path, command: list[str | Path]) -> None:
     as_root = os.geteuid() == 0
-    said = (
+    message = (
         folder / "said"
     )  # no pipe: the server that is started would keep it open
-    with said.open("ab") as out:
+    with message.open("ab") as out:
         done = subprocess.run(
             command,
             cwd=folder,
@@ -127,4 +127,4 @@ def _run_as_nobody(folder: Path, command: list[str | Path]) -> None:
             stdout=out,
             stderr=subprocess.STDOUT,
         )
-    assert done.returncode == 0, said.read_text(errors="replace")[-2000:]
+    assert done.returncode == 0, message.read_text(errors="replace")[-2000:]

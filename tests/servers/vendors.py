@@ -37,9 +37,9 @@ def _from_anthropic(body: Whole) -> Whole:
     turns += [
         _turn(turn["role"], turn["content"]) for turn in body["messages"]
     ]
-    asked = {"messages": turns, "max_tokens": body["max_tokens"]}
-    wanted = body.get("output_config") or body.get("tools")
-    return {**asked, "response_format": wanted} if wanted else asked
+    request = {"messages": turns, "max_tokens": body["max_tokens"]}
+    schema = body.get("output_config") or body.get("tools")
+    return {**request, "response_format": schema} if schema else request
 
 
 def _from_gemini(body: Whole) -> Whole:
@@ -47,25 +47,28 @@ def _from_gemini(body: Whole) -> Whole:
     system = body.get("systemInstruction")
     turns = [_turn("system", system["parts"])] if system else []
     turns += [_turn(turn["role"], turn["parts"]) for turn in body["contents"]]
-    asked: Whole = {"messages": turns, "max_tokens": config["maxOutputTokens"]}
+    request: Whole = {
+        "messages": turns,
+        "max_tokens": config["maxOutputTokens"],
+    }
     if "candidateCount" in config:
-        asked["n"] = config["candidateCount"]
+        request["n"] = config["candidateCount"]
     if "responseLogprobs" in config:
-        asked["logprobs"] = True
+        request["logprobs"] = True
     if "responseJsonSchema" in config:
-        asked["response_format"] = config["responseJsonSchema"]
-    return asked
+        request["response_format"] = config["responseJsonSchema"]
+    return request
 
 
-def _to_anthropic(said: Whole) -> Whole:
-    choice, usage = said["choices"][0], said["usage"]
+def _to_anthropic(reply: Whole) -> Whole:
+    choice, usage = reply["choices"][0], reply["usage"]
     cached = usage["prompt_tokens_details"]["cached_tokens"]
     stops = {"stop": "end_turn", "length": "max_tokens"}
     return {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
-        "model": said["model"],
+        "model": reply["model"],
         "content": [{"type": "text", "text": choice["message"]["content"]}],
         "stop_reason": stops[choice["finish_reason"]],
         "stop_sequence": None,
@@ -78,12 +81,12 @@ def _to_anthropic(said: Whole) -> Whole:
     }
 
 
-def _to_gemini(said: Whole) -> Whole:
-    usage = said["usage"]
+def _to_gemini(reply: Whole) -> Whole:
+    usage = reply["usage"]
     prompt, answer = usage["prompt_tokens"], usage["completion_tokens"]
     stops = {"stop": "STOP", "length": "MAX_TOKENS"}
     candidates = []
-    for i, choice in enumerate(said["choices"]):
+    for i, choice in enumerate(reply["choices"]):
         parts = [{"text": choice["message"]["content"]}]
         candidate: Whole = {
             "index": i,
@@ -105,7 +108,7 @@ def _to_gemini(said: Whole) -> Whole:
         candidates.append(candidate)
     return {
         "candidates": candidates,
-        "modelVersion": said["model"],
+        "modelVersion": reply["model"],
         "responseId": "r",
         "usageMetadata": {
             "promptTokenCount": prompt,
@@ -126,15 +129,15 @@ FORMS: dict[str, tuple[Callable[[Whole], Whole], Callable[[Whole], Whole]]] = {
 
 def spoken(vendor: str, reply: Reply) -> Reply:
     """A reply in OpenAI's form, spoken in a vendor's."""
-    read, write = FORMS[vendor]
+    read_request, write = FORMS[vendor]
 
     def answer(body: Whole) -> Whole:
-        asked = read(body)
-        said = copy.deepcopy(reply(asked))
-        said["usage"]["prompt_tokens"] += PICTURE * json.dumps(asked).count(
-            '"image_url": {'
-        )
-        return write(said)
+        request = read_request(body)
+        answer = copy.deepcopy(reply(request))
+        answer["usage"]["prompt_tokens"] += PICTURE * json.dumps(
+            request
+        ).count('"image_url": {')
+        return write(answer)
 
     return answer
 
@@ -154,7 +157,7 @@ class VendorServer(FaultServer):
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.headers.append(
-            {name.decode(): said.decode() for name, said in scope["headers"]}
+            {name.decode(): value.decode() for name, value in scope["headers"]}
         )
         self.paths.append(scope["path"])
         await super().__call__(scope, receive, send)
@@ -169,14 +172,14 @@ def _odd_change(*path: Any, **fields: Any) -> Callable[[Whole], None]:
     """Changes fields of what is found by names and places; ``...`` removes one."""
 
     def change(whole: Whole) -> None:
-        found: Any = whole
+        part: Any = whole
         for name in path:
-            found = found[name]
+            part = part[name]
         for name, value in fields.items():
             if value is ...:
-                found.pop(name)
+                part.pop(name)
             else:
-                found[name] = value
+                part[name] = value
 
     return change
 
@@ -189,9 +192,9 @@ def _only(**fields: Any) -> Callable[[Whole], None]:
     return change
 
 
-def _tool(*names: str, given: Any = None) -> Callable[[Whole], None]:
+def _tool(*names: str, reply_input: Any = None) -> Callable[[Whole], None]:
     calls = [
-        {"type": "tool_use", "id": "t", "name": name, "input": given}
+        {"type": "tool_use", "id": "t", "name": name, "input": reply_input}
         for name in names
     ]
     return _odd_change(content=calls, stop_reason="tool_use")
@@ -343,7 +346,7 @@ class VendorBatchServer(BatchServer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         raw = await body_of(receive)
         headers = [(b"content-type", b"application/json")]
-        said = self.route(scope["method"], scope["path"], raw)
+        response = self.route(scope["method"], scope["path"], raw)
         makes = scope["path"].endswith(("/batches", ":batchGenerateContent"))
         if scope["method"] == "POST" and makes and self.lose_ids:
             self.lose_ids -= 1
@@ -353,9 +356,9 @@ class VendorBatchServer(BatchServer):
             )
             raise ConnectionResetError("planned")
         body = (
-            said.encode()
-            if isinstance(said, str)
-            else json.dumps(said).encode()
+            response.encode()
+            if isinstance(response, str)
+            else json.dumps(response).encode()
         )
         await send_answer(send, 200, body, headers)
 
@@ -387,10 +390,12 @@ class AnthropicBatchServer(VendorBatchServer):
             }
         return self.shown(name)
 
-    def make(self, asked: Whole) -> Whole:
+    def make(self, request: Whole) -> Whole:
         """Keep a new batch."""
         name = f"batch-{len(self.batches)}"
-        rows = [(row["custom_id"], row["params"]) for row in asked["requests"]]
+        rows = [
+            (row["custom_id"], row["params"]) for row in request["requests"]
+        ]
         self.batches[name] = {"rows": rows, "looks": 0}
         self.files[name] = "\n".join(
             json.dumps({"custom_id": key}) for key, _ in rows
@@ -398,7 +403,7 @@ class AnthropicBatchServer(VendorBatchServer):
         return self.shown(name)
 
     def shown(self, name: str) -> Whole:
-        """What is said of a batch."""
+        """Return the status of a batch."""
         batch = self.batches[name]
         ended = batch["looks"] >= self.looks
         n = len(batch["rows"])
@@ -489,7 +494,7 @@ class GeminiBatchServer(VendorBatchServer):
         return self.shown(name)
 
     def shown(self, name: str) -> Whole:
-        """What is said of a batch."""
+        """Return the status of a batch."""
         batch = self.batches[name]
         about = {
             "displayName": batch["digest"],

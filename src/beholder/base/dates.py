@@ -103,19 +103,18 @@ class PartialDate:
 
     @property
     def precision(self) -> Literal["year", "month", "day", "span"]:
-        """How far it is known; a span is about a year, a season, a decade or several years."""
+        """Return the smallest part that is known.
+
+        A span is an approximate year, a season, a decade or several years.
+        """
         if self.edtf is not None:
             return "span"
-        return (
-            "year"
-            if self.month is None
-            else "month"
-            if self.day is None
-            else "day"
-        )
+        if self.month is None:
+            return "year"
+        return "month" if self.day is None else "day"
 
     def before(self, other: PartialDate) -> bool:
-        """Whether each day it can mean is before each day that the other can mean."""
+        """Return whether each day it can mean precedes each day that the other can mean."""
         return self.last < other.first
 
     @classmethod
@@ -137,6 +136,8 @@ class PartialDate:
         Raises:
             ValueError: It cannot be read, or there is no such day.
         """
+        # The plan: seasons first (1930-21 would match as a year with a month), then the numeric
+        # forms, then words, and last the forms of archives, which need an extra.
         cleaned = text.strip().lower()
         if _SEASON.fullmatch(cleaned) and (
             partial_date := _parse_archival(cleaned)
@@ -161,11 +162,14 @@ class PartialDate:
     def _from_words(
         cls, words: list[str], text: str, year: int | None
     ) -> PartialDate:
+        # Words are sorted by their form, not by their place: "7 March 1928" and "March 7, 1928" are
+        # both read. A number of three digits and more is a year, so "June 85" stays ambiguous.
         months = [_MONTHS[word] for word in words if word in _MONTHS]
         numbers = [word for word in words if word.isdigit()]
         years = [int(word) for word in numbers if len(word) > 2]
         days = [int(word) for word in numbers if len(word) <= 2]
-        has_short_year = any(day > 31 for day in days)  # a year of two digits
+        # No day is above 31: such a number was meant as a year of two digits.
+        has_short_year = any(day > 31 for day in days)
         other_words = [
             word
             for word in words
@@ -181,28 +185,29 @@ class PartialDate:
             or is_ambiguous
             or full_year is None
         ):
-            year_hint = (
-                ""
-                if full_year
-                else "; a date without a year needs one given for all"
-            )
+            hint = ""
             if has_short_year:
-                year_hint = "; write all digits of the year"
-            edtf_examples = "1928~, 192X " if find_spec("edtf") else ""
-            extra_hint = (
-                ""
-                if edtf_examples
-                else "; beholder[narratives] reads EDTF such as 1928~, too"
-            )
+                hint = "; write all digits of the year"
+            elif not full_year:
+                hint = "; a date without a year needs one given for all"
+            # The message names the forms of EDTF only where they can be read.
+            edtf_examples = extra_hint = ""
+            if find_spec("edtf"):
+                edtf_examples = "1928~, 192X "
+            else:
+                extra_hint = (
+                    "; beholder[narratives] reads EDTF such as 1928~, too"
+                )
             raise ValueError(
-                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07, "
-                f"{edtf_examples}or 'march 1928'{year_hint}{extra_hint}"
+                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07,"
+                f" {edtf_examples}or 'march 1928'{hint}{extra_hint}"
             )
         return cls(full_year, months[0], days[0] if days else None)
 
 
 def _parse_archival(text: str) -> PartialDate | None:
-    """A date as archives write it; None if it is none, or the package for it is missing."""
+    """Parse a date as archives write it; None if it is no date, or ``edtf`` is missing."""
+    # Each English form is rewritten in EDTF, so that one parser decides which days it means.
     if len(text) > _MAX_LENGTH or not find_spec("edtf"):
         return None
     if match := _ABOUT.fullmatch(text):
@@ -223,16 +228,17 @@ def _parse_archival(text: str) -> PartialDate | None:
 
 @lru_cache(maxsize=1 << 12)
 def _bounds(edtf: str) -> tuple[dt.date, dt.date]:
-    """First and last day of a date in EDTF; ValueError if it is none, or has no such days."""
+    """Return first and last day of a date in EDTF; ValueError if it is not one."""
     from edtf import parse_edtf
     from edtf.parser.edtf_exceptions import EDTFParseException
 
+    # The package fails with any of these for texts that are not dates.
     other_errors = (
         ValueError,
         TypeError,
         AttributeError,
         ArithmeticError,
-    )  # all of texts that are no dates
+    )
     try:
         # The package prints what it cannot make a date of: that would spoil a command's output.
         with redirect_stdout(StringIO()):
@@ -243,7 +249,7 @@ def _bounds(edtf: str) -> tuple[dt.date, dt.date]:
         first, last = (dt.date(*bound[:3]) for bound in bounds)
     except (EDTFParseException, *other_errors) as error:
         raise ValueError(
-            f"{edtf!r} is no date in EDTF with a first and a last day"
+            f"{edtf!r} is not a date in EDTF with a first and a last day"
         ) from error
     if last < first:
         raise ValueError(f"{edtf!r} ends before it begins")

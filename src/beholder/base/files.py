@@ -50,6 +50,8 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         RunError: The file cannot be written: no permission, no room, a folder of that name.
     """
+    # A stream gets a finished temporary file; anything else a file beside it that is renamed, since
+    # only a rename within one folder is atomic.
     make_folder(path.parent)
     with explain_write_errors(path):
         if _is_stream(path):
@@ -71,10 +73,12 @@ def replacing(path: Path) -> Iterator[Path]:
         unfinished = target.with_name(f".{target.name}.part")
         try:
             yield unfinished
+            # Without this, a power cut after the rename could leave an empty file.
             with unfinished.open("rb") as file:
                 os.fsync(file.fileno())
             unfinished.replace(target)
         except BaseException:
+            # An interrupt, too, must not leave the unfinished file.
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
             raise
@@ -104,6 +108,7 @@ def _is_stream(path: Path) -> bool:
         mode = path.stat().st_mode
     except FileNotFoundError:
         return False
+    # ``-o /dev/sda`` would destroy a disk, so block devices are refused, not streamed to.
     if stat.S_ISBLK(mode):
         raise OSError(
             errno.EINVAL, "it is a disk, which a report would overwrite"
@@ -174,7 +179,7 @@ def check_name(name: object) -> None:
 
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
-    """What hinders writing within, in words.
+    """Turn an ``OSError`` of the block into a message that names the path and what to do.
 
     Raises:
         RunError: No permission, no room, something else of that name.
@@ -207,6 +212,7 @@ def check_folder(path: Path) -> None:
     Raises:
         RunError: There is a file at this place or above, or there is no permission.
     """
+    # Folders that are missing are made later, so the nearest one that exists decides.
     nearest_path = next(
         folder for folder in (path, *path.parents) if os.path.lexists(folder)
     )
@@ -262,7 +268,7 @@ def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> None:
 def read_json(
     path: Path, *, form: int, kind: str, missing: str
 ) -> dict[str, Any]:
-    """The object in a JSON file that we wrote.
+    """Return the object in a JSON file that this package wrote.
 
     Args:
         path: The file.
@@ -337,10 +343,10 @@ def _has_half_pair(text: str) -> bool:
 def as_record(
     content: object, kind: type[T], path: Path, advice: str = _RERUN_ADVICE
 ) -> T:
-    """What ``read_json`` found, as a record.
+    """Convert the result of ``read_json`` to a record.
 
     Args:
-        content: What it found.
+        content: The object that it returned.
         kind: The type of the record.
         path: The file.
         advice: What to do about a damaged file.
@@ -371,7 +377,7 @@ def safe_name(text: str) -> str:
 
 
 def open_regular(path: Path) -> io.FileIO:
-    """A file open for reading, if it is one: a pipe would be waited for, and a device has no end.
+    """Open a regular file for reading; a pipe would block, and a device has no end.
 
     Raises:
         OSError: It is missing, no regular file, or cannot be read.
@@ -399,6 +405,7 @@ def _cell(value: Any) -> Any:
         return int(value) if isinstance(value, bool) else value
     # Only \n is quoted by the writer: any other end of a line would begin a new row.
     text = _LINE_ENDS.sub("\n", value)
+    # Spreadsheets skip spaces before a formula; a tab or an end of a line starts one in some.
     is_formula = text.startswith(("\t", "\n")) or text.lstrip().startswith(
         _FORMULA_STARTS
     )
@@ -410,12 +417,12 @@ if TYPE_CHECKING:
 
 
 def is_url(name: str | Path) -> bool:
-    """Whether a place is named by a URL (``s3://``, ``gs://``, ``file://``), not by a path."""
+    """Return whether a place is named by a URL (``s3://``, ``file://``), not by a path."""
     return "://" in str(name)
 
 
 def file_system(url: str) -> tuple[FileSystem, str]:
-    """The file system of a URL, and the path there.
+    """Return the file system of a URL, and the path in it.
 
     Keys are found where the file system looks for them: its usual variables and files.
 
@@ -434,7 +441,8 @@ def file_system(url: str) -> tuple[FileSystem, str]:
         )
     try:
         files, path = FileSystem.from_uri(url)
-    except ValueError as error:  # of Arrow
+    except ValueError as error:
+        # Arrow raises it for a scheme that it does not know.
         raise ConfigError(
             f"{url!r} names no place that can be reached: {error}"
         ) from error

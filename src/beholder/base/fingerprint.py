@@ -114,12 +114,12 @@ class ModuleSource(NamedTuple):
 
     @property
     def is_ours(self) -> bool:
-        """Whether it belongs to this package."""
+        """Return whether it belongs to this package."""
         return self.root == PACKAGE.parent
 
     @property
     def is_installed(self) -> bool:
-        """Whether it is in an installed copy of another package, whose version identifies it."""
+        """Return whether it is in an installed copy of a package, which its version identifies."""
         return not self.is_ours and self.root.name in (
             "site-packages",
             "dist-packages",
@@ -136,6 +136,8 @@ def digest_of(*classes: type[Any]) -> str:
     Args:
         classes: Classes of this or another package, of a script or of a notebook.
     """
+    # The digest is over the files of all base classes; a class that has no file (of a notebook or
+    # of ``exec``) is described by its members.
     bases = [base for cls in classes for base in cls.__mro__]
     digests = {
         _portable_name(path): digest
@@ -166,11 +168,8 @@ def files_of(*modules: str) -> Mapping[Path, str]:
     Args:
         modules: Dotted names; those of libraries are left out.
     """
-    sources = _import_closure(
-        source
-        for name in modules
-        if (source := _find_source(name)) is not None
-    )
+    # First the code that is reached by imports, then the data files that this code names.
+    sources = _import_closure(_find_sources(modules))
     digests = {}
     folders: set[Path] = set()
     names: set[str] = set()
@@ -201,11 +200,7 @@ def files_of(*modules: str) -> Mapping[Path, str]:
 def library_versions_of(*classes: type[Any]) -> str:
     """Name and version of each of ``LIBRARIES`` that classes compute with: "+NAME@VERSION"."""
     modules = _module_names(base for cls in classes for base in cls.__mro__)
-    sources = _import_closure(
-        source
-        for name in modules
-        if (source := _find_source(name)) is not None
-    )
+    sources = _import_closure(_find_sources(modules))
     imported = {
         dotted.partition(".")[0]
         for source in sources
@@ -217,7 +212,7 @@ def library_versions_of(*classes: type[Any]) -> str:
 
 
 def read_module(path: Path) -> Module:
-    """What a module contributes; from the manifest if that was written for the same bytes."""
+    """Parse a module, or take its entry of the manifest if that is of the same bytes."""
     # A module of someone else may be edited and loaded again in the same process.
     return (
         _read_module_once(path)
@@ -246,6 +241,8 @@ def _digest_once(path: Path) -> str:
 
 
 def _read_module(path: Path) -> Module:
+    # A text of the module that has the form of a file name counts as one; those that are no file
+    # are ignored later.
     content = path.read_bytes()
     raw = _digest(content)
     entry = _load_manifest().get(_portable_name(path))
@@ -260,6 +257,7 @@ def _read_module(path: Path) -> Module:
         {Path(text).name for text in texts if _FILE_NAME.fullmatch(text)}
     )
     imports = tuple(sorted(set(_imported_names(tree))))
+    # The manifest keeps what is followed: other libraries cannot change a digest.
     if path.is_relative_to(PACKAGE):
         imports = tuple(
             name
@@ -296,10 +294,12 @@ def clear_caches() -> None:
 @cache
 def _load_manifest() -> Mapping[str, Module]:
     if not MANIFEST.is_file():
-        return {}  # being written for the first time
+        # It is being written for the first time.
+        return {}
     manifest = json.loads(MANIFEST.read_text(encoding="utf-8"))
     if manifest.get("rules") != digest_of_rules():
-        return {}  # written by another version of this module
+        # Another version of this module wrote it, perhaps by other rules.
+        return {}
     return {
         name: Module(raw, code, tuple(imports), tuple(data))
         for name, (raw, code, imports, data) in manifest["code"].items()
@@ -376,10 +376,12 @@ def _resolve_import(source: ModuleSource, dotted: str) -> ModuleSource | None:
     target = _find_module(PACKAGE.parent, dotted)
     if target is None or not target.name.startswith(COMPUTING):
         return None
+    # Followed, the frame would put all tools into the digest of every metric.
     if source.name in FRAME_MODULES and not target.name.startswith(
         "beholder.media"
     ):
         return None
+    # The whole facade would bring all that it re-exports, so the module behind the name is taken.
     if target.name in FACADES and dotted != target.name:
         suffix = f".{dotted.rpartition('.')[2]}"
         for inner in read_module(target.path).imports:
@@ -411,6 +413,7 @@ def _find_ours(dotted: str) -> ModuleSource | None:
 
 
 def _find(root: Path, dotted: str) -> ModuleSource | None:
+    # The last piece may be a name in the module, as in ``from package.module import name``.
     pieces = dotted.split(".")
     for end in (len(pieces), len(pieces) - 1):
         folder = root.joinpath(*pieces[:end])
@@ -428,14 +431,23 @@ def _find_source(module: str) -> ModuleSource | None:
     if file is None or _is_library(module) or not file.endswith(".py"):
         return None
     path = Path(file).resolve()
+    # A module in a zip archive has a path that is not a file.
     if not path.is_file():
-        return None  # in an archive
+        return None
     pieces = module.split(".")
     if path.name == "__init__.py":
         return ModuleSource(path.parents[len(pieces)], module, path)
-    if path.stem != pieces[-1]:  # a script: its module is called __main__
+    # The module of a script is called __main__, so the file gives its name.
+    if path.stem != pieces[-1]:
         return ModuleSource(path.parent, path.stem, path)
     return ModuleSource(path.parents[len(pieces) - 1], module, path)
+
+
+def _find_sources(modules: Iterable[str]) -> Iterator[ModuleSource]:
+    for name in modules:
+        source = _find_source(name)
+        if source is not None:
+            yield source
 
 
 def _has_file(module: str) -> bool:
@@ -541,9 +553,8 @@ def _dump_tree(node: Any) -> str:
     if isinstance(node, list):
         return f"[{','.join(map(_dump_tree, node))}]"
     if not isinstance(node, ast.AST):
-        return ascii(
-            node
-        )  # ``repr`` escapes other characters with another version of Unicode
+        # ``repr`` escapes other characters with another version of Unicode.
+        return ascii(node)
     fields = (
         f"{name}={_dump_tree(value)}"
         for name, value in ast.iter_fields(node)
@@ -559,6 +570,7 @@ def _digest_members(cls: type[Any]) -> str:
 
 def _describe_code(value: object, visited: set[int]) -> Iterator[str]:
     """The text of a constant, or the code of a function or class and of what it names."""
+    # Functions and classes are followed once each: they may name one another.
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
     elif isinstance(value, property):

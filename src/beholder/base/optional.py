@@ -50,7 +50,7 @@ def check_extra(module: str, extra: str, purpose: str) -> None:
 
 
 def missing(module: str, *, extra: str, purpose: str) -> str | None:
-    """What to install for an optional module, for those that do with less and say so.
+    """Return the message that an optional module is missing, with the command that installs it.
 
     Args:
         module: As ``require`` takes it.
@@ -62,9 +62,8 @@ def missing(module: str, *, extra: str, purpose: str) -> str | None:
     """
     package = module.partition(".")[0]
     is_installed = importlib.util.find_spec(package) is not None
-    if (
-        is_installed and package == "google"
-    ):  # which several distributions share
+    # Several distributions share the namespace ``google``, so its presence proves nothing.
+    if is_installed and package == "google":
         package = module
         is_installed = importlib.util.find_spec(package) is not None
     if is_installed:

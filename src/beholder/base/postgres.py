@@ -41,7 +41,7 @@ _FORM = (
 
 
 def is_address(text: str) -> bool:
-    """Whether a text means to name a PostgreSQL database."""
+    """Return whether a text begins like the address of a PostgreSQL database."""
     return text.startswith(_SCHEMES)
 
 
@@ -89,6 +89,8 @@ class Address:
             query.pop("sslmode", "disable"),
         )
         database = unquote(parts.path[1:])
+        # Characters that were not encoded end in another part: an @ or / of a password in the
+        # database, a # in the fragment. The message must not repeat them.
         problems = {
             "an address of another kind": not is_address(text),
             "an address that names no database": not database,
@@ -111,13 +113,10 @@ class Address:
 
     def __str__(self) -> str:
         user = "" if self.user is None else f"{quote(self.user, safe='')}@"
-        host = (
-            ""
-            if self.host is None
-            else f"[{self.host}]"
-            if ":" in self.host
-            else self.host
-        )
+        host = self.host or ""
+        # An IPv6 address needs brackets, because a port follows after a colon.
+        if ":" in host:
+            host = f"[{host}]"
         port = "" if self.host is None else f":{self.port}"
         options = (
             {"sslmode": self.sslmode} if self.sslmode != "disable" else {}
@@ -217,11 +216,11 @@ class Database:
             except (self._sa.exc.DBAPIError, OSError) as error:
                 if not _is_lost(error) or pause is None:
                     raise RunError(
-                        f"the database {self.name} {_describe_error(error)}; "
-                        "what was kept before is kept, so start the same command again "
-                        "when that is fixed"
+                        f"the database {self.name} {_describe_error(error)}; what was"
+                        " kept before is kept, so start the same command again when that is fixed"
                     ) from None
-            self._engine.dispose()  # the other connections of the pool are lost, too
+            # The other connections of the pool are lost, too.
+            self._engine.dispose()
             self._pause(pause)
         raise AssertionError("the last round returns or raises")
 
@@ -236,17 +235,16 @@ def _ssl_context(sslmode: str) -> ssl.SSLContext | None:
     import ssl  # every command imports this module, and few reach a database
 
     context = ssl.create_default_context()
-    if (
-        sslmode == "require"
-    ):  # as in PostgreSQL's own programs: any certificate
+    # As in PostgreSQL's own programs, ``require`` accepts any certificate.
+    if sslmode == "require":
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
 
 def _server_fields(error: Any) -> dict[str, str]:
-    """What the server said; empty where it said nothing.
+    """Return the fields of the server's error message; empty if the server sent none.
 
-    Where it ends the connection after its words, the driver may put an error of its own above them.
+    Where it ends the connection after the message, the driver may raise another error from it.
     """
     cause = getattr(error, "orig", error)
     while cause is not None:
@@ -257,10 +255,9 @@ def _server_fields(error: Any) -> dict[str, str]:
 
 
 def _is_lost(error: Any) -> bool:
-    """Whether there was no connection, or it broke: the server is restarted, or the net is down."""
-    code = _server_fields(error).get(
-        "C", ""
-    )  # five characters that name an error
+    """Return whether there was no connection, or it broke: a restart, or no network."""
+    # SQLSTATE, five characters: class 08 are connection errors, 57P shutdowns of the server.
+    code = _server_fields(error).get("C", "")
     return not code or code.startswith(("08", "57P"))
 
 

@@ -56,6 +56,7 @@ def check_types(
     """
     function = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]
     namespace = getattr(function, "__globals__", {})
+    # Each annotation is resolved by itself: one that cannot be must not hide the others.
     for name, parameter in inspect.signature(target).parameters.items():
         if name not in options:
             continue
@@ -64,7 +65,8 @@ def check_types(
                 "Hints", (), {"__annotations__": {name: parameter.annotation}}
             )
             hint = typing.get_type_hints(holder, namespace)[name]
-        except NameError:  # imported for type checkers alone
+        except NameError:
+            # The annotation is imported for type checkers alone.
             continue
         if not _fits(options[name], hint):
             raise ConfigError(
@@ -82,6 +84,7 @@ def _fits(value: object, hint: Any) -> bool:
         kind for hints, kind, _ in _CHECKED_TYPES if (origin or hint) in hints
     ]
     fits = all(isinstance(value, kind) for kind in allowed)
+    # A bool is an int in Python, but ``lct=True`` is a mistake.
     return fits and not (hint in (int, float) and isinstance(value, bool))
 
 
@@ -148,6 +151,7 @@ def _modified_at(folder: str) -> int:
 @cache
 def origin(cls: type[Any]) -> Origin | None:
     """The outside distribution of a class; None of ours, and of code that is not installed."""
+    # An entry point that loads the class gives its full name; else the module's distribution does.
     package = cls.__module__.partition(".")[0]
     if package in ("beholder", "__main__"):
         return None
@@ -173,10 +177,8 @@ def _loads(point: EntryPoint, cls: type[Any], package: str) -> bool:
         return False
     try:
         return point.load() is cls
-    except (
-        ImportError,
-        AttributeError,
-    ):  # another class, of which an extra is missing
+    except (ImportError, AttributeError):
+        # It is another class, whose extra is missing.
         return False
 
 
@@ -306,7 +308,7 @@ class Registry(Generic[T]):
         return cls(*arguments, **keywords)
 
     def takes(self, name: str, option: str) -> bool:
-        """Whether the class of a name takes an option of that name.
+        """Return whether the class of a name takes an option of that name.
 
         Raises:
             UnknownNameError: Nothing has that name.
@@ -336,15 +338,15 @@ class Registry(Generic[T]):
         if point := self._outside_points().get(name):
             try:
                 return point.load()  # type: ignore[no-any-return]
-            except (
-                Exception
-            ) as error:  # whatever the package's own code raises
+            except Exception as error:
+                # The package's own code may raise anything.
                 raise ConfigError(
                     f"{self.kind} {name!r} cannot be loaded from {point.value!r}:"
                     f" {type(error).__name__}: {error};"
                     f" correct the entry point of {name.partition('/')[0]} or its code, and if"
                     " its pyproject.toml changed, install it again"
                 ) from error
+        # Suggest other capitals, then the bare name of an outside class, then the closest spelling.
         names = self.names()
         matches = [
             choice for choice in names if choice.lower() == name.lower()

@@ -67,6 +67,7 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        # The short form only where it is read again as the same spec.
         bare = self.argument if not self.options else None
         if (
             bare
@@ -123,6 +124,7 @@ def parse(text: str) -> Spec:
             f"{text[:40]!r}... is not a spec: it has {len(text)} characters, at most {MAX_LENGTH}"
             " are read"
         )
+    # Up to the first bracket or colon is the name; a colon makes all behind it the argument.
     _check_characters(text)
     bare = text.strip()
     name = _NAME.match(bare)
@@ -152,7 +154,8 @@ def parse(text: str) -> Spec:
 
 
 def listed(texts: Iterable[str]) -> tuple[str, ...]:
-    """Specs that were given one by one or with commas between them."""
+    """Return the texts of specs that were given one by one or with commas between them."""
+    # Commas may be inside a spec, so the parser splits: as members of one spec.
     specs: list[str] = []
     for text in texts:
         try:
@@ -161,9 +164,8 @@ def listed(texts: Iterable[str]) -> tuple[str, ...]:
                 if "," in text
                 else []
             )
-        except (
-            ConfigError
-        ):  # whoever reads the text says what is wrong with it
+        except ConfigError:
+            # The caller that parses the text reports the error.
             members = []
         specs += (
             [str(member) for member in members] if len(members) > 1 else [text]
@@ -290,15 +292,15 @@ def _format_value(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_format_value, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
-        pairs = (
+        fields = (
             f"{key!r}: {_format_value(inner)}" for key, inner in value.items()
         )
-        return f"{{{', '.join(pairs)}}}"
+        return f"{{{', '.join(fields)}}}"
     return repr(value)
 
 
 class _Parser:
-    """Reads one text from left to right."""
+    """A recursive-descent parser of one text, a method for each rule of the grammar."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -369,6 +371,7 @@ class _Parser:
         if self._peek("("):
             start = self._position
             values = [self._parse_value() for _ in self._each_item("(", ")")]
+            # As in Python, (1) is a value in brackets and (1,) a tuple.
             is_group = len(values) == 1 and not re.search(
                 r",\s*\)$", self._text[start : self._position]
             )
@@ -398,7 +401,7 @@ class _Parser:
         return key, self._parse_value()
 
     def _each_item(self, opening: str, closing: str) -> Iterator[None]:
-        """Stops at each item between brackets; the caller reads it."""
+        """Yield before each item between brackets; the caller parses the item."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self._error(

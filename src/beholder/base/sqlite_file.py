@@ -30,7 +30,7 @@ class PatientConnection(sqlite3.Connection):
     _gave_up = False
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        """See ``sqlite3.Connection``."""
+        """Execute a statement; wait if the file is locked."""
         try:
             return self.cursor(self.cursors).execute(*arguments)
         except sqlite3.OperationalError as error:
@@ -39,7 +39,7 @@ class PatientConnection(sqlite3.Connection):
             )
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
-        """See ``sqlite3.Connection``."""
+        """Execute a statement for each row of parameters; wait if the file is locked."""
         try:
             return self.cursor(self.cursors).executemany(*arguments)
         except sqlite3.OperationalError as error:
@@ -49,7 +49,7 @@ class PatientConnection(sqlite3.Connection):
             )
 
     def executescript(self, script: str, /) -> sqlite3.Cursor:
-        """See ``sqlite3.Connection``; a script must come to the same when it is run again."""
+        """Execute an idempotent script, which is run again if the file was locked."""
         try:
             return super().executescript(script)
         except sqlite3.OperationalError as error:
@@ -66,6 +66,7 @@ class PatientConnection(sqlite3.Connection):
             or self._gave_up
         ):
             raise error
+        # The first, short wait is over in silence; now the user learns what the command waits for.
         name = super().execute("PRAGMA database_list").fetchone()[2]
         _LOGGER.warning(
             "%s is locked by another process; waiting for it, and giving up in %.0f s",
@@ -76,9 +77,8 @@ class PatientConnection(sqlite3.Connection):
         try:
             outcome = work()
         except sqlite3.OperationalError:
-            self._gave_up = (
-                True  # who tidies up after this does not wait once more
-            )
+            # Statements that clean up after this must not wait once more.
+            self._gave_up = True
             self._wait_for(0)
             raise
         self._wait_for(SILENT_WAIT)

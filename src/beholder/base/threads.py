@@ -44,12 +44,10 @@ class _ThreadLimit:
 
     def leave(self) -> None:
         with self._counting:
-            self._holders = max(
-                0, self._holders - 1
-            )  # a child may leave what its parent entered
-            if (
-                not self._holders
-            ):  # in reverse, so that each library has its first number again
+            # A child may leave what its parent entered, so the count stays at 0.
+            self._holders = max(0, self._holders - 1)
+            # The stack closes in reverse, so that each library has its first number again.
+            if not self._holders:
                 self._by.submit(self._limits.close).result()
 
     def _limit(self) -> None:
@@ -65,7 +63,7 @@ _thread_limit = _ThreadLimit()
 
 
 def _reset_in_child() -> None:
-    """In a child that was forked: the parent's thread did not come along."""
+    """Make a new limit in a forked child, which has no copy of the parent's threads."""
     global _thread_limit
     _thread_limit = _ThreadLimit()
 
@@ -79,9 +77,8 @@ def one_blas_thread() -> Iterator[None]:
     """Hold the linear algebra of this process to one thread; calls may overlap and nest."""
     _thread_limit.enter()
     try:
-        with _thread_limit.libraries.limit(
-            limits=1
-        ):  # what libraries count by thread (OpenMP): here for this one
+        # Libraries that count by thread (OpenMP) need the limit in this thread, too.
+        with _thread_limit.libraries.limit(limits=1):
             yield
     finally:
         _thread_limit.leave()

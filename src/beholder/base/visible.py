@@ -11,9 +11,8 @@ _PICTURES |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _DIRECTION_MARKS = dict.fromkeys(
     (*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD
 )
-_JOINER = (
-    "\N{WORD JOINER}"  # breaks what GitHub makes a link of, and is not seen
-)
+# An invisible character that keeps GitHub from making a link of the text around it.
+_JOINER = "\N{WORD JOINER}"
 _SPECIAL = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*_{}[]<>|~$&:!"}
 _SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
 _WWW = re.compile(r"(www)\.", re.IGNORECASE)

@@ -111,6 +111,7 @@ def verify(*, place: Place = None) -> None:
     Example: `beholder cache verify`
     """
     with _open_cache_file(place) as file:
+        # Records that cannot be read are removed while they are read.
         n_before = sum(row.n_answers for row in file.stats())
         n_read = sum(1 for _ in file.records())
         tell(
@@ -125,6 +126,7 @@ def _open_cache_file(place: str | None) -> Iterator[AnswerCache]:
     location = find_cache(place)
     if location is None:
         raise ConfigError("the cache is off; name its folder with --cache")
+    # Opened, a file that is missing would be made, and a mistyped folder would seem empty.
     if isinstance(location, Path) and not location.is_file():
         raise ConfigError(f"there is no cache at {location}; runs make it")
     with closing(open_cache(location)) as file:

@@ -86,11 +86,12 @@ def _outside_commands(arguments: list[str]) -> list[Command]:
 
 
 def _missing_argument_hint(error: MissingArgumentError) -> str:
-    """What to give for a missing argument; of a run, which there are."""
+    """Return the hint for a missing argument: its help, or the runs that exist."""
     chain, name = (
         error.command_chain or (),
         error.argument.name if error.argument else "",
     )
+    # For a run, the folders that exist help more than the help of the argument.
     if name.startswith("RUN"):
         second = (
             " `beholder leaderboard RUN` ranks the systems of one run."
@@ -109,7 +110,7 @@ def _missing_argument_hint(error: MissingArgumentError) -> str:
 
 
 def _error_message(error: BeholderError | CycloptsError | MemoryError) -> str:
-    """What an error says, with what to give instead."""
+    """Return the message of an error, with what to give instead."""
     if isinstance(error, MemoryError):
         return (
             "there is not enough memory; free some, or use fewer --workers or smaller data, and run"
@@ -133,19 +134,16 @@ def _error_message(error: BeholderError | CycloptsError | MemoryError) -> str:
 
 def main() -> None:
     """Run the command line and exit."""
-    gc.set_threshold(
-        200_000
-    )  # imports make little garbage; to look for it is a tenth of a start
-    atexit.register(
-        gc.freeze
-    )  # the search for garbage at exit takes a sixth of a short run
+    # Imports make little garbage; to look for it is a tenth of a start.
+    gc.set_threshold(200_000)
+    # The search for garbage at exit takes a sixth of a short run.
+    atexit.register(gc.freeze)
     # Runs use one thread (``threads``); more that OpenBLAS starts spin for a tenth of a second.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # no locale and no text is a reason to fail
+        # A character outside the terminal's encoding must not end the command.
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     outside_commands: list[Command] = []
     try:
@@ -155,20 +153,19 @@ def main() -> None:
         for command in outside_commands:
             _add_command(command)
         if not arguments or arguments[0] in app.help_flags:
-            for name in (
-                app
-            ):  # a command that is not imported is shown without its help
+            # A command that is not imported is shown without its help.
+            for name in app:
                 app[name]
         sys.exit(app(arguments))
     except (BeholderError, CycloptsError, MemoryError) as error:
         say(f"beholder: {_error_message(error)}")
         sys.exit(2)
-    except (
-        BrokenPipeError
-    ):  # the reader of our output went away, as `| head` does
+    except BrokenPipeError:
+        # The reader of our output went away, as `| head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # disk or permissions: a traceback does not help
+    except OSError as error:
+        # Disk or permissions: a traceback does not help.
         say(
             f"beholder: {error.filename or 'a file'}: {error.strerror or error}"
         )
@@ -177,7 +174,6 @@ def main() -> None:
         say("beholder: interrupted; run the same command again to resume")
         sys.exit(130)
     finally:
-        for command in (
-            outside_commands
-        ):  # so that a second call in this process starts fresh
+        # A second call in this process starts fresh.
+        for command in outside_commands:
             del app[command.name]

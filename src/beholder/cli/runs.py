@@ -185,12 +185,13 @@ def compare(
     result_tables: list[Table] = []
     moved: list[Table] = []
     problems: list[str] = []
+    # Three parts: differences of shared metrics, their correction by labels, and what the kind of
+    # the runs compares beside (agreement, ranking, cost).
     with Store.read(run_a) as a, Store.read(run_b) as b:
         kind = kind_of(run_a)
         loader_path = kind.beside if kind_of(run_b) == kind else ""
-        if not loader_path or shared_askers(
-            a, b
-        ):  # runs of different judges may share nothing
+        # Runs of different judges may share no question; then their kind compares them otherwise.
+        if not loader_path or shared_askers(a, b):
             comparison = compare_runs(
                 a, b, allow_different=allow_different, values=value
             )
@@ -242,12 +243,13 @@ def compare(
 def _corrected_tables(
     runs: Sequence[Store], systems: Sequence[Sequence[str]], people: LabelGroup
 ) -> tuple[list[Table], list[str]]:
-    """The means of systems and their differences, corrected by labels; and what is missing."""
+    """Return tables of means and differences corrected by labels, and the problems met."""
     from beholder.run import manifest
     from beholder.run.corrected import corrected_tables
     from beholder.run.labels import targets
 
     logs = [manifest.read(run.folder) for run in runs]
+    # A label corrects only a metric that all runs have.
     scored = {
         name: asker.values
         for name, asker in logs[0].askers.items()

@@ -54,7 +54,8 @@ def metrics() -> None:
     for name in METRICS.names():
         try:
             cls = METRICS.get(name)
-        except ConfigError as error:  # of an outside package: the others are listed all the same
+        except ConfigError as error:
+            # An outside package that fails must not hide the other metrics.
             table.add_row(name, str(error), "")
             continue
         about = (inspect.getdoc(cls) or "").partition("\n")[0]
@@ -80,9 +81,8 @@ def show(name: str = "", /) -> None:
     prompts, metrics = Templates(), METRICS.names()
     if name not in (*prompts.names(), *metrics):
         for outside in metrics[len(METRICS.builtin()) :]:
-            METRICS.get(
-                outside
-            )  # its module may have an operation of that name
+            # Its module may register an operation of that name.
+            METRICS.get(outside)
     if name in (*prompts.names(), *OF_CLASSES) and name not in metrics:
         prompt = prompts[name]
         tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
@@ -210,12 +210,14 @@ def sample(
     say(
         f"{len({item.source for item in drawn_items}):,} pictures, {len(drawn_items):,} rows: {out}"
     )
+    # Rows with absolute paths work on this machine only, which the user should know.
     if any(
         Path(image).is_absolute()
         for item in drawn_items
         for image in item.images
     ):
         say_outside(out.parent)
+    # Pictures are counted, not rows: a picture may have several texts.
     counts = Counter(
         {
             item.source: item.group.get(design.column, "")
@@ -295,16 +297,13 @@ def doctor(
         metadata.metadata("beholder").get_all("Requires-Dist") or [],
     ):
         extra = _extra_for(requirement)
+        # It is needed on other platforms only.
         if requirement.marker and extra is None:
-            continue  # needed on other platforms only
+            continue
         version = _installed_version(requirement)
-        hint = (
-            ""
-            if version
-            else f"beholder[{extra}]"
-            if extra
-            else "reinstall beholder"
-        )
+        hint = ""
+        if not version:
+            hint = f"beholder[{extra}]" if extra else "reinstall beholder"
         table.add_row(
             extra or "base", requirement.name, version or "no", escape(hint)
         )
@@ -314,8 +313,8 @@ def doctor(
     damaged_files = _find_damaged_files(Path(beholder.__file__).parent)
     if damaged_files:
         tell(
-            "built-in files that are not as released, reinstall beholder: "
-            f"{', '.join(damaged_files)}"
+            "built-in files that are not as released, reinstall beholder:"
+            f" {', '.join(damaged_files)}"
         )
     else:
         tell("built-in files: as released (SHA-256)")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 def _refuse_misspelt_option(kind: Any, value: str) -> None:
     """Refuse an option that is misspelt and would be taken for the data."""
+    # Data may begin with a hyphen for the sake of "-", standard input.
     if value.startswith("-") and value != "-":
         raise ValueError(
             f"there is no option {value}; data come first, options after them"
@@ -124,9 +125,8 @@ class ItemDataGroup(DataOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(
-            self.map, Mapping
-        ):  # a copy by dataclasses.replace has read it already
+        # In a copy by dataclasses.replace it is parsed already.
+        if not isinstance(self.map, Mapping):
             pairs = [_parse_mapping(text) for text in self.map]
             for name, n in Counter(name for name, _ in pairs).items():
                 if n > 1:
@@ -166,7 +166,8 @@ class JudgeGroup(JudgeOptions):
 class WorkGroup(WorkOptions):
     """How much a command does at once, what it keeps, and what it may spend."""
 
-    cache: Annotated[  # as a shell writes it
+    # A text here, as a shell gives it; ``found`` makes a path or an address of it.
+    cache: Annotated[
         str | None,
         Parameter(
             help="Cache of judge answers: a folder, postgresql://USER@HOST/NAME, or off."
@@ -227,6 +228,7 @@ class EngineGroup:
                 self.address, self.parts
             )
             return engine
+        # Ignored in silence, they would suggest that the cluster was used.
         for name in ("address", "parts"):
             if getattr(self, name) is not None:
                 raise ConfigError(
@@ -357,6 +359,7 @@ class TablesGroup:
 
     def write(self, tables: Iterable[Table]) -> None:
         """Write the tables, if a folder was named."""
+        # The report package is slow to load, and most commands write no tables.
         if self.tables is not None:
             from beholder.report.study_tables import write_tables
             from beholder.terminal.printing import say
@@ -382,7 +385,7 @@ class LabelGroup:
 
 
 def find_cache(place: str | None) -> Path | Address | None:
-    """Where the shared cache lies: the option, else ``BEHOLDER_CACHE``, else the platform's folder.
+    """Return the place of the shared cache: option, ``BEHOLDER_CACHE`` or the platform's folder.
 
     Args:
         place: A folder, the address of a database, ``off`` for no cache, or None.

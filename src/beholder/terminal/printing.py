@@ -37,6 +37,7 @@ def say(text: object) -> None:
 
 def tell_json(value: object) -> None:
     """Print JSON on stdout; in escapes where the terminal's encoding is not UTF-8."""
+    # A Windows console of an old code page would print question marks.
     is_ascii_only = (sys.stdout.encoding or "").lower().replace(
         "-", ""
     ) != "utf8"
@@ -65,7 +66,7 @@ def tell_result(
 
 
 def runs_hint() -> str:
-    """What a run is, and which there are in ``runs``."""
+    """Return a sentence on what a run is, and the runs in ``runs``."""
     runs = sorted(str(file.parent) for file in Path("runs").glob("*/run.json"))
     listing = (
         f"There are: {', '.join(runs[:10])}."
@@ -94,6 +95,7 @@ def tell_summary(
     Raises:
         RunError: The file cannot be written.
     """
+    # Stdout has one of the two, so that the output can be piped.
     if markdown == STDOUT:
         tell(summary().rstrip("\n"))
         return
@@ -184,6 +186,7 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
     if len(failures) <= allowed:
         return []
+    # Each reason is printed in full, but only so many: a broken server fails every item alike.
     more = (
         f" ({len(failures) - _MAX_REASONS} more than shown)"
         if len(failures) > _MAX_REASONS
@@ -203,6 +206,7 @@ def tell_plan(plan: RunPlan, out: Path) -> int:
         tell(f"  {row}")
     for note in plan.notes:
         tell(note)
+    # For each metric: what is left to do, what would fail, and bounds on calls and cost.
     for asker in plan.askers:
         tell(
             f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already"
@@ -218,6 +222,7 @@ def tell_plan(plan: RunPlan, out: Path) -> int:
         if asker.judge is not None and asker.judge_most is not None:
             lower, upper = asker.judge_least, asker.judge_most
             is_range = lower is not None and lower.n_calls < upper.n_calls
+            # Without a lower bound, or with one below the upper, the number is an estimate.
             word = "about" if lower is None or is_range else "exactly"
             tell(f"  {word} {_describe_tally(asker.judge)}")
             if asker.judge.n_stored is not None:
@@ -241,7 +246,7 @@ def tell_plan(plan: RunPlan, out: Path) -> int:
 
 
 def _describe_stored(tally: Tally) -> str:
-    """How many calls the cache answers, and what the others cost."""
+    """Return the number of calls that the cache answers, and the cost of the others."""
     share = f"{tally.n_stored:,} of {tally.n_calls:,} calls are already in the cache"
     if not tally.n_stored or tally.cost is None:
         return share

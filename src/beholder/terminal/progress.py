@@ -48,6 +48,7 @@ class TerminalProgress:
             progress.TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
+            # In a log file every redraw would be a line.
             disable=not sys.stderr.isatty(),
         )
 
@@ -59,8 +60,9 @@ class TerminalProgress:
         self._bar.stop()
 
     def start(self, total: int, reused: int) -> None:
-        """See ``run.session.Progress``."""
+        """Show the bar of a run that begins."""
         self.reused = reused
+        # The clock starts again: reading the data before is not part of the rate.
         self._began = self._clock()
         self._earlier = deque([(self._began, self.tokens)])
         self._task = self._bar.add_task(
@@ -68,7 +70,7 @@ class TerminalProgress:
         )
 
     def advance(self, n_scored: int, n_failed: int) -> None:
-        """See ``run.session.Progress``."""
+        """Count subjects that were finished."""
         self.scored_now += n_scored
         self.failed_now += n_failed
         self._bar.update(
@@ -76,14 +78,14 @@ class TerminalProgress:
         )
 
     def answered(self, usage: Usage) -> None:
-        """See ``run.session.Progress``."""
+        """Count an answer of a judge and its tokens."""
         self.n_answered += 1
         self.tokens += usage
         self._earlier.append((self._clock(), self.tokens))
         self._bar.update(self._task, counts=self._counts())
 
     def recalled(self) -> None:
-        """See ``run.session.Progress``."""
+        """Count an answer that came from the cache."""
         self.n_recalled += 1
 
     @property
@@ -119,6 +121,7 @@ class TerminalProgress:
         text = f"{self.failed_now} failed, {self.reused} reused, {rate:.1f}/s"
         if self.tokens == Usage():
             return text
+        # A window, because a model may load for minutes before its first token.
         while (
             len(self._earlier) > 1
             and self._earlier[1][0] <= self._clock() - RATE_WINDOW

@@ -72,7 +72,7 @@ def run_moods(config: MoodConfig, progress: Progress) -> list[DataError]:
 
 
 def plan_moods(config: MoodConfig) -> RunPlan:
-    """What the run would ask."""
+    """Return the questions that the run would ask."""
     bad: list[DataError] = []
     return plan(
         [Gladness()], ITEM, config.items(bad), config.out, RunContext(), bad
@@ -97,7 +97,7 @@ def draw_item(seen: SeenSubject) -> Drawn:
 
 
 def beside(run_a: Path, run_b: Path) -> Beside:
-    """What ``compare`` shows besides the difference."""
+    """Return the tables that ``compare`` shows besides the difference."""
     table = Table(
         "moods",
         "Moods side by side",

@@ -28,7 +28,7 @@ class ToneTask(Task):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """One per item."""
-        return [unit_of(one, one.candidate) for one in rows]
+        return [unit_of(row, row.candidate) for row in rows]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The tone."""
@@ -53,9 +53,9 @@ class ToneTask(Task):
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """Rows whose judgment ``warm`` is the share of annotators who find the text warm."""
-        for one in judged:
-            tones = [state["tone"] for state in one.by.values()]
+        for judgment in judged:
+            tones = [state["tone"] for state in judgment.by.values()]
             yield {
-                **one.unit.row,
+                **judgment.unit.row,
                 "judgments": {"warm": tones.count("warm") / len(tones)},
             }
