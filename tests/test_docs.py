@@ -30,6 +30,7 @@ from tools.pages import (
     commands,
     figures,
     inline_commands,
+    long_prose_lines,
     name_of,
 )
 
@@ -311,6 +312,34 @@ def test_blocks_say_what_they_are(page: Path) -> None:
     assert 2 * len(blocks(page)) == len(
         re.findall(r"^ *```", text, re.MULTILINE)
     ), "odd fences"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"],
+    ids=name_of,
+)
+def test_lines_of_prose_are_short(page: Path) -> None:
+    assert long_prose_lines(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_long_line_is_found_in_prose_alone() -> None:
+    words = "a " * 51
+    lines = [
+        f"{words}.",
+        f"- {words}.",
+        f"| {words} |",
+        f"# {words}",
+        f"<!-- {words} -->",
+        f"[page]: {words}",
+        f"See https://example.org/{'a' * 100}.",
+        "```text",
+        words,
+        "```",
+        "a" * 101,
+        "a" * 100,
+    ]
+    assert long_prose_lines("\n".join(lines)) == [1, 2, 11]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
