@@ -19,6 +19,13 @@ PAGES = sorted(
     ],
     key=lambda page: str(page.relative_to(ROOT)),
 )
+HAND_WRITTEN = [
+    page
+    for page in PAGES
+    if page != ROOT / "docs/metrics.md"
+    and page.parent != ROOT / "docs/metrics"
+]
+"""All pages but those that `make docs` writes from the registry of metrics."""
 LINE_LENGTH = 100
 """Characters of a line of prose at most."""
 LANGUAGES = frozenset({"python", "sh", "json", "toml", "yaml", "text"})
