@@ -21,6 +21,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 from cyclopts import App, CycloptsError
 from tools.pages import (
+    HAND_WRITTEN,
     LANGUAGES,
     PAGES,
     ROOT,
@@ -30,11 +31,13 @@ from tools.pages import (
     commands,
     figures,
     inline_commands,
+    long_prose_lines,
     name_of,
 )
 
 import beholder
 from beholder.cli.main import app
+from beholder.metrics import METRICS
 from toy.command import Cli, runner
 from toy.world import make_world
 
@@ -317,6 +320,34 @@ def test_blocks_say_what_they_are(page: Path) -> None:
     ), "odd fences"
 
 
+@pytest.mark.parametrize(
+    "page",
+    [*HAND_WRITTEN, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"],
+    ids=name_of,
+)
+def test_lines_of_prose_are_short(page: Path) -> None:
+    assert long_prose_lines(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_long_line_is_found_in_prose_alone() -> None:
+    words = "a " * 51
+    lines = [
+        f"{words}.",
+        f"- {words}.",
+        f"| {words} |",
+        f"# {words}",
+        f"<!-- {words} -->",
+        f"[page]: {words}",
+        f"See https://example.org/{'a' * 100}.",
+        "```text",
+        words,
+        "```",
+        "a" * 101,
+        "a" * 100,
+    ]
+    assert long_prose_lines("\n".join(lines)) == [1, 2, 11]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_in_the_text_exist(page: Path) -> None:
     for line in inline_commands(page.read_text(encoding="utf-8")):
@@ -379,8 +410,8 @@ def test_links_lead_to_files(page: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["make_metrics_page", "make_judges_guide"])
-def test_pages_that_are_made_are_fresh(name: str) -> None:
+def load_generator(name: str) -> ModuleType:
+    """Return the module of docs/ that writes generated pages."""
     spec = importlib.util.spec_from_file_location(
         name, ROOT / f"docs/{name}.py"
     )
@@ -388,9 +419,35 @@ def test_pages_that_are_made_are_fresh(name: str) -> None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_guide_to_judges_is_fresh() -> None:
+    module = load_generator("make_judges_guide")
     assert module.PAGE.read_text(encoding="utf-8") == module.page(), (
         "run `make docs`"
     )
+
+
+def test_the_pages_of_metrics_are_fresh() -> None:
+    module = load_generator("make_metrics_page")
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in (module.PAGE, *module.FOLDER.iterdir())
+    }
+    assert texts == module.pages(), "run `make docs`"
+
+
+def test_each_metric_has_a_row_with_its_anchor_and_a_page() -> None:
+    module = load_generator("make_metrics_page")
+    table = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    anchors = re.findall(r'^\| <a id="(\w+)"></a>', table, re.MULTILINE)
+    assert anchors == METRICS.builtin()
+    for name in anchors:
+        text = (ROOT / f"docs/metrics/{name}.md").read_text(encoding="utf-8")
+        assert f"\n# {name}\n" in text
+        assert "\n## Values\n" in text
+    assert set(module.GUIDES) <= set(anchors)
 
 
 @pytest.mark.parametrize(

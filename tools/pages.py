@@ -19,6 +19,15 @@ PAGES = sorted(
     ],
     key=lambda page: str(page.relative_to(ROOT)),
 )
+HAND_WRITTEN = [
+    page
+    for page in PAGES
+    if page != ROOT / "docs/metrics.md"
+    and page.parent != ROOT / "docs/metrics"
+]
+"""All pages but those that `make docs` writes from the registry of metrics."""
+LINE_LENGTH = 100
+"""Characters of a line of prose at most."""
 LANGUAGES = frozenset({"python", "sh", "json", "toml", "yaml", "text"})
 
 _BLOCK = re.compile(
@@ -31,6 +40,9 @@ _FIGURES = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d*\.?\d+")
 _INLINE = re.compile(r"`(beholder [^`]*)`")
+_UNBREAKABLE = re.compile(r" *(\||#|<!--|\[[^]]+\]: )")
+"""How a line begins that ends where its table, heading, comment or link definition ends."""
+_URL = re.compile(r"https?://[^\s)>]+")
 
 
 @dataclass(frozen=True)
@@ -130,3 +142,21 @@ def commands(code: str) -> Iterator[list[str]]:
 def inline_commands(text: str) -> list[str]:
     """Return the texts in single backticks that begin with our command, on one line each."""
     return [" ".join(command.split()) for command in _INLINE.findall(text)]
+
+
+def long_prose_lines(text: str) -> list[int]:
+    """Return the 1-based numbers of the lines of prose that have too many characters.
+
+    Fenced blocks, tables, headings, HTML comments and link definitions are not prose, and URLs
+    are not counted.
+    """
+    long_lines = []
+    is_fenced = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.lstrip().startswith("```"):
+            is_fenced = not is_fenced
+        elif is_fenced or _UNBREAKABLE.match(line):
+            continue
+        elif len(_URL.sub("", line)) > LINE_LENGTH:
+            long_lines.append(number)
+    return long_lines

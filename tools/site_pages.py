@@ -17,12 +17,26 @@ from mkdocs.structure.files import File, Files
 
 from tools.pages import ROOT, blocks, commands
 
+METRICS_PAGE = "metrics.md"
 ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 GALLERY = "gallery.md"
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)(#[^)]*)?\)")
 _MARKDOWN = re.compile(r'href="([^":]+)\.md(#[^"]*)?"')
 _REPORT = re.compile(r"<!-- report: (\S+) -->")
+
+
+def on_config(config: Any) -> Any:
+    """Add the generated page of each metric to the navigation, below the table of metrics."""
+    names = sorted(path.stem for path in (ROOT / "docs/metrics").glob("*.md"))
+    metric_pages = [{name: f"metrics/{name}.md"} for name in names]
+    for section in config.nav:
+        for pages in section.values():
+            for page in pages:
+                if isinstance(page, dict) and METRICS_PAGE in page.values():
+                    (title,) = page
+                    page[title] = [{"Table": METRICS_PAGE}, *metric_pages]
+    return config
 
 
 def on_files(files: Files, *, config: Any) -> Files:
