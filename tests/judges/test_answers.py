@@ -95,17 +95,17 @@ def test_everything_that_affects_an_answer_is_in_its_key_and_no_more() -> None:
         replace(REQUEST, schema=None),
         replace(REQUEST, replicate=1),
     ]
-    others = [
+    other_records = [
         replace(RECORD, request=request.digest) for request in other_requests
     ]
-    others += [
+    other_records += [
         replace(RECORD, operation="verify"),
         replace(RECORD, template="presence.v1@abd"),
         replace(RECORD, backend="openai:m@http://localhost/v1"),
         replace(RECORD, model="m-2"),
     ]
-    keys = {RECORD.key, *(record.key for record in others)}
-    assert len(keys) == 1 + len(others)
+    keys = {RECORD.key, *(record.key for record in other_records)}
+    assert len(keys) == 1 + len(other_records)
     assert (
         replace(RECORD, answer=replace(ANSWER, seconds=9.0), cost=None).key
         == RECORD.key
@@ -115,12 +115,15 @@ def test_everything_that_affects_an_answer_is_in_its_key_and_no_more() -> None:
 def test_answer_from_the_cache_is_copied_into_the_run_at_no_cost(
     tmp_path: Path,
 ) -> None:
-    shared, own = AnswerFile(tmp_path / "shared"), AnswerFile(tmp_path / "own")
+    shared, run_file = (
+        AnswerFile(tmp_path / "shared"),
+        AnswerFile(tmp_path / "own"),
+    )
     shared.put_answer(RECORD)
-    assert Answers(own, shared).get_answer(RECORD.key) == ANSWER
-    assert own.get_answer(RECORD.key) == ANSWER
-    assert (own.cost(), shared.cost()) == (0.0, 0.25)
-    own.close()
+    assert Answers(run_file, shared).get_answer(RECORD.key) == ANSWER
+    assert run_file.get_answer(RECORD.key) == ANSWER
+    assert (run_file.cost(), shared.cost()) == (0.0, 0.25)
+    run_file.close()
     shared.close()
 
 
@@ -251,17 +254,17 @@ def test_tools_give_every_metric_the_same_judge_and_keep_its_answers(
 def test_facts_of_the_cache_are_copied_into_the_run_and_new_ones_kept_in_both(
     tmp_path: Path,
 ) -> None:
-    own, shared = InMemory(), AnswerFile(tmp_path / "cache.sqlite")
-    answers = Answers(own, shared)
+    run_answers, shared = InMemory(), AnswerFile(tmp_path / "cache.sqlite")
+    answers = Answers(run_answers, shared)
     assert answers.get_fact("served") is None
-    assert own.get_fact("served") is None
+    assert run_answers.get_fact("served") is None
     shared.put_fact("served", "m-2026")
     assert answers.get_fact("served") == "m-2026"
-    assert own.get_fact("served") == "m-2026"
-    own.put_fact("served", "m-own")
+    assert run_answers.get_fact("served") == "m-2026"
+    run_answers.put_fact("served", "m-own")
     assert answers.get_fact("served") == "m-own"  # the run's own goes first
     answers.put_fact("more", "x")
-    assert own.get_fact("more") == shared.get_fact("more") == "x"
+    assert run_answers.get_fact("more") == shared.get_fact("more") == "x"
     alone = Answers(InMemory())
     alone.put_fact("more", "y")
     assert alone.get_fact("more") == "y"
@@ -270,8 +273,8 @@ def test_facts_of_the_cache_are_copied_into_the_run_and_new_ones_kept_in_both(
 
 
 def test_ratings_of_a_panel_are_kept_in_the_run_alone(tmp_path: Path) -> None:
-    own, shared = InMemory(), AnswerFile(tmp_path / "cache.sqlite")
-    Answers(own, shared).put_rating("match", "q", "judge 0", 1.0)
-    assert own.ratings == {("match", "q", "judge 0"): 1.0}
+    run_answers, shared = InMemory(), AnswerFile(tmp_path / "cache.sqlite")
+    Answers(run_answers, shared).put_rating("match", "q", "judge 0", 1.0)
+    assert run_answers.ratings == {("match", "q", "judge 0"): 1.0}
     assert list(shared.ratings()) == []
     shared.close()

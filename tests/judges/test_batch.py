@@ -64,9 +64,9 @@ class Numbered(BatchServer):
         return super().look(name)
 
     def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
-        said = completion(f"answer {self.n_lines}")
+        body = completion(f"answer {self.n_lines}")
         self.n_lines += 1
-        return super().line(request, {"status_code": 200, "body": said})
+        return super().line(request, {"status_code": 200, "body": body})
 
 
 def test_repeats_whose_bodies_are_equal_are_answered_apart(
@@ -105,7 +105,7 @@ def test_repeats_whose_bodies_are_equal_are_answered_apart(
 
 def test_answers_drawn_without_a_seed_are_drawn_apart() -> None:
     """A server that gives one answer at a time is asked for each, in bodies that are equal."""
-    drawn = [
+    requests = [
         Request(
             (Message("user", ("?",)),),
             Sampling(temperature=1.0, n=3 - k),
@@ -115,13 +115,15 @@ def test_answers_drawn_without_a_seed_are_drawn_apart() -> None:
     ]
 
     with serving(Numbered()) as server:
-        one = OpenAI("m", base_url=server.url, extra={"seed": None}, **QUICK)
+        backend = OpenAI(
+            "m", base_url=server.url, extra={"seed": None}, **QUICK
+        )
 
         async def samples() -> list[str]:
             await (
-                one.draws_copies()
+                backend.draws_copies()
             )  # one answer came where several were asked for
-            answers = [await one.chat(request) for request in drawn]
+            answers = [await backend.chat(request) for request in requests]
             return [
                 sample.text for answer in answers for sample in answer.samples
             ]
@@ -135,8 +137,8 @@ def test_answers_drawn_without_a_seed_are_drawn_apart() -> None:
 def test_a_first_repeat_is_named_by_its_body_alone() -> None:
     """Else the batches that were noted before repeats had names would be sent again."""
     with serving(BatchServer()) as server:
-        one = OpenAI("m", base_url=server.url, **QUICK)
-        run_beside(server, one.chat(Request((Message("user", ("?",)),))))
+        backend = OpenAI("m", base_url=server.url, **QUICK)
+        run_beside(server, backend.chat(Request((Message("user", ("?",)),))))
         line = json.loads(next(iter(server.files.values())))
     body = json.dumps(line["body"], sort_keys=True)
     assert line["custom_id"] == hashlib.sha256(body.encode()).hexdigest()
@@ -215,9 +217,9 @@ def test_killed_while_answers_are_kept_sends_nothing_twice(
     file.close()
 
 
-@pytest.mark.parametrize("made", [True, False], ids=["after", "before"])
+@pytest.mark.parametrize("is_created", [True, False], ids=["after", "before"])
 def test_killed_around_the_making_of_a_batch_finds_it_in_the_servers_list(
-    tmp_path: Path, made: bool
+    tmp_path: Path, is_created: bool
 ) -> None:
     class Deadly(BatchServer):
         """The first making of a batch never comes back."""
@@ -227,7 +229,7 @@ def test_killed_around_the_making_of_a_batch_finds_it_in_the_servers_list(
         def route(self, method: str, path: str, raw: bytes) -> Any:
             if (method, path) != ("POST", "/batches") or not self.deadly:
                 return super().route(method, path, raw)
-            if made:
+            if is_created:
                 super().route(method, path, raw)
             return {}
 
@@ -274,11 +276,11 @@ def test_a_batch_that_a_sister_run_has_sent_is_waited_for(
         runs = [
             judges.judge(
                 "openai:m",
-                answers=Answers(*kept),
+                answers=Answers(*stores),
                 base_url=server.url,
                 **QUICK,
             )
-            for kept in zip(files, caches, strict=True)
+            for stores in zip(files, caches, strict=True)
         ]
 
         async def at_once() -> list[list[str]]:
@@ -323,27 +325,29 @@ def test_one_odd_line_costs_one_item_and_is_asked_again(
         ) -> str:
             if not self.odd or "thing 3" not in str(request["body"]):
                 return super().line(request, response)
-            given = ODD_LINES[kind]
+            odd_line = ODD_LINES[kind]
             return (
-                given
-                if isinstance(given, str)
-                else super().line(request, given)
+                odd_line
+                if isinstance(odd_line, str)
+                else super().line(request, odd_line)
             )
 
     async def all_of(judge: Judge) -> list[object]:
-        asked = (judge.ask(Rewrite(f"thing {i}")) for i in range(6))
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        questions = (judge.ask(Rewrite(f"thing {i}")) for i in range(6))
+        return list(await asyncio.gather(*questions, return_exceptions=True))
 
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(Odd()) as server:
         options: dict[str, Any] = {"base_url": server.url, **QUICK}
         judge = judges.judge("openai:m", answers=Answers(file), **options)
-        found = run_beside(server, all_of(judge))
-        assert [one for i, one in enumerate(found) if i != 3] == [
+        outcomes = run_beside(server, all_of(judge))
+        assert [outcome for i, outcome in enumerate(outcomes) if i != 3] == [
             "a phrase"
         ] * 5
-        assert isinstance(found[3], TransientError)
-        assert re.search("batch", str(found[3])), "the reason names the cause"
+        assert isinstance(outcomes[3], TransientError)
+        assert re.search("batch", str(outcomes[3])), (
+            "the reason names the cause"
+        )
         server.odd = False
         again = judges.judge("openai:m", answers=Answers(file), **options)
         assert run_beside(server, all_of(again)) == ["a phrase"] * 6
@@ -352,19 +356,19 @@ def test_one_odd_line_costs_one_item_and_is_asked_again(
 
 
 def test_separators_inside_a_text_do_not_break_a_line() -> None:
-    said = "a\u2028b\u2029c\u0085d"
+    text = "a\u2028b\u2029c\u0085d"
 
     class Raw(BatchServer):
         def line(
             self, request: dict[str, Any], response: dict[str, Any]
         ) -> str:
             whole = {"custom_id": request["custom_id"], "response": response}
-            response["body"] = completion(said)
+            response["body"] = completion(text)
             return json.dumps(whole, ensure_ascii=False)
 
     with serving(Raw()) as server:
         judge = judges.judge("openai:m", base_url=server.url, **QUICK)
-        assert run_beside(server, rewrite_all(judge, 5)) == [said] * 5
+        assert run_beside(server, rewrite_all(judge, 5)) == [text] * 5
 
 
 @pytest.mark.parametrize("status", ["paused", "", 5, None, ["completed"]])

@@ -91,7 +91,7 @@ def cache(place: Place) -> Iterator[AnswerCache]:
 
 
 @pytest.fixture
-def other(place: Place, cache: AnswerCache) -> Iterator[AnswerCache]:
+def second_cache(place: Place, cache: AnswerCache) -> Iterator[AnswerCache]:
     """The same cache, as another process sees it."""
     opened = place.open()
     yield opened
@@ -103,14 +103,14 @@ def record(n: int, **changes: Any) -> Record:
 
 
 def test_an_answer_comes_back_as_it_was_and_the_first_one_stays(
-    cache: AnswerCache, other: AnswerCache
+    cache: AnswerCache, second_cache: AnswerCache
 ) -> None:
     assert cache.get_record(RECORD.key) is None
     cache.put_answer(RECORD)
-    other.put_answer(
+    second_cache.put_answer(
         replace(RECORD, answer=replace(ANSWER, seconds=9.0), cost=None)
     )
-    assert other.get_record(RECORD.key) == RECORD
+    assert second_cache.get_record(RECORD.key) == RECORD
     assert list(cache.records()) == [RECORD]
 
 
@@ -129,11 +129,11 @@ def test_draws_become_one_answer_that_cost_what_they_cost_here(
     assert list(cache.records()) == [replace(whole, cost=0.5)]
     cache.put_answer(record(2).draw(0))
     cache.put_whole(record(2, cost=None), [record(2).draw(0).key])
-    assert [one.cost for one in cache.records()] == [0.5, None], (
+    assert [record.cost for record in cache.records()] == [0.5, None], (
         "of which no price is known"
     )
     cache.put_whole(record(2), [])
-    assert [one.cost for one in cache.records()] == [0.5, None], (
+    assert [record.cost for record in cache.records()] == [0.5, None], (
         "the first one stays"
     )
 
@@ -143,8 +143,8 @@ def test_all_answers_come_oldest_first(
 ) -> None:
     monkeypatch.setattr("beholder.judges.answer_database._PAGE", 3)
     records = [record(n) for n in (5, 1, 4, 2, 6, 3, 7)]
-    for one in records:
-        cache.put_answer(one)
+    for answered in records:
+        cache.put_answer(answered)
     assert list(cache.records()) == records
 
 
@@ -184,23 +184,25 @@ def test_facts_are_believed_for_a_day(
 
 
 def test_one_process_claims_a_question_and_a_claim_ends_by_itself(
-    place: Place, cache: AnswerCache, other: AnswerCache
+    place: Place, cache: AnswerCache, second_cache: AnswerCache
 ) -> None:
     assert cache.claim("q")
     assert cache.claim("q"), "one's own claim can be renewed"
-    assert not other.claim("q")
-    other.release("q")
-    assert not other.claim("q"), "nobody gives up what another has claimed"
+    assert not second_cache.claim("q")
+    second_cache.release("q")
+    assert not second_cache.claim("q"), (
+        "nobody gives up what another has claimed"
+    )
     place.age("claims", "until", LASTS - 5)
-    assert not other.claim("q")
+    assert not second_cache.claim("q")
     place.age("claims", "until", 10)
-    assert other.claim("q")
+    assert second_cache.claim("q")
     assert not cache.claim("q")
-    other.release("q")
+    second_cache.release("q")
     assert cache.claim("q")
 
 
-def test_what_is_old_is_removed(place: Place, cache: AnswerCache) -> None:
+def test_old_answers_are_pruned(place: Place, cache: AnswerCache) -> None:
     cache.put_answer(record(1))
     place.age("answers", "created", 100)
     cache.put_answer(record(2))
@@ -225,15 +227,15 @@ def test_many_may_make_the_tables_of_one_database_at_once(
 ) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["servers.killed_run"])
-    made = [
+    processes = [
         context.Process(target=open_and_close, args=(postgres_url,))
         for _ in range(4)
     ]
-    for process in made:
+    for process in processes:
         process.start()
-    for process in made:
+    for process in processes:
         process.join(60)
-    assert [process.exitcode for process in made] == [0] * 4
+    assert [process.exitcode for process in processes] == [0] * 4
 
 
 def open_and_close(url: str) -> None:
@@ -258,21 +260,21 @@ class Watching(FaultServer):
 def drivers(
     server: FaultServer, url: str, folder: Path, n: int
 ) -> list[AnswerFile]:
-    """What runs of the same questions keep that begin at once on one cache."""
+    """Return the answers of runs of equal questions that start at once on one cache."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
         ["servers.killed_run", "beholder.backends.openai"]
     )
     paths = [folder / f"run-{i}.sqlite" for i in range(n)]
-    made = [
+    processes = [
         context.Process(target=run, args=(server.url, str(path), url))
         for path in paths
     ]
-    for process in made:
+    for process in processes:
         process.start()
-    for process in made:
+    for process in processes:
         process.join(300)
-    assert [process.exitcode for process in made] == [0] * n
+    assert [process.exitcode for process in processes] == [0] * n
     return [AnswerFile(path) for path in paths]
 
 

@@ -123,10 +123,10 @@ def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> 
     None
 ):
     judge = LLMJudge(Scripted(good_model, top_logprobs=20))
-    found = asyncio.run(check_steadiness(judge))
-    assert found.single == pytest.approx(1.0)
-    assert found.biases[0].value == 0.0
-    assert (found.n_calls, found.n_failed) == (12 * 5, 0)
+    steadiness = asyncio.run(check_steadiness(judge))
+    assert steadiness.single == pytest.approx(1.0)
+    assert steadiness.biases[0].value == 0.0
+    assert (steadiness.n_calls, steadiness.n_failed) == (12 * 5, 0)
 
 
 def test_unsteady_judge_and_length_bias_are_seen() -> None:
@@ -144,19 +144,19 @@ def test_unsteady_judge_and_length_bias_are_seen() -> None:
             )
         if request.sampling.temperature > 0:
             return graded(rng.randint(1, 5))
-        shown = re.search(
+        match = re.search(
             r"<target>\n(.*)\n</target>", request.messages[-1].text, re.DOTALL
         )
         return graded(
-            4 if shown is not None and len(shown[1]) > len(SCENE) else 3
+            4 if match is not None and len(match[1]) > len(SCENE) else 3
         )
 
-    found = asyncio.run(
+    steadiness = asyncio.run(
         check_steadiness(LLMJudge(Scripted(moody, top_logprobs=20)))
     )
-    assert found.single is not None
-    assert found.single < 0.5
-    by_name = {one.name: one for one in found.biases}
+    assert steadiness.single is not None
+    assert steadiness.single < 0.5
+    by_name = {bias.name: bias for bias in steadiness.biases}
     assert by_name["length"].value == pytest.approx(1.0)
     # Of 12 questions with three random grades, those on both sides of the threshold change.
     assert by_name["repeats"].n == 12
@@ -175,19 +175,19 @@ def test_questions_without_an_answer_are_left_out_and_counted() -> None:
             else graded(knows(request))
         )
 
-    found = asyncio.run(
+    steadiness = asyncio.run(
         check_steadiness(LLMJudge(Scripted(partly, top_logprobs=20)))
     )
-    assert found.n_failed == 5
-    assert found.single is not None
-    assert found.biases[0].value == 0.0
-    assert found.biases[0].n == 11
+    assert steadiness.n_failed == 5
+    assert steadiness.single is not None
+    assert steadiness.biases[0].value == 0.0
+    assert steadiness.biases[0].n == 11
     mute = asyncio.run(
         check_steadiness(LLMJudge(Scripted(lambda r: "hm", top_logprobs=20)))
     )
     assert mute.single is None
-    assert [one.value for one in mute.biases] == [None] * 7
-    assert [one.reason for one in mute.biases] == [
+    assert [bias.value for bias in mute.biases] == [None] * 7
+    assert [bias.reason for bias in mute.biases] == [
         "0 questions, 10 are needed",
         "0 questions, 10 are needed",
         "0 texts, 10 are needed",
@@ -211,10 +211,10 @@ def test_a_judge_of_the_first_seat_and_one_that_affirms_whatever_is_claimed_are_
             {"rows": [{"id": i, "supported": i != 3} for i in range(10)]}
         )
 
-    found = asyncio.run(
+    steadiness = asyncio.run(
         check_steadiness(LLMJudge(Scripted(biased, top_logprobs=20)))
     )
-    by_name = {one.name: one for one in found.biases}
+    by_name = {bias.name: bias for bias in steadiness.biases}
     assert (by_name["seat"].value, by_name["flips"].value) == (1, 1)
     # Nine of the ten claims about each of 20 texts are supported, and none is graded present.
     assert by_name["wording"].value == pytest.approx(0.9)

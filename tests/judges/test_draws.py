@@ -39,28 +39,28 @@ CHARGED = 100 * 100 / 1e6 + 10 * 1000 / 1e6
 """US dollars that the server charges for one call: 100 tokens of prompt and 10 of answer."""
 
 
-_drawn = itertools.count()
+_draw_numbers = itertools.count()
 
 
 def one_answer(body: dict[str, Any]) -> dict[str, Any]:
     """Whatever ``n`` says, and without log-probabilities; no two draws in a row are equal."""
-    return completion(str(next(_drawn) % 5 + 1))
+    return completion(str(next(_draw_numbers) % 5 + 1))
 
 
 def asks_for_a_grade(body: dict[str, Any]) -> bool:
-    """Whether it is no probe."""
+    """Return whether a request asks for a grade; the others are probes."""
     return "Your digit" in str(body["messages"])
 
 
-def n_graded(found: list[Any]) -> int:
-    return sum(isinstance(one, float) for one in found)
+def n_graded(outcomes: list[Any]) -> int:
+    return sum(isinstance(outcome, float) for outcome in outcomes)
 
 
 async def grade(judge: Judge, i: int) -> float:
-    (found,) = await judge.ask(
+    (grade_,) = await judge.ask(
         Presence([Question("entity", f"thing {i}")], "A text.")
     )
-    return found.value
+    return grade_.value
 
 
 async def grade_all(judge: Judge, n: int) -> list[Any]:
@@ -69,7 +69,7 @@ async def grade_all(judge: Judge, n: int) -> list[Any]:
     )
 
 
-def kept(file: AnswerFile) -> tuple[list[str], list[str]]:
+def stored_requests(file: AnswerFile) -> tuple[list[str], list[str]]:
     """Requests of the complete answers, and of draws."""
     records = [
         record for record in file.records() if record.operation == "presence"
@@ -98,26 +98,26 @@ def test_a_limit_that_is_raised_pays_for_nothing_twice(tmp_path: Path) -> None:
                 samples=3,
                 **options,
             )
-            found = run_beside(server, grade_all(judge, n_questions))
+            outcomes = run_beside(server, grade_all(judge, n_questions))
             n_calls = len(server.bodies)
             assert n_calls * CHARGED == pytest.approx(budget.spent)
             assert file.cost() == pytest.approx(budget.spent), (
                 "the next start counts all of it"
             )
             assert budget.spent <= limit
-            whole, draws = kept(file)
-            drawn = 3 * len(whole) + len(draws)
+            whole, draws = stored_requests(file)
+            n_drawn = 3 * len(whole) + len(draws)
             probes = sum(not asks_for_a_grade(body) for body in server.bodies)
-            assert drawn == n_calls - probes, "all that was paid for is kept"
+            assert n_drawn == n_calls - probes, "all that was paid for is kept"
             if limit != limits[-1]:
-                assert BudgetError in map(type, found)
-                assert len(whole) == n_graded(found)
+                assert BudgetError in map(type, outcomes)
+                assert len(whole) == n_graded(outcomes)
                 assert len(draws) <= 2, (
                     "questions that were begun are finished before others"
                 )
                 assert len(whole) >= 3
             file.close()
-        assert n_graded(found) == n_questions
+        assert n_graded(outcomes) == n_questions
         assert (len(whole), draws) == (n_questions, [])
         assert max(server.paid.values()) == 1
 
@@ -161,7 +161,7 @@ def test_sigkill_repeats_at_most_the_calls_under_way(tmp_path: Path) -> None:
     )
     assert twice <= n_kills * CONCURRENCY
     file = AnswerFile(path)
-    whole, draws = kept(file)
+    whole, draws = stored_requests(file)
     assert (len(whole), draws) == (N_GRADES, [])
     file.close()
 
@@ -202,7 +202,7 @@ def test_an_interrupt_keeps_what_arrives_and_draws_no_more(
         run_sync(interrupted(judge, server))
         n_sent = sum(map(asks_for_a_grade, server.bodies))
         assert n_sent == 4
-        whole, draws = kept(file)
+        whole, draws = stored_requests(file)
         assert (whole, len(draws)) == ([], 4)
         judge = judges.judge("openai:m", answers=Answers(file), **options)
         assert n_graded(run_sync(grade_all(judge, 20))) == 20
@@ -213,10 +213,10 @@ def test_an_interrupt_keeps_what_arrives_and_draws_no_more(
 
 def third_is_refused() -> Reply:
     """A reply that refuses the third draw."""
-    drawn = itertools.count(1)
+    draw_numbers = itertools.count(1)
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
-        if asks_for_a_grade(body) and next(drawn) == 3:
+        if asks_for_a_grade(body) and next(draw_numbers) == 3:
             raise Refusal(400, "not now")
         return one_answer(body)
 
@@ -236,16 +236,16 @@ def test_draws_of_another_run_come_from_the_cache_and_cost_nothing(
             "prices": str(prices),
             "samples": 3,
         }
-        found = []
+        outcomes = []
         for file in files:
             judge = judges.judge(
                 "openai:m", answers=Answers(file, cache), **options
             )
-            found += run_beside(server, grade_all(judge, 1))
+            outcomes += run_beside(server, grade_all(judge, 1))
         n_probes = len(server.bodies) - 4
         assert max(server.paid.values()) == 1
-    assert isinstance(found[0], ItemError)
-    assert isinstance(found[1], float)
+    assert isinstance(outcomes[0], ItemError)
+    assert isinstance(outcomes[1], float)
     first, second = (file.cost() for file in files)
     assert first == pytest.approx((n_probes + 2) * CHARGED), (
         "the refused call costs nothing"
@@ -253,7 +253,9 @@ def test_draws_of_another_run_come_from_the_cache_and_cost_nothing(
     assert second == pytest.approx(CHARGED), (
         "one draw; the others were paid for"
     )
-    (record,) = [one for one in cache.records() if one.operation == "presence"]
+    (record,) = [
+        record for record in cache.records() if record.operation == "presence"
+    ]
     assert record.cost == pytest.approx(3 * CHARGED)
     assert [len(answer.samples) for answer in [record.answer]] == [3]
     assert record.answer.usage.completion == 3 * 10
@@ -308,6 +310,6 @@ def test_draws_are_not_exported(tmp_path: Path) -> None:
         )
         run_beside(server, judge.ask(Rewrite("a phrase")))
         run_beside(server, grade_all(judge, 1))
-    assert len(kept(file)[1]) == 2
+    assert len(stored_requests(file)[1]) == 2
     assert export_answers(file, tmp_path / "out.jsonl") == 1
     file.close()

@@ -43,19 +43,19 @@ async def image_of_study(judge: Judge, n_models: int) -> None:
         )
     ]
     for model in range(n_models):
-        own = [
+        statements = [
             s.text
             for s in await judge.ask(
                 Decompose(f"A man {model} walks over a bridge.")
             )
         ]
-        for one, other in ((own, human), (human, own)):
-            await judge.ask(MatchStatements(one, other))
+        for first, second in ((statements, human), (human, statements)):
+            await judge.ask(MatchStatements(first, second))
             await judge.ask(
                 Verify(
-                    one,
+                    first,
                     images=[PICTURE],
-                    reference=f"caption {model} of {one[0]}",
+                    reference=f"caption {model} of {first[0]}",
                 )
             )
 
@@ -163,19 +163,19 @@ def test_a_tally_by_hand() -> None:
 
 def test_surprisal_of_a_dry_run_is_a_nat_for_four_letters() -> None:
     asker = DryAsker(Scripted(lambda request: "x"), Tally())
-    found = asyncio.run(
+    surprisals = asyncio.run(
         asker.surprisal(["abcdefgh", "abc"], prompt="p", images=())
     )
-    assert [(s.nll, s.n_tokens, s.n_characters) for s in found] == [
+    assert [(s.nll, s.n_tokens, s.n_characters) for s in surprisals] == [
         (2.0, 2, 8),
         (1.0, 1, 3),
     ]
 
 
 def test_surprisal_of_a_text_is_a_nat_for_four_characters() -> None:
-    asked = DryAsker(Scripted(lambda _: "x"), tally=Tally()).surprisal(
+    question = DryAsker(Scripted(lambda _: "x"), tally=Tally()).surprisal(
         ["nine sign", "abc"], prompt="", images=()
     )
-    first, second = asyncio.run(asked)
+    first, second = asyncio.run(question)
     assert (first.nll, first.n_tokens, first.n_characters) == (2.25, 3, 9)
     assert (second.nll, second.n_tokens, second.n_characters) == (1.0, 1, 3)

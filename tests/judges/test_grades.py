@@ -67,7 +67,7 @@ def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> (
 
 
 @pytest.mark.parametrize(
-    ("said", "grade"),
+    ("text", "grade"),
     [
         ("5.", 5),
         ("**5**", 5),
@@ -87,13 +87,13 @@ def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> (
     ],
 )
 def test_a_grade_may_stand_in_marks_and_before_an_explanation(
-    said: str, grade: int | None
+    text: str, grade: int | None
 ) -> None:
     if grade is None:
         with pytest.raises(BadAnswer):
-            from_samples([said], 1, 5)
+            from_samples([text], 1, 5)
     else:
-        assert from_samples([said], 1, 5).value == grade
+        assert from_samples([text], 1, 5).value == grade
 
 
 def test_samples_are_averaged_and_their_shares_kept() -> None:

@@ -72,10 +72,10 @@ def clever(body: dict[str, Any]) -> dict[str, Any]:
         return completion(json.dumps({"statements": rows}))
     if body.get("logprobs"):
         grade = grade_of(last)
-        other = grade % 5 + 1
+        next_grade = grade % 5 + 1
         return completion(
             str(grade),
-            first={str(grade): math.log(0.9), str(other): math.log(0.1)},
+            first={str(grade): math.log(0.9), str(next_grade): math.log(0.1)},
         )
     return completion("ready")
 
@@ -83,14 +83,14 @@ def clever(body: dict[str, Any]) -> dict[str, Any]:
 async def ask_items(judge: judges.Judge, n: int) -> list[tuple[float, str]]:
     """Two operations per item: a grade and a decomposition."""
 
-    async def one(i: int) -> tuple[float, str]:
+    async def grade_item(i: int) -> tuple[float, str]:
         grades = await judge.ask(
             Presence([Question("entity", f"thing {i}")], f"text {i}")
         )
         statements = await judge.ask(Decompose(f"text {i}"))
         return grades[0].value, statements[0].text
 
-    return list(await asyncio.gather(*(one(i) for i in range(n))))
+    return list(await asyncio.gather(*(grade_item(i) for i in range(n))))
 
 
 @pytest.mark.slow  # 500 items, thousands of tries
@@ -102,8 +102,8 @@ def test_500_items_with_30_percent_faults_are_complete_equal_and_paid_once() -> 
         expected = asyncio.run(ask_items(judge, 500))
     with serving(FaultServer(clever, fault_rate=0.3)) as stormy:
         judge = judges.judge("openai:m", base_url=stormy.url, **HURRY)
-        found = run_beside(stormy, ask_items(judge, 500))
-    assert found == expected
+        grades = run_beside(stormy, ask_items(judge, 500))
+    assert grades == expected
     assert len(stormy.paid) >= 1000
     assert set(stormy.paid.values()) == {1}
     assert min(stormy.shown[fault] for fault in stormy.faults) >= 5, (
@@ -135,14 +135,14 @@ def test_wrong_schema_twice_is_a_failure_that_keeps_the_raw_answer(
     tmp_path: Path,
 ) -> None:
     def stubborn(body: dict[str, Any]) -> dict[str, Any]:
-        asked = (
+        schema = (
             body.get("response_format", {})
             .get("json_schema", {})
             .get("schema", {})
         )
         return (
             completion('{"facts": 7}')
-            if "statements" in str(asked)
+            if "statements" in str(schema)
             else clever(body)
         )
 
@@ -156,11 +156,11 @@ def test_wrong_schema_twice_is_a_failure_that_keeps_the_raw_answer(
             match=r"no usable answer to decompose.*'\{\"facts\": 7\}'",
         ):
             asyncio.run(judge.ask(Decompose("A cat.")))
-    kept = [
+    texts = [
         r.answer.text for r in file.records() if r.operation == "decompose"
     ]
     file.close()
-    assert kept == ['{"facts": 7}', '{"facts": 7}']
+    assert texts == ['{"facts": 7}', '{"facts": 7}']
 
 
 def test_answer_cut_by_length_is_a_failure_and_not_repaired() -> None:
@@ -219,14 +219,14 @@ def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> (
 
     with serving(FaultServer(clever)) as server:
         asyncio.run(ask(judges.judge("openai:m", base_url=server.url)))
-    asked = [
+    bodies = [
         b for b in server.bodies if "a cat" in b["messages"][-1]["content"]
     ]
-    assert len(asked) == 3
+    assert len(bodies) == 3
 
 
 def test_a_model_that_two_judges_name_in_two_ways_is_asked_once() -> None:
-    kept = Answers()
+    answers = Answers()
 
     async def ask(*members: judges.Judge) -> None:
         question = [Question("entity", "a cat")]
@@ -239,40 +239,40 @@ def test_a_model_that_two_judges_name_in_two_ways_is_asked_once() -> None:
         asyncio.run(
             ask(
                 *(
-                    judges.judge(s, answers=kept, base_url=server.url)
+                    judges.judge(s, answers=answers, base_url=server.url)
                     for s in spelled
                 )
             )
         )
-        asked = [
+        bodies = [
             b for b in server.bodies if "a cat" in b["messages"][-1]["content"]
         ]
-        assert len(asked) == 1
+        assert len(bodies) == 1
 
 
 def test_a_panel_of_one_model_twice_keeps_what_it_paid_for() -> None:
-    """What the seats said at first is what they say at every later start."""
+    """The first answers of the seats are used again at every later start."""
     grades = iter("52")
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
-        asked = "a cat" in str(body["messages"][-1]["content"])
-        return completion(next(grades)) if asked else completion("ready")
+        is_question = "a cat" in str(body["messages"][-1]["content"])
+        return completion(next(grades)) if is_question else completion("ready")
 
-    kept = Answers()
+    answers = Answers()
     with serving(FaultServer(reply)) as server:
-        found = []
+        values = []
         for _ in range(2):
             panel = judges.judge(
                 "panel(openai:m, openai:m)",
-                answers=kept,
+                answers=answers,
                 base_url=server.url,
                 samples=1,
             )
             grade = asyncio.run(
                 panel.ask(Presence([Question("entity", "a cat")], "A cat."))
             )[0]
-            found.append(grade.value)
-    assert found == [3.5, 3.5]
+            values.append(grade.value)
+    assert values == [3.5, 3.5]
 
 
 def test_the_password_of_an_address_reaches_the_server_and_no_log(
@@ -323,14 +323,14 @@ def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(
 
 
 def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
-    kept = Answers()
+    answers = Answers()
     with serving(FaultServer(clever)) as server:
-        plain = judges.judge("openai:m", base_url=server.url, answers=kept)
+        plain = judges.judge("openai:m", base_url=server.url, answers=answers)
         extra = {"chat_template_kwargs": {"enable_thinking": False}}
-        other = judges.judge(
-            "openai:m", base_url=server.url, answers=kept, extra=extra
+        extended = judges.judge(
+            "openai:m", base_url=server.url, answers=answers, extra=extra
         )
-        for judge in (plain, other, other):
+        for judge in (plain, extended, extended):
             asyncio.run(judge.ask(Rewrite("man holds cup")))
         sent = [
             b for b in server.bodies if "noun phrase" in str(b["messages"])
@@ -339,7 +339,7 @@ def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
             None,
             {"enable_thinking": False},
         ]
-        assert plain.identity != other.identity
+        assert plain.identity != extended.identity
 
 
 def test_a_field_that_is_none_is_left_out_of_every_body() -> None:
@@ -452,11 +452,11 @@ def test_a_text_that_is_flagged_fails_alone() -> None:
         return clever(body)
 
     async def ask(judge: judges.Judge) -> list[Any]:
-        asked = (
+        questions = (
             judge.ask(Rewrite(f"man holds {thing}"))
             for thing in ("a knife", "a cup")
         )
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        return list(await asyncio.gather(*questions, return_exceptions=True))
 
     with serving(FaultServer(strict)) as server:
         refused, rewritten = asyncio.run(
@@ -563,9 +563,9 @@ def test_prompt_too_long_for_the_server_is_a_failure_that_tells_length_and_room(
     with serving(FaultServer(short_of_room, models=models)) as server:
         backend = OpenAI("m", base_url=server.url)
         # 2000 bytes and 12 for the turn, 3 to a token, and 48 tokens for the answer
-        wanted = rf"with its answer it has about 718 tokens, and openai:m@.* {takes}\. It is not cut"
+        pattern = rf"with its answer it has about 718 tokens, and openai:m@.* {takes}\. It is not cut"
         with pytest.raises(
-            ItemError, match=rf"{wanted}.*maximum context length is 100"
+            ItemError, match=rf"{pattern}.*maximum context length is 100"
         ) as caught:
             asyncio.run(backend.chat(plain_request("x" * 2000, max_tokens=48)))
         assert "shorten the text or use a judge with more room" in str(
@@ -586,7 +586,7 @@ def test_prompt_beyond_the_room_that_the_user_told_is_never_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "the request exceeds the available context size, try increasing it",  # llama.cpp
         "Prompt contains 33000 tokens, too large for model with 32768 maximum context length",
@@ -594,10 +594,10 @@ def test_prompt_beyond_the_room_that_the_user_told_is_never_sent() -> None:
         "prompt is too long: 210000 tokens > 200000 maximum",
     ],
 )
-def test_every_servers_way_to_say_too_long_is_understood(said: str) -> None:
+def test_every_servers_way_to_say_too_long_is_understood(message: str) -> None:
     def refuse(body: dict[str, Any]) -> dict[str, Any]:
         if "hello" in str(body["messages"]):
-            raise Refusal(400, said)
+            raise Refusal(400, message)
         return clever(body)
 
     with (
@@ -673,12 +673,12 @@ def test_without_logprobs_grades_are_the_mean_of_samples_and_the_identity_says_s
         # Takes n and gives one choice each, as many servers do.
         words = "word and any number" in str(body["messages"])
         if words:
-            return completion(next(drawn))
+            return completion(next(replies))
         return completion(
             next(digits) if "cat" in str(body["messages"]) else "ready"
         )
 
-    drawn = iter(["tree 1", "tree 1", "sea 2"])
+    replies = iter(["tree 1", "tree 1", "sea 2"])
     with serving(FaultServer(mute)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
         grade = asyncio.run(
@@ -704,8 +704,8 @@ def test_copies_of_one_answer_are_asked_for_once() -> None:
         ]
         grades = asyncio.run(judge.ask(Presence(questions, "A cat.")))
     assert [grade.value for grade in grades] == [4.0, 4.0]
-    asked = [body for body in server.bodies if "cat" in str(body["messages"])]
-    assert [body.get("n", 1) for body in asked] == [1, 1]
+    bodies = [body for body in server.bodies if "cat" in str(body["messages"])]
+    assert [body.get("n", 1) for body in bodies] == [1, 1]
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5])
@@ -726,8 +726,8 @@ def test_a_server_that_answers_500_to_schemas_is_asked_in_the_form_it_knows(
         judge = judges.judge(
             "openai:m", base_url=server.url, **{**HURRY, "attempts": attempts}
         )
-        found = run_beside(server, judge.ask(Decompose("A cat.")))
-    assert [statement.text for statement in found] == ["a cat"]
+        statements = run_beside(server, judge.ask(Decompose("A cat.")))
+    assert [statement.text for statement in statements] == ["a cat"]
     assert server.bodies[-1]["response_format"]["type"] == "json_object"
 
 
@@ -756,10 +756,10 @@ def test_no_key_goes_to_an_address_of_ones_own_unless_it_is_named(
     def wants_key(body: dict[str, Any]) -> dict[str, Any]:
         raise Refusal(401, "who are you")
 
-    said = r"none is sent .* unless .* key_env='NAME'"
+    pattern = r"none is sent .* unless .* key_env='NAME'"
     with (
         serving(FaultServer(wants_key)) as server,
-        pytest.raises(ConfigError, match=said),
+        pytest.raises(ConfigError, match=pattern),
     ):
         asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
 
@@ -770,12 +770,12 @@ def test_key_env_sends_its_key_for_a_run_with_other_tools(
     monkeypatch.setenv("MY_KEY", "sk-planted-0123456789")
     rows = [{"candidate": "a dog", "references": ["the dog"]}]
     with serving(FaultServer(clever)) as server:
-        made = beholder.score(
+        run = beholder.score(
             rows, ["clair", "cosine"], judge="openai:m", embedder="static", base_url=server.url,
             key_env="MY_KEY", out=tmp_path / "run",
         )  # fmt: skip
         assert server.keys == {"Bearer sk-planted-0123456789"}
-    assert "sk-planted" not in (made.path / "run.json").read_text("utf-8")
+    assert "sk-planted" not in (run.path / "run.json").read_text("utf-8")
 
 
 def test_thinking_model_gets_room_and_its_thoughts_are_not_read() -> None:
@@ -812,7 +812,7 @@ def test_moved_model_alias_ends_the_run_before_answers_mix() -> None:
 def test_a_new_run_after_a_model_alias_moved_begins_with_the_new_model(
     tmp_path: Path,
 ) -> None:
-    """What the cache knows of the server is of the old model; the old run still refuses."""
+    """The facts in the cache are of the old model; the old run still refuses."""
     model = "snapshot-1"
     cache = AnswerFile(tmp_path / "cache.sqlite")
     runs = [AnswerFile(tmp_path / f"run-{i}.sqlite") for i in range(2)]
@@ -822,20 +822,22 @@ def test_a_new_run_after_a_model_alias_moved_begins_with_the_new_model(
 
     with serving(FaultServer(served)) as server:
 
-        def asked(run: AnswerFile, thing: str) -> str:
-            kept = Answers(run, cache)
-            judge = judges.judge("openai:m", answers=kept, base_url=server.url)
+        def ask_rewrite(run: AnswerFile, thing: str) -> str:
+            answers = Answers(run, cache)
+            judge = judges.judge(
+                "openai:m", answers=answers, base_url=server.url
+            )
             return asyncio.run(judge.ask(Rewrite(thing)))
 
-        assert asked(runs[0], "cat black") == "a phrase"
+        assert ask_rewrite(runs[0], "cat black") == "a phrase"
         model = "snapshot-2"
         with pytest.raises(
             ModelChangedError, match=r"'snapshot-2'.*'snapshot-1'"
         ):
-            asked(runs[0], "dog red")
-        assert asked(runs[1], "dog red") == "a phrase"
+            ask_rewrite(runs[0], "dog red")
+        assert ask_rewrite(runs[1], "dog red") == "a phrase"
         with pytest.raises(ModelChangedError, match="begin a new run"):
-            asked(runs[0], "bird blue")
+            ask_rewrite(runs[0], "bird blue")
     assert [record.model for record in runs[1].records()] == ["snapshot-2"]
     for file in (cache, *runs):
         file.close()
@@ -919,12 +921,12 @@ def test_concurrency_stays_below_its_ceiling_and_is_used() -> None:
 def test_request_rate_is_kept() -> None:
     ends: list[float] = []
 
-    async def one(backend: OpenAI, i: int) -> None:
+    async def send(backend: OpenAI, i: int) -> None:
         await backend.chat(plain_request(str(i)))
         ends.append(clock.now())
 
     async def ask(backend: OpenAI) -> None:
-        await asyncio.gather(*(one(backend, i) for i in range(60)))
+        await asyncio.gather(*(send(backend, i) for i in range(60)))
 
     with serving(FaultServer(clever)) as server:
         # 240 a minute: a bucket of 20, of which the probe takes one, then 4 a second.
@@ -991,11 +993,11 @@ def test_perplexity_reads_the_log_probabilities_of_the_text_alone() -> None:
 
     with serving(FaultServer(vllm)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
-        found = asyncio.run(
+        surprisals = asyncio.run(
             judge.ask(MeasureSurprisal(["Good."], prompt="Review it."))
         )
-    assert found[0].nll == pytest.approx(1.75)
-    assert (found[0].n_tokens, found[0].n_characters) == (2, 5)
+    assert surprisals[0].nll == pytest.approx(1.75)
+    assert (surprisals[0].n_tokens, surprisals[0].n_characters) == (2, 5)
 
 
 def test_server_that_refuses_prompt_logprobs_is_named_with_the_way_out() -> (
@@ -1048,8 +1050,8 @@ class Elsewhere(FaultServer):
 
 
 def test_a_redirect_carries_no_text_to_another_host() -> None:
-    with serving(FaultServer(clever)) as other:
-        where = f"{other.url}/chat/completions"
+    with serving(FaultServer(clever)) as elsewhere:
+        where = f"{elsewhere.url}/chat/completions"
         with serving(Elsewhere(where)) as server:
             backend = OpenAI("m", base_url=server.url)
             with pytest.raises(
@@ -1065,7 +1067,7 @@ def test_a_redirect_carries_no_text_to_another_host() -> None:
             ):
                 asyncio.run(backend.chat(plain_request()))
             assert server.n_redirected == 1, "it is not tried again"
-        assert other.bodies == []
+        assert elsewhere.bodies == []
 
 
 @pytest.mark.parametrize("status", [200, 500])
@@ -1147,45 +1149,45 @@ def test_a_key_that_can_be_none_is_told_at_once_and_not_shown(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with serving(FaultServer(clever)) as server:
-        named = OpenAI("m", base_url=server.url, key_env="OPENAI_API_KEY")
+        backend = OpenAI("m", base_url=server.url, key_env="OPENAI_API_KEY")
         with pytest.raises(
             ConfigError, match="OPENAI_API_KEY holds a blank"
         ) as caught:
-            asyncio.run(named.chat(plain_request()))
+            asyncio.run(backend.chat(plain_request()))
         assert server.bodies == []
     assert key[:6] not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    "given", ["sk-0123456789abcdef", "sk_live_0123", "", "A B", 5]
+    "key_env", ["sk-0123456789abcdef", "sk_live_0123", "", "A B", 5]
 )
-def test_key_env_must_look_like_the_name_of_a_variable(given: Any) -> None:
+def test_key_env_must_look_like_the_name_of_a_variable(key_env: Any) -> None:
     with pytest.raises(
         ConfigError, match="key_env is the name of an environment variable"
-    ) as told:
-        OpenAI("m", key_env=given)
-    assert not given or str(given) not in str(told.value)
+    ) as error:
+        OpenAI("m", key_env=key_env)
+    assert not key_env or str(key_env) not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    "given", ["http://[::1", 5, "localhost:8000", "ftp://host/v1", "http://"]
+    "address", ["http://[::1", 5, "localhost:8000", "ftp://host/v1", "http://"]
 )
-def test_an_address_that_is_none_is_told_at_once(given: Any) -> None:
+def test_an_address_that_is_none_is_told_at_once(address: Any) -> None:
     with pytest.raises(
         ConfigError, match=r"base_url: .* is no address such as"
     ):
-        OpenAI("m", base_url=given)
+        OpenAI("m", base_url=address)
 
 
 @pytest.mark.parametrize(
-    "kept", ["junk", "[]", "null", '{"model": 5}', '{"top_logprobs": "many"}']
+    "note", ["junk", "[]", "null", '{"model": 5}', '{"top_logprobs": "many"}']
 )
 def test_a_note_about_the_server_that_cannot_be_read_is_found_out_again(
-    kept: str,
+    note: str,
 ) -> None:
     answers = Answers()
     with serving(FaultServer(clever)) as server:
         address = server.url
-        answers.put_fact(f"dialect of openai:m@{address}", kept)
+        answers.put_fact(f"dialect of openai:m@{address}", note)
         backend = OpenAI("m", base_url=address, facts=answers)
         assert asyncio.run(backend.chat(plain_request())).model == "served-1"

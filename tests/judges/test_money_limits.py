@@ -146,18 +146,18 @@ def test_a_server_that_ignores_n_is_asked_one_by_one_from_then_on() -> None:
         for i in range(3):
             await grade(judge, i)
 
-    drawn = itertools.count()
+    draw_numbers = itertools.count()
     with serving(
-        FaultServer(lambda body: completion(str(next(drawn) % 5 + 1)))
+        FaultServer(lambda body: completion(str(next(draw_numbers) % 5 + 1)))
     ) as server:
         judge = judges.judge("openai:m", base_url=server.url, samples=3)
         asyncio.run(three(judge))
-    asked = [
+    bodies = [
         body
         for body in server.bodies
         if "word and any number" in str(body["messages"])
     ]
-    assert [body.get("n") for body in asked] == [3, None, None]
+    assert [body.get("n") for body in bodies] == [3, None, None]
     grades = [
         body for body in server.bodies if "Your digit" in str(body["messages"])
     ]
@@ -225,8 +225,8 @@ def test_the_limit_holds_where_pictures_take_more_than_expected(
         def line(
             self, request: dict[str, Any], response: dict[str, Any]
         ) -> str:
-            said = {"status_code": 200, "body": heavy(request["body"])}
-            return super().line(request, said)
+            row = {"status_code": 200, "body": heavy(request["body"])}
+            return super().line(request, row)
 
     async def many(judge: Judge) -> list[Any]:
         assert (
@@ -247,9 +247,9 @@ def test_the_limit_holds_where_pictures_take_more_than_expected(
         judge = judges.judge(
             "openai:m", base_url=server.url, budget=budget, **options
         )
-        found = run_beside(server, many(judge))
+        outcomes = run_beside(server, many(judge))
     assert 0.9 < budget.spent <= 1.0
-    assert {type(one) for one in found} == {str, BudgetError}
+    assert {type(outcome) for outcome in outcomes} == {str, BudgetError}
 
 
 def test_an_answer_in_a_batch_that_cannot_be_read_is_paid_for_and_remembered(

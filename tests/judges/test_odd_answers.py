@@ -18,7 +18,7 @@ from beholder.judges.operations import Presence, Question, Rewrite
 from servers.faults import completion, run_beside, serving
 from servers.odd import KINDS, OddServer
 
-SAID = "a phrase"
+PHRASE = "a phrase"
 EMPTY, NO_PHRASE = (
     "no usable answer to rewrite: the answer is empty",
     "must be one noun phrase",
@@ -53,7 +53,7 @@ def good(body: dict[str, Any]) -> dict[str, Any]:
         return completion("ready", first={"ready": -0.1})
     if body.get("logprobs"):
         return completion("5", first={"5": -0.1})
-    return completion(SAID)
+    return completion(PHRASE)
 
 
 async def outcome(judge: Judge, question: Rewrite) -> str | ItemError:
@@ -65,8 +65,8 @@ async def outcome(judge: Judge, question: Rewrite) -> str | ItemError:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[OddServer]:
-    with serving(OddServer(good, most_in_a_row=1)) as found:
-        yield found
+    with serving(OddServer(good, most_in_a_row=1)) as odd_server:
+        yield odd_server
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -81,16 +81,16 @@ def test_one_odd_answer_costs_one_try_or_one_item(
     server.fault_rate = 1.0
     question = Rewrite(f"thing of {kind}")
     n_before = server.shown[kind]
-    found = run_beside(server, outcome(judge, question))
+    result = run_beside(server, outcome(judge, question))
     if kind in REFUSALS:
         # A transient failure would say that the odd answer was not tried again.
-        assert type(found) is ItemError
-        assert REFUSALS[kind] in str(found)
+        assert type(result) is ItemError
+        assert REFUSALS[kind] in str(result)
     elif kind in REDIRECTS:
-        assert type(found) is TransientError
-        assert "a redirect to http://127.0.0.1:9/" in str(found)
+        assert type(result) is TransientError
+        assert "a redirect to http://127.0.0.1:9/" in str(result)
     else:
-        assert found == OTHERWISE.get(kind, SAID)
+        assert result == OTHERWISE.get(kind, PHRASE)
     assert server.shown[kind] > n_before, "the odd answer was met"
     for record in file.records():
         record.answer.to_json().encode("utf-8")
@@ -100,9 +100,9 @@ def test_one_odd_answer_costs_one_try_or_one_item(
     again = judges.judge("openai:m", answers=Answers(file), **options)
     found_again = run_beside(server, outcome(again, question))
     if kind in REDIRECTS:
-        assert found_again == SAID
+        assert found_again == PHRASE
     else:
-        assert str(found_again) == str(found)
+        assert str(found_again) == str(result)
         assert len(server.bodies) == n_bodies, "what was kept is found again"
     file.close()
 
@@ -116,7 +116,7 @@ def test_an_answer_in_a_store_from_before_that_cannot_be_read_is_asked_again(
         judge = judges.judge(
             "openai:m", answers=Answers(file), base_url=server.url
         )
-        assert asyncio.run(judge.ask(Rewrite("man holds cup"))) == SAID
+        assert asyncio.run(judge.ask(Rewrite("man holds cup"))) == PHRASE
         row = next(iter(file.records()))
         whole = json.loads(row.answer.to_json())
         damaged: tuple[Any, ...] = (
@@ -146,10 +146,10 @@ def test_an_answer_in_a_store_from_before_that_cannot_be_read_is_asked_again(
             again = judges.judge(
                 "openai:m", answers=Answers(file), base_url=server.url
             )
-            assert asyncio.run(again.ask(Rewrite("man holds cup"))) == SAID
+            assert asyncio.run(again.ask(Rewrite("man holds cup"))) == PHRASE
             assert len(server.bodies) == n_bodies + 1
             assert file.cost() == before, "what was paid for it stays paid"
-            assert [r.answer.text for r in file.records()] == [SAID]
+            assert [r.answer.text for r in file.records()] == [PHRASE]
         file.close()
 
 
@@ -158,14 +158,14 @@ def test_a_third_of_all_kinds_mixed_ends_every_item_with_a_result_or_a_reason(
     tmp_path: Path,
 ) -> None:
     async def all_of(judge: Judge) -> list[object]:
-        asked: list[Any] = [
+        questions: list[Any] = [
             judge.ask(Rewrite(f"thing {i}")) for i in range(150)
         ]
-        asked += [
+        questions += [
             judge.ask(Presence([Question("entity", f"thing {i}")], "t"))
             for i in range(150)
         ]
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        return list(await asyncio.gather(*questions, return_exceptions=True))
 
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(OddServer(good, fault_rate=0.3, faults=KINDS)) as server:
@@ -175,8 +175,10 @@ def test_a_third_of_all_kinds_mixed_ends_every_item_with_a_result_or_a_reason(
             "max_wait": 0.2,
         }
         judge = judges.judge("openai:m", answers=Answers(file), **options)
-        found = run_beside(server, all_of(judge))
-        reasons = [one for one in found if isinstance(one, Exception)]
+        outcomes = run_beside(server, all_of(judge))
+        reasons = [
+            outcome for outcome in outcomes if isinstance(outcome, Exception)
+        ]
         assert all(isinstance(reason, ItemError) for reason in reasons), (
             reasons
         )

@@ -114,9 +114,9 @@ def test_contradict_gives_the_place_of_copied_words_and_believes_no_others() -> 
         None,
         None,
     ]
-    shown = prompt(backend.requests[0])
-    assert '<statement id="1">the cup: red</statement>' in shown
-    assert '<statement id="2">the cup on the table</statement>' in shown
+    text = prompt(backend.requests[0])
+    assert '<statement id="1">the cup: red</statement>' in text
+    assert '<statement id="2">the cup on the table</statement>' in text
 
 
 def test_decompose_keeps_script_subject_and_relevance() -> None:
@@ -125,10 +125,10 @@ def test_decompose_keeps_script_subject_and_relevance() -> None:
         {"text": "वह उदास लगता है।", "subject": None, "relevant": False},
     ]
     judge, backend = says({"statements": rows})
-    found = asyncio.run(
+    statements = asyncio.run(
         judge.ask(Decompose("स्कूटर {scooter} <noise>", language="Hindi"))
     )
-    assert found == [
+    assert statements == [
         AtomicStatement("एक स्कूटर खड़ा है।", "स्कूटर_0", True),
         AtomicStatement("वह उदास लगता है।", None, False),
     ]
@@ -149,12 +149,12 @@ def test_match_takes_every_way_to_say_nothing_and_ids_that_do_not_exist_as_none(
         {"id": 6, "reference": []},
     ]
     judge, backend = says({"matches": rows})
-    found = asyncio.run(
+    matches = asyncio.run(
         judge.ask(
             MatchStatements(["a", "b", "c", "d", "e", "f", "g"], ["x", "y"])
         )
     )
-    assert found == [1, None, None, None, None, 1, None]
+    assert matches == [1, None, None, None, None, 1, None]
     assert len(backend.requests) == 1
 
 
@@ -302,7 +302,7 @@ def test_rewrite_is_stripped_and_one_line() -> None:
 def test_caption_states_language_words_context_and_what_is_known() -> None:
     judge, backend = says("Ein Hafen.")
     options: dict[str, Any] = {"language": "German", "words": (150, 200)}
-    found = asyncio.run(
+    caption = asyncio.run(
         judge.ask(
             Caption(
                 [PICTURE],
@@ -312,7 +312,7 @@ def test_caption_states_language_words_context_and_what_is_known() -> None:
             )
         )
     )
-    assert found == "Ein Hafen."
+    assert caption == "Ein Hafen."
     text = prompt(backend.requests[0])
     assert "in German, in 150 to 200 words" in text
     assert "About the collection: Photographs of 1928." in text
@@ -323,14 +323,14 @@ def test_sequence_is_rated_by_sight_or_by_words_and_never_by_a_mixture() -> (
     None
 ):
     judge, backend = says(*[{"reason": "r", "score": 7}] * 3)
-    shown = asyncio.run(
+    rating = asyncio.run(
         judge.ask(
             RateSequence(
                 [JudgedFrame(PICTURE, note="june"), JudgedFrame(PICTURE)]
             )
         )
     )
-    assert (shown.value, shown.reason) == (7, "r")
+    assert (rating.value, rating.reason) == (7, "r")
     parts = backend.requests[0].messages[-1].parts
     assert parts[:4] == ("Picture 1:\n", PICTURE, "Picture 2:\n", PICTURE)
     asyncio.run(
@@ -426,10 +426,10 @@ def test_translate_gives_clauses_in_order() -> None:
         {"source": "b", "translation": "c"},
     ]
     judge, backend = says({"clauses": rows})
-    found = asyncio.run(
+    clauses = asyncio.run(
         judge.ask(Translate("Ein Hund b", source="German", target="English"))
     )
-    assert found == [
+    assert clauses == [
         TranslatedClause("Ein Hund", "A dog"),
         TranslatedClause("b", "c"),
     ]
@@ -446,10 +446,10 @@ def test_a_translation_that_leaves_out_a_clause_gets_one_repair() -> None:
     ]
     half = [{"source": "यहाँ एक कुत्ता है", "translation": "Here is a dog"}]
     judge, backend = says({"clauses": half}, {"clauses": whole})
-    found = asyncio.run(
+    clauses = asyncio.run(
         judge.ask(Translate(text, source="Hindi", target="English"))
     )
-    assert [clause.source for clause in found] == [text]
+    assert [clause.source for clause in clauses] == [text]
     assert "leave out" in prompt(backend.requests[1])
     loosely = [
         {
@@ -485,10 +485,10 @@ FAIR, UNFAIR = "A clear view of a cat.", "The cat has no bicycle."
 
 def test_reviews_come_one_per_kind() -> None:
     judge, backend = says({"reviews": [FAIR, f" {UNFAIR} "]})
-    found = asyncio.run(
+    reviews = asyncio.run(
         judge.ask(Review([PICTURE], ["fair", "unfair"], language="English"))
     )
-    assert found == [FAIR, UNFAIR]
+    assert reviews == [FAIR, UNFAIR]
     assert "1. fair\n2. unfair" in prompt(backend.requests[0])
     with pytest.raises(ItemError, match="needs a picture"):
         asyncio.run(judge.ask(Review([], ["fair"])))

@@ -35,10 +35,10 @@ def test_a_judge_made_before_puts_the_prompt_of_the_class() -> None:
     identity = judge.identity
 
     @dataclass(frozen=True)
-    class Named(Mood, name="toy_mood"):
+    class MoodWithPrompt(Mood, name="toy_mood"):
         template = PROMPT
 
-    assert asyncio.run(judge.ask(Named())) == "calm"
+    assert asyncio.run(judge.ask(MoodWithPrompt())) == "calm"
     system, user = model.requests[0].messages
     assert system.text.startswith(
         "You name moods.\n\nEverything between markers"
@@ -51,7 +51,7 @@ def test_a_judge_made_before_puts_the_prompt_of_the_class() -> None:
 
 
 def test_another_prompt_of_the_class_changes_the_identity() -> None:
-    found = []
+    identities = []
     for text in (PROMPT, PROMPT.replace("Which", "What")):
         type(
             "Named",
@@ -59,10 +59,10 @@ def test_another_prompt_of_the_class_changes_the_identity() -> None:
             {"template": text, "__module__": __name__},
             name="toy_mood",
         )
-        found.append(
+        identities.append(
             LLMJudge(Scripted(lambda request: "")).identity_for(["toy_mood"])
         )
-    assert found[0] != found[1]
+    assert identities[0] != identities[1]
 
 
 def test_a_folder_may_replace_it(tmp_path: Path) -> None:
@@ -108,9 +108,9 @@ def test_a_class_that_cannot_be_put_is_refused(
 
 
 def test_an_operation_without_a_prompt_says_where_it_belongs() -> None:
-    named = type("Named", (Mood,), {}, name="toy_mood")
+    unprompted = type("Named", (Mood,), {}, name="toy_mood")
     with pytest.raises(
         ConfigError,
         match="'toy_mood' has no prompt; write it into the attribute",
     ):
-        asyncio.run(LLMJudge(Scripted(lambda request: "")).ask(named()))
+        asyncio.run(LLMJudge(Scripted(lambda request: "")).ask(unprompted()))

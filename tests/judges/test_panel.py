@@ -57,15 +57,19 @@ def judge_who_says(value: object) -> LLMJudge:
 
 
 def test_grades_are_averaged_and_each_judge_kept() -> None:
-    kept = InMemory()
-    panel = Panel([judge_who_says(grade) for grade in ("2", "3", "5")], kept)
+    answers = InMemory()
+    panel = Panel(
+        [judge_who_says(grade) for grade in ("2", "3", "5")], answers
+    )
     grade = asyncio.run(
         panel.ask(Presence([Question("entity", "cat")], "A cat."))
     )[0]
     assert grade.value == pytest.approx(10 / 3)
     assert grade.probabilities == pytest.approx((0, 1 / 3, 1 / 3, 0, 1 / 3))
-    said = {judge: value for (_, _, judge), value in kept.ratings.items()}
-    assert said == {"judge 0": 2.0, "judge 1": 3.0, "judge 2": 5.0}
+    grades_by_judge = {
+        judge: value for (_, _, judge), value in answers.ratings.items()
+    }
+    assert grades_by_judge == {"judge 0": 2.0, "judge 1": 3.0, "judge 2": 5.0}
 
 
 @pytest.mark.parametrize(
@@ -120,28 +124,28 @@ def test_ratings_and_ranks_are_averaged() -> None:
 
 
 def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
-    asked: list[int] = []
+    replicates: list[int] = []
 
     def answer(request: Request) -> str:
-        asked.append(request.replicate)
+        replicates.append(request.replicate)
         return json.dumps({"reason": "", "score": 3 + request.replicate})
 
     member = LLMJudge(Scripted(answer))
-    kept = InMemory()
-    panel = Panel([member] * 3, kept)
+    answers = InMemory()
+    panel = Panel([member] * 3, answers)
     assert (
         asyncio.run(
             panel.ask(RateSequence(FRAMES), Draw(temperature=0.7))
         ).value
         == 4
     )
-    assert sorted(asked) == [0, 1, 2]
-    assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0]
+    assert sorted(replicates) == [0, 1, 2]
+    assert sorted(answers.ratings.values()) == [3.0, 4.0, 5.0]
     asyncio.run(panel.ask(RateSequence(FRAMES), Draw(1, 0.7)))
-    assert sorted(asked) == [0, 1, 2, 3, 4, 5]
+    assert sorted(replicates) == [0, 1, 2, 3, 4, 5]
     # The repeat is rated beside the first, and does not take its place.
-    assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
-    assert {judge for (_, _, judge) in kept.ratings} == {
+    assert sorted(answers.ratings.values()) == [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    assert {judge for (_, _, judge) in answers.ratings} == {
         "judge 0",
         "judge 1",
         "judge 2",
@@ -154,11 +158,11 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
         '{"contains": "story", "answer": {"reason": "", "score": 8}}\n'
     )
     file = AnswerFile(tmp_path / "run.sqlite")
-    one = judges.judge(
+    panel = judges.judge(
         f"scripted(model={str(rules)!r}, replicates=3)", answers=Answers(file)
     )
-    assert asyncio.run(one.ask(RateSequence(FRAMES))).value == 8
-    assert one.identity.count("t=0.7") == 3
+    assert asyncio.run(panel.ask(RateSequence(FRAMES))).value == 8
+    assert panel.identity.count("t=0.7") == 3
     assert [row[2:] for row in file.ratings()] == [
         (f"judge {i}", 8.0) for i in range(3)
     ]
@@ -208,20 +212,20 @@ def test_unknown_judge_is_an_unknown_name() -> None:
 
 
 def test_assessments_are_averaged_by_aspect_with_all_reasons() -> None:
-    kept = InMemory()
-    said = [
+    answers = InMemory()
+    values = [
         {"reason": "a", "overall": 2, "mistakes": 5},
         {"reason": "b", "overall": 5, "mistakes": 5},
     ]
-    panel = Panel([judge_who_says(value) for value in said], kept)
-    found = asyncio.run(
+    panel = Panel([judge_who_says(value) for value in values], answers)
+    assessment = asyncio.run(
         panel.ask(
             Assess("A cat.", ("overall", "mistakes"), references=["A cat."])
         )
     )
-    assert found.grades == {"overall": 3.5, "mistakes": 5.0}
-    assert found.reason == "a | b"
-    assert sorted(kept.ratings.values()) == [2.0, 5.0, 5.0, 5.0]
+    assert assessment.grades == {"overall": 3.5, "mistakes": 5.0}
+    assert assessment.reason == "a | b"
+    assert sorted(answers.ratings.values()) == [2.0, 5.0, 5.0, 5.0]
 
 
 def test_a_panel_sees_only_if_all_its_members_do() -> None:
@@ -293,7 +297,7 @@ MERGED = {
             {"matches": [{"id": 0, "reference": 1}]},
             {"matches": [{"id": 0, "reference": 1}]},
         ),
-        lambda found: found,
+        lambda answer: answer,
         [1],
         (),
     ),
@@ -303,7 +307,7 @@ MERGED = {
             {"matches": [{"id": 0, "reference": 1}]},
             {"matches": [{"id": 0, "reference": 1}]},
         ),
-        lambda found: found,
+        lambda answer: answer,
         [1],
         (),
     ),
@@ -313,7 +317,7 @@ MERGED = {
             {"rows": [{"id": 0, "instead": "a cat"}]},
             {"rows": [{"id": 0, "instead": None}]},
         ),
-        lambda found: found,
+        lambda answer: answer,
         [None],
         (0.0, 1.0),
     ),
@@ -323,8 +327,9 @@ MERGED = {
             {"rows": [{"id": 0, "state": "contradicted", "quote": "sleeps"}]},
             {"rows": [{"id": 0, "state": "met", "quote": "a cat"}]},
         ),
-        lambda found: [
-            (one.state, one.spans, one.tied, one.changed) for one in found
+        lambda answer: [
+            (part.state, part.spans, part.tied, part.changed)
+            for part in answer
         ],
         [("contradicted", ((6, 12),), True, True)],  # a tie is never met
         (0.0, 1.0),
@@ -337,7 +342,9 @@ MERGED = {
             {"rows": [{"id": 0, "choice": "A", "quote": "cat"}]},
             {"rows": [{"id": 0, "choice": "B", "quote": "cat"}]},
         ),
-        lambda found: [(one.state, one.spans, one.tied) for one in found],
+        lambda answer: [
+            (part.state, part.spans, part.tied) for part in answer
+        ],
         [("", (), True)],  # no option, so it is wrong
         (0.0, 1.0),
     ),
@@ -350,7 +357,7 @@ MERGED = {
             {"rows": [{"id": 0, "choice": None, "quote": None}]},
             {"rows": [{"id": 0, "choice": "B", "quote": None}]},
         ),
-        lambda found: [(one.state, one.tied) for one in found],
+        lambda answer: [(part.state, part.tied) for part in answer],
         [(None, True)],  # not shown
         (0.0, 1.0),
     ),
@@ -360,7 +367,7 @@ MERGED = {
             {"rows": [{"id": 0, "same": True, "grade": 4}]},
             {"rows": [{"id": 0, "same": False, "grade": 1}]},
         ),
-        lambda found: [tuple(one) for one in found],
+        lambda answer: [tuple(part) for part in answer],
         [(False, 2.5)],
         (1.0, 4.0),
     ),
@@ -370,7 +377,9 @@ MERGED = {
             {"rows": [{"id": 0, "entity": "the cat", "quote": "a cat"}]},
             {"rows": [{"id": 0, "entity": "THE  CAT", "quote": "cat"}]},
         ),
-        lambda found: [(one.state, one.spans, one.changed) for one in found],
+        lambda answer: [
+            (part.state, part.spans, part.changed) for part in answer
+        ],
         [("the cat", ((0, 5),), False)],
         (0.0, 0.0),
     ),
@@ -390,7 +399,7 @@ MERGED = {
             {"rows": [{"id": 0, "supported": True}]},
             {"rows": [{"id": 0, "supported": False}]},
         ),
-        lambda found: found,
+        lambda answer: answer,
         [False],
         (0.0, 1.0),
     ),
@@ -425,7 +434,7 @@ MERGED = {
     "assess": Merged(
         Assess("A cat.", ("overall",), references=["A cat."]),
         ({"reason": "x", "overall": 2}, {"reason": "y", "overall": 5}),
-        lambda found: (found.grades, found.reason),
+        lambda answer: (answer.grades, answer.reason),
         ({"overall": 3.5}, "x | y"),
         (2.0, 5.0),
     ),
@@ -437,7 +446,7 @@ MERGED = {
             context={"page": "A pet."},
         ),
         ({"reason": "x", "overall": 2}, {"reason": "y", "overall": 5}),
-        lambda found: (found.grades, found.reason),
+        lambda answer: (answer.grades, answer.reason),
         ({"overall": 3.5}, "x | y"),
         (2.0, 5.0),
     ),
@@ -447,7 +456,7 @@ MERGED = {
             placed("no", "no", "simple", "no"),
             placed("no", "no", "simple", "yes"),
         ),
-        lambda found: [one.state for one in found],
+        lambda answer: [part.state for part in answer],
         ["no", "no", "simple", "unclear"],
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),  # they differ in the last
     ),
@@ -468,40 +477,42 @@ def test_a_panel_of_replicates_asks_each_apart_and_makes_one_answer(
     case = MERGED[name]
     # Repeat 3 of a panel of two seats are the replicates 6 and 7 of its member.
     member, backend = turns({6: case.says[0], 7: case.says[1]})
-    kept = InMemory()
-    found = asyncio.run(
-        Panel([member] * 2, kept).ask(case.operation, Draw(3, 0.5))
+    answers = InMemory()
+    answer = asyncio.run(
+        Panel([member] * 2, answers).ask(case.operation, Draw(3, 0.5))
     )
-    assert case.together(found) == case.expected
+    assert case.together(answer) == case.expected
     assert sorted(request.replicate for request in backend.requests) == [6, 7]
-    assert tuple(sorted(kept.ratings.values())) == case.noted
-    assert {key[0] for key in kept.ratings} <= {name}
+    assert tuple(sorted(answers.ratings.values())) == case.noted
+    assert {key[0] for key in answers.ratings} <= {name}
 
 
 def test_a_question_about_another_picture_is_another_question() -> None:
-    kept = InMemory()
+    answers = InMemory()
     row = {"rows": [{"id": 0, "choice": "A", "quote": None}]}
-    panel = Panel([judge_who_says(row)] * 2, kept)
+    panel = Panel([judge_who_says(row)] * 2, answers)
     for picture in (PICTURE, Image(b"x", "image/png"), PICTURE):
-        asked = AnswerFromPictures(
+        operation = AnswerFromPictures(
             [TextQuestion("Which?", ("a", "b"))], images=[picture]
         )
-        asyncio.run(panel.ask(asked))
-    assert len({question for _, question, _ in kept.ratings}) == 2
+        asyncio.run(panel.ask(operation))
+    assert len({question for _, question, _ in answers.ratings}) == 2
 
 
 def test_different_judges_are_asked_the_same_replicate() -> None:
     members = [turns({4: "5"}, "a"), turns({4: "3"}, "b")]
     panel = Panel([judge for judge, _ in members], InMemory())
-    asked = Presence([Question("entity", "cat")], "A cat.")
-    assert asyncio.run(panel.ask(asked, Draw(2)))[0].value == 4.0
+    operation = Presence([Question("entity", "cat")], "A cat.")
+    assert asyncio.run(panel.ask(operation, Draw(2)))[0].value == 4.0
 
 
-def noting(backend: str, asked: dict[str, list[int]]) -> LLMJudge:
+def noting(
+    backend: str, replicates_by_model: dict[str, list[int]]
+) -> LLMJudge:
     """A model that notes under its name which repeats it is asked for."""
 
     def answer(request: Request) -> str:
-        asked.setdefault(backend, []).append(request.replicate)
+        replicates_by_model.setdefault(backend, []).append(request.replicate)
         return "3"
 
     return LLMJudge(Scripted(answer, model=backend), samples=1)
@@ -511,9 +522,10 @@ def test_one_model_under_several_judges_is_asked_for_repeats_of_its_own() -> (
     None
 ):
     """Else both seats ask for one answer, pay for it twice, and one of the two is kept."""
-    asked: dict[str, list[int]] = {}
+    replicates_by_model: dict[str, list[int]] = {}
     panel = Panel(
-        [noting(name, asked) for name in ("a", "a", "b", "a")], InMemory()
+        [noting(name, replicates_by_model) for name in ("a", "a", "b", "a")],
+        InMemory(),
     )
     for repeat in range(2):
         asyncio.run(
@@ -522,23 +534,25 @@ def test_one_model_under_several_judges_is_asked_for_repeats_of_its_own() -> (
             )
         )
     # Four seats, so that the second repeat begins at 4.
-    assert {name: sorted(numbers) for name, numbers in asked.items()} == {
+    assert {
+        name: sorted(numbers) for name, numbers in replicates_by_model.items()
+    } == {
         "a": [0, 1, 2, 4, 5, 6],
         "b": [0, 4],
     }
 
 
 def test_a_model_in_a_panel_of_the_panel_is_counted_with_the_others() -> None:
-    asked: dict[str, list[int]] = {}
+    replicates_by_model: dict[str, list[int]] = {}
 
-    def one(name: str) -> LLMJudge:
-        return noting(name, asked)
+    def member(name: str) -> LLMJudge:
+        return noting(name, replicates_by_model)
 
     inner = [
-        Panel([one("a"), one("a")], InMemory()),
-        Panel([one("a"), one("b")], InMemory()),
+        Panel([member("a"), member("a")], InMemory()),
+        Panel([member("a"), member("b")], InMemory()),
     ]
-    panel = Panel([one("a"), *inner, one("b")], InMemory())
+    panel = Panel([member("a"), *inner, member("b")], InMemory())
     for repeat in range(2):
         asyncio.run(
             panel.ask(
@@ -547,7 +561,9 @@ def test_a_model_in_a_panel_of_the_panel_is_counted_with_the_others() -> None:
         )
     # Each inner panel takes two numbers of its models: a 0; then 2 and 3; then 4 of a and of b;
     # then b 6. Seven at most, in twos: the second repeat begins at 8.
-    assert {name: sorted(numbers) for name, numbers in asked.items()} == {
+    assert {
+        name: sorted(numbers) for name, numbers in replicates_by_model.items()
+    } == {
         "a": [0, 2, 3, 4, 8, 10, 11, 12],
         "b": [4, 6, 12, 14],
     }
@@ -562,9 +578,7 @@ def test_every_operation_that_panels_merge_is_in_the_table() -> None:
     assert set(MERGED) == kinds
 
 
-def test_what_cannot_be_averaged_comes_from_the_first_judge_as_it_was_asked() -> (
-    None
-):
+def test_answers_that_cannot_be_averaged_come_from_the_first_judge() -> None:
     first, backend = turns({2: "the a"})
     second, unasked = turns({})
     panel = Panel([first, second], InMemory())

@@ -37,8 +37,10 @@ def judge(grade: Callable[[str], int | str]) -> LLMJudge:
     def answer(request: Request) -> str | Answer:
         if request.schema is not None:
             return json.dumps({"ranks": [1, 2, 3, 4]})
-        said = str(grade(request.messages[1].text))
-        return Answer((Sample(said, "length", ((said, math.log(0.9)),)),), "m")
+        digit = str(grade(request.messages[1].text))
+        return Answer(
+            (Sample(digit, "length", ((digit, math.log(0.9)),)),), "m"
+        )
 
     return LLMJudge(Scripted(answer, top_logprobs=20))
 
@@ -75,54 +77,63 @@ def test_there_are_200_probes_half_of_them_stated_and_none_twice() -> None:
 
 
 def test_shares_of_pairs_and_of_answers_are_counted() -> None:
-    found = measured(by_unit(cup=5, red=3, blue=3, plate=1))
-    assert found.auc == pytest.approx(
+    fitness_ = measured(by_unit(cup=5, red=3, blue=3, plate=1))
+    assert fitness_.auc == pytest.approx(
         (1 + 1 + 1 + 0.5) / 4
     )  # red and blue are level
-    assert found.auc_by_kind["altered"] == pytest.approx(0.75)
-    assert found.auc_by_kind["foreign"] == 1.0
-    assert math.isnan(found.auc_by_kind["swapped"])
-    assert found.right == 0.75
+    assert fitness_.auc_by_kind["altered"] == pytest.approx(0.75)
+    assert fitness_.auc_by_kind["foreign"] == 1.0
+    assert math.isnan(fitness_.auc_by_kind["swapped"])
+    assert fitness_.right == 0.75
     # At 3: stated 2 of 2, others 1 of 2: F1 (4/5 + 2/3) / 2, and no threshold does better.
-    assert found.calibration.used.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
-    assert found.calibration.best.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
-    assert found.reliability == [(0.0, 0.0, 1), (0.5, 0.5, 2), (1.0, 1.0, 1)]
-    assert found.calibration_error == 0.0
-    assert found.n_failed == 0
+    assert fitness_.calibration.used.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
+    assert fitness_.calibration.best.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
+    assert fitness_.reliability == [
+        (0.0, 0.0, 1),
+        (0.5, 0.5, 2),
+        (1.0, 1.0, 1),
+    ]
+    assert fitness_.calibration_error == 0.0
+    assert fitness_.n_failed == 0
     assert (
-        found.position_bias == -3.0
+        fitness_.position_bias == -3.0
     )  # rank 1 for the first place, 4 for the last
-    assert found.verdict == "weak"
+    assert fitness_.verdict == "weak"
 
 
 def test_a_judge_that_knows_is_fit_wherever_its_scale_lies() -> None:
-    found = measured(by_unit(cup=2, red=2, blue=1, plate=1))
-    assert (found.auc, found.verdict) == (1.0, "fit")
-    assert found.right == 0.5
-    assert (found.calibration.best.f1, found.calibration.best.threshold) == (
+    fitness_ = measured(by_unit(cup=2, red=2, blue=1, plate=1))
+    assert (fitness_.auc, fitness_.verdict) == (1.0, "fit")
+    assert fitness_.right == 0.5
+    assert (
+        fitness_.calibration.best.f1,
+        fitness_.calibration.best.threshold,
+    ) == (
         1.0,
         2.0,
     )
-    assert found.calibration_error == pytest.approx((2 * 0.75 + 2 * 0.0) / 4)
+    assert fitness_.calibration_error == pytest.approx(
+        (2 * 0.75 + 2 * 0.0) / 4
+    )
 
 
 def test_a_judge_that_always_says_the_same_is_at_chance_and_unfit() -> None:
-    found = measured(lambda prompt: 5)
-    assert (found.auc, found.verdict) == (0.5, "unfit")
+    fitness_ = measured(lambda prompt: 5)
+    assert (fitness_.auc, fitness_.verdict) == (0.5, "unfit")
 
 
 def test_answers_that_cannot_be_used_are_counted_and_the_others_go_on() -> (
     None
 ):
-    found = measured(
+    fitness_ = measured(
         lambda prompt: (
             "none" if "plate" in prompt.rpartition("</target>")[2] else 5
         )
     )
-    assert found.n_failed == 1
-    assert "no usable answer to presence" in next(iter(found.failed))
-    assert found.auc_by_kind["altered"] == 0.5
-    assert math.isnan(found.auc_by_kind["foreign"])
+    assert fitness_.n_failed == 1
+    assert "no usable answer to presence" in next(iter(fitness_.failed))
+    assert fitness_.auc_by_kind["altered"] == 0.5
+    assert math.isnan(fitness_.auc_by_kind["foreign"])
     nothing = measured(lambda prompt: "none")
     assert nothing.n_failed == 4
     assert nothing.verdict == "unfit"
@@ -133,11 +144,11 @@ def test_too_many_failures_make_a_judge_unfit_that_is_right_otherwise() -> (
     None
 ):
     right = by_unit(cup=5, red=5, blue=1, plate=1)
-    found = measured(
+    fitness_ = measured(
         lambda prompt: "none" if "plate" in prompt else right(prompt)
     )
-    assert found.auc == 1.0
-    assert found.verdict == "unfit"
+    assert fitness_.auc == 1.0
+    assert fitness_.verdict == "unfit"
 
 
 def test_an_error_that_concerns_all_questions_is_passed_on() -> None:

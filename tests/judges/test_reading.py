@@ -13,7 +13,7 @@ RECORDED = load_vectors("dcscore")["parse_cases"]
 
 
 @pytest.mark.parametrize(
-    ("said", "value"),
+    ("text", "value"),
     [
         ('{"a": 1}', {"a": 1}),
         ('Here it is: {"a": 1}. Good luck!', {"a": 1}),
@@ -30,13 +30,13 @@ RECORDED = load_vectors("dcscore")["parse_cases"]
     ],
 )
 def test_one_json_value_is_found_in_its_wrapping(
-    said: str, value: Any
+    text: str, value: Any
 ) -> None:
-    assert read_json(said) == value
+    assert read_json(text) == value
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "",
         "none",
@@ -47,13 +47,13 @@ def test_one_json_value_is_found_in_its_wrapping(
         "__import__('os')",
     ],
 )
-def test_answers_without_exactly_one_value_are_refused(said: str) -> None:
+def test_answers_without_exactly_one_value_are_refused(text: str) -> None:
     with pytest.raises(BadAnswer):
-        read_json(said)
+        read_json(text)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         '{"phrases": ["a red car"\n "a tall tree", "a man"]}',
         '{"phrases": ["a red car" "a tall tree"]}',
@@ -61,14 +61,14 @@ def test_answers_without_exactly_one_value_are_refused(said: str) -> None:
         '{"text": "a cat "\r"sleeps"}',
     ],
 )
-def test_texts_without_a_comma_between_them_are_not_joined(said: str) -> None:
+def test_texts_without_a_comma_between_them_are_not_joined(text: str) -> None:
     """Python would read "a red cara tall tree", a phrase that nobody said."""
     with pytest.raises(BadAnswer, match="not JSON"):
-        read_json(said)
+        read_json(text)
 
 
 @pytest.mark.parametrize(
-    ("said", "value"),
+    ("text", "value"),
     [
         (
             "{'a': 'x', 'b': ['y',  # why\n 'z',],}",
@@ -78,9 +78,9 @@ def test_texts_without_a_comma_between_them_are_not_joined(said: str) -> None:
     ],
 )
 def test_pythons_way_to_write_a_value_is_read_where_commas_stand(
-    said: str, value: Any
+    text: str, value: Any
 ) -> None:
-    assert read_json(said) == value
+    assert read_json(text) == value
 
 
 def test_lists_that_the_public_dcscore_parser_reads_are_read_alike() -> None:

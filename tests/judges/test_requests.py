@@ -61,7 +61,7 @@ class Model(Scripted):
         return [Surprisal(1.5 * len(text), 2, len(text)) for text in texts]
 
 
-class Kept(InMemory):
+class RecordingAnswers(InMemory):
     """Remembers the records it was given, in order."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Grade):
         return [value.value, list(value.probabilities), value.mass, value.read]
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(element) for element in value]
     return (
         asdict(value)
         if is_dataclass(value) and not isinstance(value, type)
@@ -100,31 +100,37 @@ def outcome(judge: Judge, case: Case) -> Any:
 
 def observed(case: Case) -> dict[str, Any]:
     """All that is seen from outside of one question; digests by their beginning."""
-    kept, model = Kept(), Model(case)
-    one = LLMJudge(model, answers=kept, **case.judge)
-    judge = one if case.seats == 1 else Panel([one] * case.seats, kept)
-    said = outcome(judge, case)
+    answers, model = RecordingAnswers(), Model(case)
+    single_judge = LLMJudge(model, answers=answers, **case.judge)
+    judge = (
+        single_judge
+        if case.seats == 1
+        else Panel([single_judge] * case.seats, answers)
+    )
+    result = outcome(judge, case)
     dry = []
-    for most in (False, True):
-        tally = Tally(answers="most" if most else "typical")
-        one = LLMJudge(model, tally=tally, **case.judge)
+    for is_highest in (False, True):
+        tally = Tally(answers="most" if is_highest else "typical")
+        single_judge = LLMJudge(model, tally=tally, **case.judge)
         outcome(
-            one if case.seats == 1 else Panel([one] * case.seats, InMemory()),
+            single_judge
+            if case.seats == 1
+            else Panel([single_judge] * case.seats, InMemory()),
             case,
         )
         dry.append(
             [tally.n_calls, tally.prompt_tokens, tally.completion_tokens]
         )
     return {
-        "outcome": said,
+        "outcome": result,
         "requests": [request.digest[:16] for request in model.requests],
-        "keys": [record.key[:16] for record in kept.records],
+        "keys": [record.key[:16] for record in answers.records],
         "kept": [
             f"{r.operation} {r.template} {r.replicate} {r.request[:8]}{r.request[64:]}"
-            for r in kept.records
+            for r in answers.records
         ],
         "ratings": sorted(
-            [*key, value] for key, value in kept.ratings.items()
+            [*key, value] for key, value in answers.ratings.items()
         ),
         "dry": dry,
     }
@@ -139,26 +145,28 @@ def test_requests_keys_and_outcomes_are_the_recorded_ones(
     names = [
         name for name, case in CASES.items() if case.operation == operation
     ]
-    found = json.loads(
+    observations = json.loads(
         json.dumps({name: observed(CASES[name]) for name in names})
     )
     if os.environ.get("BEHOLDER_GOLDEN") == "write":
-        RECORDED.update(found)
+        RECORDED.update(observations)
         GOLDEN.write_text(
             json.dumps(RECORDED, ensure_ascii=False, indent=0), "utf-8"
         )
     recorded = {name: RECORDED.get(name) for name in names}
-    assert [name for name in names if found[name] != recorded[name]] == []
-    assert found == recorded
+    assert [
+        name for name in names if observations[name] != recorded[name]
+    ] == []
+    assert observations == recorded
 
 
 def test_every_operation_that_models_are_asked_has_a_case() -> None:
-    asked = {
+    operations = {
         name
         for name, kind in OPERATIONS.items()
         if issubclass(kind, ModelOperation)
     }
-    assert {case.operation for case in CASES.values()} == asked
+    assert {case.operation for case in CASES.values()} == operations
 
 
 def test_every_case_is_recorded_and_every_record_is_a_case() -> None:

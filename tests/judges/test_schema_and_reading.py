@@ -113,13 +113,13 @@ contradict one another are one: each operation else has an unread state for them
 
 def operations() -> dict[str, Operation[Any]]:
     """Every operation with every set of fields that tests of requests ask, and the variants."""
-    found = dict(VARIANTS)
+    operations_by_name = dict(VARIANTS)
     for name, case in CASES.items():
         with suppress(ItemError):  # a question that makes no sense
             operation = case.build()
-            if operation not in found.values():
-                found[name] = operation
-    return found
+            if operation not in operations_by_name.values():
+                operations_by_name[name] = operation
+    return operations_by_name
 
 
 OPERATION_BY_NAME = operations()
@@ -139,7 +139,9 @@ def extremes(schema: Mapping[str, Any], word: str) -> list[Any]:
     """Values at the edges of a schema."""
     if "anyOf" in schema:
         return [
-            value for one in schema["anyOf"] for value in extremes(one, word)
+            value
+            for option in schema["anyOf"]
+            for value in extremes(option, word)
         ]
     if "enum" in schema:
         return list(schema["enum"])
@@ -147,8 +149,8 @@ def extremes(schema: Mapping[str, Any], word: str) -> list[Any]:
     if isinstance(kind, list):
         return [
             value
-            for one in kind
-            for value in extremes({**schema, "type": one}, word)
+            for type_name in kind
+            for value in extremes({**schema, "type": type_name}, word)
         ]
     if kind == "object":
         fields = schema["properties"]
@@ -211,15 +213,15 @@ def extremes_of_row(
     schema: Mapping[str, Any], index: int, word: str
 ) -> list[Any]:
     """The extreme rows of one item, of each form that it may have."""
-    found = []
+    values = []
     for form in schema.get("anyOf", [schema]):
         if index in form["properties"]["id"]["enum"]:
             fields = {
                 **form["properties"],
                 "id": {"type": "integer", "enum": [index]},
             }
-            found += extremes({**form, "properties": fields}, word)
-    return found
+            values += extremes({**form, "properties": fields}, word)
+    return values
 
 
 def schema_of(operation: Operation[Any]) -> Mapping[str, Any] | None:
@@ -235,7 +237,7 @@ def schema_of(operation: Operation[Any]) -> Mapping[str, Any] | None:
 def reading(
     operation: Operation[Any], place: int, *, turned: bool = False
 ) -> tuple[str, Any]:
-    """What becomes of the extreme answer at a place, whichever rows are asked about."""
+    """Read the extreme answer at a place, for any rows that are asked about."""
     word = words_of(operation)
 
     def answer(request: Request) -> str:
@@ -389,7 +391,9 @@ FORBIDDEN: list[tuple[Operation[Any], object]] = [
 
 
 @pytest.mark.parametrize("place", range(len(FORBIDDEN)))
-def test_what_the_prompt_forbids_does_not_pass_the_schema(place: int) -> None:
+def test_answers_that_the_prompt_forbids_do_not_pass_the_schema(
+    place: int,
+) -> None:
     operation, answer = FORBIDDEN[place]
     schema = schema_of(operation)
     assert schema is not None
@@ -426,19 +430,19 @@ def test_null_is_the_option_that_says_that_the_text_does_not_answer(
     option: str, is_silent: bool
 ) -> None:
     for third in (True, False):
-        asked = AnswerQuestions(
+        operation = AnswerQuestions(
             [TextQuestion("q?", ("a", option), third)], TEXT
         )
         backend = Scripted(lambda request: json.dumps(answered(None, None)))
-        (found,) = asyncio.run(LLMJudge(backend).ask(asked))
+        (answer,) = asyncio.run(LLMJudge(backend).ask(operation))
         prompt = backend.requests[0].messages[-1].text
         marked = "(an answer is required)" in prompt
         assert marked == (not third and not is_silent)
         if is_silent:
-            assert found is not None
-            assert found.state == option
+            assert answer is not None
+            assert answer.state == option
         elif third:
-            assert found is not None
-            assert found.state is None
+            assert answer is not None
+            assert answer.state is None
         else:
-            assert found is None
+            assert answer is None

@@ -25,26 +25,32 @@ from beholder.judges.shapes import (
 
 
 def test_whole_numbers_within_bounds_only() -> None:
-    read = integer(1, 10).read
-    assert [read(n, "n") for n in (1, 10, "7", " 7 ", 7.0)] == [1, 10, 7, 7, 7]
+    parse = integer(1, 10).read
+    assert [parse(n, "n") for n in (1, 10, "7", " 7 ", 7.0)] == [
+        1,
+        10,
+        7,
+        7,
+        7,
+    ]
     strange: list[object] = [0, 11, True, "7.5", "７", 7.2, None, [7], {}]
     for bad in strange:
         with pytest.raises(
             BadAnswer, match="'n' must be a whole number from 1 to 10, got"
         ):
-            read(bad, "n")
+            parse(bad, "n")
 
 
 def test_flags_are_true_false_or_their_plain_spellings() -> None:
-    read = boolean().read
-    assert [read(x, "x") for x in (True, 1, "1", "True", "true ")] == [
+    parse = boolean().read
+    assert [parse(x, "x") for x in (True, 1, "1", "True", "true ")] == [
         True
     ] * 5
-    assert [read(x, "x") for x in (False, 0, "0", "FALSE")] == [False] * 4
+    assert [parse(x, "x") for x in (False, 0, "0", "FALSE")] == [False] * 4
     strange: list[object] = [None, 2, "yes", "", [True]]
     for bad in strange:
         with pytest.raises(BadAnswer, match="'x' must be true or false, got"):
-            read(bad, "x")
+            parse(bad, "x")
 
 
 def match_of(ids: list[int]) -> Shape[Any]:
@@ -129,17 +135,17 @@ BARE = only("rows", array(ROW, list), bare=True)
 def test_a_field_that_may_be_absent_has_its_value_and_a_bare_list_is_taken_where_told() -> (
     None
 ):
-    said = [{"id": 1}, {"id": "2", "good": 0, "more": 1}]
-    assert ROWS.read({"rows": said}, "") == [(1, True), (2, False)]
+    rows = [{"id": 1}, {"id": "2", "good": 0, "more": 1}]
+    assert ROWS.read({"rows": rows}, "") == [(1, True), (2, False)]
     assert (
-        BARE.read(said, "")
-        == BARE.read({"rows": said}, "")
+        BARE.read(rows, "")
+        == BARE.read({"rows": rows}, "")
         == [(1, True), (2, False)]
     )
 
 
 @pytest.mark.parametrize(
-    ("shape", "value", "said"),
+    ("shape", "value", "message"),
     [
         (ROWS, [{"id": 1}], "the answer is a list; give one JSON object"),
         (ROWS, {"row": []}, "the field 'rows' is missing"),
@@ -156,11 +162,11 @@ def test_a_field_that_may_be_absent_has_its_value_and_a_bare_list_is_taken_where
     ],
 )
 def test_a_judge_is_told_what_was_wrong(
-    shape: Shape[Any], value: object, said: str
+    shape: Shape[Any], value: object, message: str
 ) -> None:
     with pytest.raises(BadAnswer) as bad:
         shape.read(value, "x" if shape.schema["type"] == "string" else "")
-    assert str(bad.value) == said
+    assert str(bad.value) == message
 
 
 def test_items_are_read_one_after_the_other_so_that_the_first_fault_is_told() -> (
@@ -171,8 +177,10 @@ def test_items_are_read_one_after_the_other_so_that_the_first_fault_is_told() ->
             if row > 1:
                 raise BadAnswer(f"{row} is too much")
 
-    read: Callable[[Any, str], None] = array(integer(0, 9), refuse, "row").read
+    parse: Callable[[Any, str], None] = array(
+        integer(0, 9), refuse, "row"
+    ).read
     with pytest.raises(BadAnswer, match="2 is too much"):
-        read([1, 2, "x"], "rows")
+        parse([1, 2, "x"], "rows")
     with pytest.raises(BadAnswer, match="'row' must be a whole number"):
-        read([1, "x", 2], "rows")
+        parse([1, "x", 2], "rows")

@@ -102,7 +102,7 @@ def test_a_run_that_fails_leaves_its_questions_to_the_others(
     tmp_path: Path,
 ) -> None:
     broken, good = AnswerFile(tmp_path / "a"), AnswerFile(tmp_path / "b")
-    cache, beside = (
+    cache, second_cache = (
         AnswerFile(tmp_path / "cache"),
         AnswerFile(tmp_path / "cache"),
     )
@@ -118,10 +118,10 @@ def test_a_run_that_fails_leaves_its_questions_to_the_others(
             server.bodies[-1]["messages"]
         ):
             await clock.validate_params()
-        found = await second.ask(Rewrite("thing"))
+        phrase = await second.ask(Rewrite("thing"))
         return (await asyncio.gather(failing, return_exceptions=True))[
             0
-        ], found
+        ], phrase
 
     with serving(FaultServer(one_refuses)) as server:
         address: dict[str, Any] = {"base_url": server.url, "attempts": 2}
@@ -129,14 +129,14 @@ def test_a_run_that_fails_leaves_its_questions_to_the_others(
             "openai:m", answers=Answers(broken, cache), **address
         )
         second = judges.judge(
-            "openai:m", answers=Answers(good, beside), **address
+            "openai:m", answers=Answers(good, second_cache), **address
         )
         assert isinstance(first, judges.LLMJudge)
         first.backend.extra["user"] = "first"  # type: ignore[attr-defined]  # of one backend
-        error, found = run_beside(server, both(first, second))
+        error, phrase = run_beside(server, both(first, second))
     assert isinstance(error, TransientError)
-    assert found == "a phrase"
-    for file in (broken, good, cache, beside):
+    assert phrase == "a phrase"
+    for file in (broken, good, cache, second_cache):
         file.close()
 
 
@@ -145,9 +145,9 @@ class Slow(FaultServer):
 
     loop: asyncio.AbstractEventLoop
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self, n_expected: int) -> None:
         super().__init__(reply)
-        self.wanted = wanted
+        self.n_expected = n_expected
         self.arrived = threading.Event()
         self.go = asyncio.Event()
 
@@ -155,7 +155,7 @@ class Slow(FaultServer):
         if "thing" not in str(self.bodies[-1]["messages"]):
             return
         self.loop = asyncio.get_running_loop()
-        if self.in_flight >= self.wanted:
+        if self.in_flight >= self.n_expected:
             self.arrived.set()
         await self.go.wait()
 
@@ -175,7 +175,7 @@ def test_calls_under_way_at_an_interrupt_are_waited_for_and_kept(
         with pytest.raises(asyncio.CancelledError):
             await whole
 
-    with serving(Slow(wanted=4)) as server:
+    with serving(Slow(n_expected=4)) as server:
         budget = Budget()
         judge = judges.judge(
             "openai:m",
@@ -188,12 +188,12 @@ def test_calls_under_way_at_an_interrupt_are_waited_for_and_kept(
         n_sent = sum(
             "thing" in str(body["messages"]) for body in server.bodies
         )
-        kept = [
+        records = [
             record
             for record in file.records()
             if record.operation == "rewrite"
         ]
-        assert n_sent == len(kept) == 4, (
+        assert n_sent == len(records) == 4, (
             "what was sent is kept, and nothing more was sent"
         )
     file.close()

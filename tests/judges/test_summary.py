@@ -17,12 +17,14 @@ def answer(
     first: dict[str, float] | None, *, text: str = "4", **usage: int
 ) -> Answer:
     """An answer whose first token has these probabilities."""
-    told = (
+    first_token = (
         None
         if first is None
         else tuple((t, math.log(p)) for t, p in first.items())
     )
-    return Answer((Sample(text, "stop", told),), "m", usage=Usage(**usage))
+    return Answer(
+        (Sample(text, "stop", first_token),), "m", usage=Usage(**usage)
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,24 +53,30 @@ def test_a_runs_answers_are_counted(tmp_path: Path) -> None:
         answer({"4": 0.6}, prompt=100, completion=1),
         answer(None, text="{}", prompt=200, completion=57),
     ]
-    for i, one in enumerate(answers):
+    for i, answer_ in enumerate(answers):
         file.put_answer(
-            Record(str(i), "presence", "presence.v1@0", "b", "m", 0, one, None)
+            Record(
+                str(i), "presence", "presence.v1@0", "b", "m", 0, answer_, None
+            )
         )
-    found = file.judging()
+    judging = file.judging()
     file.close()
-    assert (found.n_answers, found.prompt_tokens, found.answer_tokens) == (
+    assert (
+        judging.n_answers,
+        judging.prompt_tokens,
+        judging.answer_tokens,
+    ) == (
         4,
         500,
         60,
     )
-    assert found.cached_tokens == 80
-    assert sorted(found.masses) == pytest.approx([0.2, 0.6, 0.9])
-    assert found.in_words == (
+    assert judging.cached_tokens == 80
+    assert sorted(judging.masses) == pytest.approx([0.2, 0.6, 0.9])
+    assert judging.in_words == (
         "4 answers, 500 prompt tokens (16% from the server's cache), 60 answer tokens; of the"
         " probability on the first token, digits had 60.0% (median), and under half in 33.3% of 3"
     )
-    assert "something else than a digit: digits had 60.0%" in found.caution
+    assert "something else than a digit: digits had 60.0%" in judging.caution
 
 
 def test_nothing_is_told_of_nobody_and_no_caution_of_a_sure_judge() -> None:

@@ -240,20 +240,20 @@ def rendered(call: Any) -> str:
 def test_prompt_is_the_reviewed_one(name: str) -> None:
     # After a wanted change: BEHOLDER_GOLDEN=write, then read the difference.
     path = GOLDEN / f"{name}.txt"
-    found = rendered(CALLS[name])
+    prompt = rendered(CALLS[name])
     if os.environ.get("BEHOLDER_GOLDEN") == "write":
-        path.write_text(found, encoding="utf-8")
-    assert found == path.read_text("utf-8")
+        path.write_text(prompt, encoding="utf-8")
+    assert prompt == path.read_text("utf-8")
 
 
 def test_every_prompt_has_a_golden_rendering() -> None:
-    shown = {
+    names = {
         name
         for name in Templates().names()
         for call in CALLS
         if call.startswith(name)
     }
-    assert shown == set(Templates().names())
+    assert names == set(Templates().names())
 
 
 def test_own_prompt_replaces_the_shipped_one_and_changes_the_hashes(
@@ -263,12 +263,12 @@ def test_own_prompt_replaces_the_shipped_one_and_changes_the_hashes(
         "[system]\nS\n[user]\nName it: $phrase\n"
     )
     (tmp_path / "notes.md").write_text("not a prompt")
-    own = Templates(tmp_path)
-    assert own["rewrite"].version == 2
-    assert own["match"] == Templates()["match"]
-    assert own.digest != Templates().digest
+    templates = Templates(tmp_path)
+    assert templates["rewrite"].version == 2
+    assert templates["match"] == Templates()["match"]
+    assert templates.digest != Templates().digest
     # Twelve digits are in the keys of answers that runs keep.
-    assert re.fullmatch(r"[0-9a-f]{12}", own["rewrite"].digest)
+    assert re.fullmatch(r"[0-9a-f]{12}", templates["rewrite"].digest)
     backend = Scripted(lambda request: "a man")
     asyncio.run(LLMJudge(backend, prompts=tmp_path).ask(Rewrite("<man>")))
     assert (

@@ -20,7 +20,7 @@ def thing(quantity: str | None = None, plural: bool = False) -> Entity:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "targets", "expected"),
     [
         ("two", [thing()], (0.0, False)),
         ("two", [thing(), thing()], (0.9, False)),  # "a dog ... another dog"
@@ -40,13 +40,13 @@ def thing(quantity: str | None = None, plural: bool = False) -> Entity:
     ],
 )
 def test_amounts_of_one_name(
-    asked: str, said: list[Entity], expected: tuple[float, bool]
+    source: str, targets: list[Entity], expected: tuple[float, bool]
 ) -> None:
-    assert amounts_value(thing(asked, True), said) == expected
+    assert amounts_value(thing(source, True), targets) == expected
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "beside", "expected"),
+    ("source", "targets", "neighbours", "expected"),
     [
         ("five", [thing("two", True), thing("three", True)], [], (0.9, False)),
         ("six", [thing("two", True), thing("three", True)], [], (0.0, True)),
@@ -62,21 +62,21 @@ def test_amounts_of_one_name(
     ],
 )  # fmt: skip
 def test_totals_against_parts(
-    asked: str,
-    said: list[Entity],
-    beside: list[Entity],
+    source: str,
+    targets: list[Entity],
+    neighbours: list[Entity],
     expected: tuple[float, bool],
 ) -> None:
-    assert amounts_value(thing(asked, True), said, beside) == expected
+    assert amounts_value(thing(source, True), targets, neighbours) == expected
 
 
 def test_an_amount_is_open_where_it_is_not_settled_which_is_meant() -> None:
-    said = [thing("two", True), thing("three", True)]
-    assert amounts_value(thing("four", True), said, settled=False) == (
+    targets = [thing("two", True), thing("three", True)]
+    assert amounts_value(thing("four", True), targets, settled=False) == (
         0.5,
         False,
     )
-    assert amounts_value(thing("three", True), said, settled=False) == (
+    assert amounts_value(thing("three", True), targets, settled=False) == (
         1.0,
         False,
     )
@@ -104,31 +104,33 @@ def test_an_amount_is_open_where_it_is_not_settled_which_is_meant() -> None:
 def test_totals_of_texts(
     source: str, target: str, expected: dict[str, str]
 ) -> None:
-    read = analysed(source)
-    found = dict(
+    text = analysed(source)
+    findings_by_unit = dict(
         zip(
-            (unit.text for unit in read.units),
-            find(read, analysed(target)),
+            (unit.text for unit in text.units),
+            find(text, analysed(target)),
             strict=True,
         )
     )
-    assert {text: found[text].contradiction for text in expected} == expected
+    assert {
+        text: findings_by_unit[text].contradiction for text in expected
+    } == expected
 
 
 @pytest.mark.parametrize(
-    ("said", "like", "unlike"),
+    ("value", "like", "unlike"),
     [("bluish", "blue", "red"), ("reddish", "red", "blue"), ("greyish", "grey", "red"),
      ("yellowish-orange", "yellow", "blue")],
 )  # fmt: skip
 def test_colours_in_ish_are_those_colours(
-    said: str, like: str, unlike: str
+    value: str, like: str, unlike: str
 ) -> None:
-    assert not exclude(values(said), values(like))
-    assert exclude(values(said), values(unlike))
+    assert not exclude(values(value), values(like))
+    assert exclude(values(value), values(unlike))
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("two", "three", True),
         ("two", "12", True),
@@ -138,7 +140,7 @@ def test_colours_in_ish_are_those_colours(
         ("one", "three", False),
     ],
 )
-def test_which_amounts_are_counted_in_both_texts(
-    asked: str, said: str | None, expected: bool
+def test_amounts_above_one_in_both_texts_are_counted(
+    source: str, target: str | None, expected: bool
 ) -> None:
-    assert both_counted(thing(asked, True), thing(said, True)) is expected
+    assert both_counted(thing(source, True), thing(target, True)) is expected

@@ -42,7 +42,7 @@ def test_sentences_end_at_marks_only() -> None:
     ]
 
 
-def test_where_words_and_things_stand() -> None:
+def test_words_and_mentions_have_their_places() -> None:
     text = analysed("A red cup and a red plate.")
     names = [entity.name for entity in text.graph.entities]
     assert {place: names[i] for place, i in text.named_at.items()} == {
@@ -51,7 +51,7 @@ def test_where_words_and_things_stand() -> None:
     }
 
 
-def test_what_a_thing_does_is_a_state() -> None:
+def test_actions_of_a_thing_are_states() -> None:
     text = analysed("A red dog sleeps.")
     states = {
         u.text: text.is_state(u) for u in text.units if u.kind == "attribute"
@@ -73,8 +73,8 @@ def test_verbs_are_as_near_as_their_forms_in_the_texts() -> None:
         analysed("A car is situated by a wall."),
     )
     assert verb_similarity(first, second)[0, 0] == 1.0
-    other = analysed("A car is painted by a man.")
-    assert verb_similarity(first, other)[0, 0] < 0.5
+    painted = analysed("A car is painted by a man.")
+    assert verb_similarity(first, painted)[0, 0] < 0.5
     assert verb_similarity(analysed("Rain."), first).shape == (0, 1)
 
 
@@ -111,7 +111,7 @@ def test_exchanged_letters_are_one_edit(word: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "value", "kind", "passive"),
+    ("words", "value", "kind", "passive"),
     [
         ("holds", "hold", "verb", False),
         ("looks up at", "look up at", "verb", False),
@@ -120,13 +120,17 @@ def test_exchanged_letters_are_one_edit(word: str, expected: str) -> None:
         ("", "", "preposition", False),
     ],
 )
-def test_what_a_question_relates_is_in_base_form(
-    said: str, value: str, kind: str, passive: bool
+def test_the_relation_of_a_question_is_in_base_form(
+    words: str, value: str, kind: str, passive: bool
 ) -> None:
-    (made,) = question_graph(
-        Question("relation", said, "red cup", "tall man")
+    (relation,) = question_graph(
+        Question("relation", words, "red cup", "tall man")
     ).relations
-    assert (made.predicate, made.kind, made.passive) == (value, kind, passive)
+    assert (relation.predicate, relation.kind, relation.passive) == (
+        value,
+        kind,
+        passive,
+    )
 
 
 def test_a_rare_word_of_a_unit_weighs_more_than_a_frequent_one() -> None:
@@ -154,7 +158,11 @@ def test_a_rare_word_of_a_unit_weighs_more_than_a_frequent_one() -> None:
         ),  # a class of places, but no part of a thing
     ],
 )
-def test_what_says_little_by_itself(text: str, expected: set[str]) -> None:
-    read = analysed(text)
-    units = [unit for unit in read.units if unit.kind == "attribute"]
-    assert {unit.value for unit in units if read.says_little(unit)} == expected
+def test_attributes_that_only_locate_say_little(
+    text: str, expected: set[str]
+) -> None:
+    analysed_text = analysed(text)
+    units = [unit for unit in analysed_text.units if unit.kind == "attribute"]
+    assert {
+        unit.value for unit in units if analysed_text.says_little(unit)
+    } == expected

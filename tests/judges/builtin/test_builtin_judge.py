@@ -29,12 +29,12 @@ JUDGE = judge("builtin")
 
 
 def grade(question: Question, target: str) -> float:
-    (found,) = run_sync(JUDGE.ask(Presence([question], target)))
-    assert sum(found.probabilities) == pytest.approx(1.0)
+    (presence,) = run_sync(JUDGE.ask(Presence([question], target)))
+    assert sum(presence.probabilities) == pytest.approx(1.0)
     assert sum(
-        (i + 1) * p for i, p in enumerate(found.probabilities)
-    ) == pytest.approx(found.value)
-    return found.value
+        (i + 1) * p for i, p in enumerate(presence.probabilities)
+    ) == pytest.approx(presence.value)
+    return presence.value
 
 
 def test_presence_without_source_reads_the_words_of_the_question() -> None:
@@ -48,8 +48,8 @@ def test_presence_without_source_reads_the_words_of_the_question() -> None:
 
 
 def test_decompose_gives_statements() -> None:
-    found = run_sync(JUDGE.ask(Decompose("A red cup is on the table.")))
-    assert "The cup is red." in [statement.text for statement in found]
+    statements = run_sync(JUDGE.ask(Decompose("A red cup is on the table.")))
+    assert "The cup is red." in [statement.text for statement in statements]
 
 
 def test_match_finds_the_same_statement_or_none() -> None:
@@ -103,14 +103,14 @@ def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing()
 
 def test_statements_of_a_text_hold_in_it_and_match_themselves() -> None:
     text = "A boy brings her coffee. Two old men in hats sit on a bench; one of them smokes."
-    own = [
+    statements = [
         statement.text for statement in run_sync(JUDGE.ask(Decompose(text)))
     ]
-    assert len(own) >= 6
-    assert all(run_sync(JUDGE.ask(Verify(own, reference=text))))
-    assert run_sync(JUDGE.ask(MatchStatements(own, own))) == list(
-        range(len(own))
-    )
+    assert len(statements) >= 6
+    assert all(run_sync(JUDGE.ask(Verify(statements, reference=text))))
+    assert run_sync(
+        JUDGE.ask(MatchStatements(statements, statements))
+    ) == list(range(len(statements)))
 
 
 def test_statements_know_their_place() -> None:
@@ -134,16 +134,18 @@ def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
         return real(claim, text)
 
     monkeypatch.setattr(claims, "find", counted)
-    left = [f"There are {n} red cups." for n in range(2, 302)]
-    right = [f"There are {n} blue plates." for n in range(2, 302)]
-    assert run_sync(JUDGE.ask(MatchStatements(left, right))) == [None] * 300
-    assert run_sync(JUDGE.ask(MatchStatements(left, left[::-1]))) == list(
+    facts = [f"There are {n} red cups." for n in range(2, 302)]
+    references = [f"There are {n} blue plates." for n in range(2, 302)]
+    assert (
+        run_sync(JUDGE.ask(MatchStatements(facts, references))) == [None] * 300
+    )
+    assert run_sync(JUDGE.ask(MatchStatements(facts, facts[::-1]))) == list(
         range(299, -1, -1)
     )
     assert compared <= 2 * 300 * 5 * 2
 
 
-def test_what_it_cannot_judge_names_who_can() -> None:
+def test_an_operation_that_it_cannot_judge_names_a_judge_that_can() -> None:
     with pytest.raises(ConfigError, match="openai:MODEL"):
         run_sync(JUDGE.ask(Rank(["a", "b"])))
     with pytest.raises(ConfigError, match="openai:MODEL"):
@@ -187,15 +189,18 @@ def test_predicates_have_one_form_and_a_direction() -> None:
     )
     assert (active.verb, active.verb_turned) == ("hold", False)
     assert (passive.verb, passive.verb_turned) == ("hold", True)
-    left, right = normal("to left of", False), normal("to right of", False)
-    assert (left.place, left.place_turned) == ("left of", False)
-    assert (right.place, right.place_turned) == ("left of", True)
+    left_of, right_of = (
+        normal("to left of", False),
+        normal("to right of", False),
+    )
+    assert (left_of.place, left_of.place_turned) == ("left of", False)
+    assert (right_of.place, right_of.place_turned) == ("left of", True)
     assert normal("on top of", False) == normal("on", False)
     assert normal("contain", True).place == "in"
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("bearded", "beard", True),  # derived
         ("small", "little", True),  # one sense of WordNet
@@ -208,9 +213,9 @@ def test_predicates_have_one_form_and_a_direction() -> None:
     ],
 )
 def test_a_word_says_what_is_the_same_or_more_general(
-    asked: str, said: str, expected: bool
+    source: str, target: str, expected: bool
 ) -> None:
-    assert says(asked, said) is expected
+    assert says(source, target) is expected
 
 
 REFERENCE = "A dog with soft brown fur lies on a rug. Its tail is upright. It is beside a red chair."
@@ -235,7 +240,7 @@ def test_verify_reads_the_whole_text_but_not_across_things(
     ]
 
 
-def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
+def test_units_of_a_wrong_thing_are_excused() -> None:
     texts = ("A man rides a red horse.", "A man rides a red donkey.")
     wrong = [
         u.text
@@ -346,7 +351,7 @@ def test_a_match_contains_the_claim_and_says_not_much_more(
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("vanilla cake", "cake", True),
         ("cake", "vanilla cake", False),
@@ -355,9 +360,9 @@ def test_a_match_contains_the_claim_and_says_not_much_more(
     ],
 )
 def test_a_name_goes_further_if_a_word_of_it_is_not_said(
-    asked: str, said: str, expected: bool
+    source: str, target: str, expected: bool
 ) -> None:
-    assert named_further(asked, said) == expected
+    assert named_further(source, target) == expected
 
 
 def test_a_name_that_says_more_than_the_text_is_less_surely_there() -> None:
@@ -390,7 +395,7 @@ def test_vectors_outlive_what_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "verb", "as_if"),
+    ("words", "verb", "as_if"),
     [
         ("mount to", True, "on"),
         ("hang from", True, "on"),
@@ -403,16 +408,16 @@ def test_vectors_outlive_what_is_kept() -> None:
     ],
 )
 def test_a_verb_that_says_no_more_than_its_place_is_the_place(
-    said: str, verb: bool, as_if: str
+    words: str, verb: bool, as_if: str
 ) -> None:
-    assert normal(said, verb) == normal(as_if, False)
+    assert normal(words, verb) == normal(as_if, False)
 
 
 @pytest.mark.parametrize(
-    "said", ["ride on", "construct on", "adorn on", "hang"]
+    "words", ["ride on", "construct on", "adorn on", "hang"]
 )
-def test_other_verbs_stay(said: str) -> None:
-    assert normal(said, True).verb == said.split()[0]
+def test_verbs_that_add_to_their_place_stay(words: str) -> None:
+    assert normal(words, True).verb == words.split()[0]
 
 
 def test_a_shower_holds_what_it_shows() -> None:

@@ -19,10 +19,10 @@ ROOM = "A red cup is on the shelf. A tall lamp stands on the round table."
 
 def evidence(claim: str, text: str = ROOM) -> list[float]:
     """Lowest value of the units and of the attributes, words, and log odds of entailment."""
-    found: list[float] = claims.evidence(
+    features: list[float] = claims.evidence(
         [analysed(claim)], Source(analysed(text)), entail=True
     )[0].tolist()[0]
-    return found
+    return features
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def evidence(claim: str, text: str = ROOM) -> list[float]:
     ],
 )
 def test_lowest_attribute(claim: str, expected: float) -> None:
-    found = evidence(claim)[1]
-    assert found == 1.0 if expected == 1.0 else found <= 0.55
+    lowest = evidence(claim)[1]
+    assert lowest == 1.0 if expected == 1.0 else lowest <= 0.55
 
 
 def test_one_wrong_attribute_is_enough() -> None:
@@ -77,7 +77,7 @@ def test_words_of_one_sentence(claim: str, text: str, expected: float) -> None:
         ("A dog sleeps.", False),
     ],
 )
-def test_what_a_text_supports(
+def test_statements_are_supported_by_the_text(
     claim: str, entail: bool, expected: bool
 ) -> None:
     assert supported([claim], ROOM, entail=entail) == [expected]
@@ -116,11 +116,11 @@ def test_more_evidence_is_never_less_likely() -> None:
 def test_a_statement_of_the_text_itself_has_its_own_probability(
     entail: bool,
 ) -> None:
-    own, other = probabilities(
+    verbatim, changed = probabilities(
         ["the CUP is red", "The cup is blue."], ROOM, entail=entail
     )
-    assert own == number("facts.verbatim")
-    assert other < number("facts.rules_true")
+    assert verbatim == number("facts.verbatim")
+    assert changed < number("facts.rules_true")
 
 
 def test_words_of_each_sentence() -> None:

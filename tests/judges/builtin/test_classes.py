@@ -11,18 +11,18 @@ from beholder.judges.builtin.reading import analysed
 
 
 def findings(source: str, target: str) -> dict[str, Finding]:
-    read = analysed(source)
-    found = find(read, analysed(target))
-    return dict(zip((unit.text for unit in read.units), found, strict=True))
+    text = analysed(source)
+    results = find(text, analysed(target))
+    return dict(zip((unit.text for unit in text.units), results, strict=True))
 
 
 def contradictions(source: str, target: str) -> dict[str, str]:
-    """What is told instead of each unit that is contradicted, by unit."""
-    found = findings(source, target)
+    """Map each contradicted unit to the words of the target."""
+    findings_by_unit = findings(source, target)
     return {
-        text: one.contradiction
-        for text, one in found.items()
-        if one.contradiction
+        text: finding.contradiction
+        for text, finding in findings_by_unit.items()
+        if finding.contradiction
     }
 
 
@@ -41,7 +41,7 @@ def contradictions(source: str, target: str) -> dict[str, str]:
         ("ten-year-old red", "blue", True),
     ],
 )
-def test_which_values_exclude_each_other(
+def test_values_of_one_class_exclude_each_other(
     a: str, b: str, expected: bool
 ) -> None:
     assert exclude(values(a), values(b)) is expected
@@ -77,7 +77,7 @@ def test_old_after_a_measure_of_time_is_in_no_class() -> None:
         ("Two men who are six feet tall stand.", "Two men stand."),
     ],
 )
-def test_what_excludes_nothing_in_either_order(
+def test_compatible_values_exclude_nothing_in_either_order(
     source: str, target: str
 ) -> None:
     assert contradictions(source, target) == {}
@@ -85,7 +85,7 @@ def test_what_excludes_nothing_in_either_order(
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "told"),
+    ("source", "target", "contradicted"),
     [
         ("A white marble statue.", "A bronze statue.", {"marble": "bronze"}),
         ("A white gold ring.", "A red ring.", {"white": "red", "gold": "red"}),
@@ -93,17 +93,17 @@ def test_what_excludes_nothing_in_either_order(
         ("A copper door.", "A wooden door.", {"copper": "wooden"}),
     ],
 )
-def test_what_materials_exclude(
-    source: str, target: str, told: dict[str, str]
+def test_materials_exclude_other_materials(
+    source: str, target: str, contradicted: dict[str, str]
 ) -> None:
-    assert contradictions(source, target) == told
+    assert contradictions(source, target) == contradicted
 
 
 def test_other_ages_exclude_each_other() -> None:
-    told = contradictions(
+    contradicted = contradictions(
         "A boy, 12 years old, plays.", "A boy, 10 years old, plays."
     )
-    assert told == {"12 years old": "10 years old"}
+    assert contradicted == {"12 years old": "10 years old"}
 
 
 @pytest.mark.parametrize(
@@ -116,17 +116,15 @@ def test_other_ages_exclude_each_other() -> None:
         ("A 25-year-old woman reads.", "A girl reads."),
     ],
 )
-def test_whether_a_youth_is_a_child_is_left_open(
-    source: str, target: str
-) -> None:
-    for one, other in ((source, target), (target, source)):
-        assert contradictions(one, other) == {}
-        named = next(iter(findings(one, other).values()))
-        assert not named.sure
+def test_a_youth_may_be_a_child_or_not(source: str, target: str) -> None:
+    for first, second in ((source, target), (target, source)):
+        assert contradictions(first, second) == {}
+        person = next(iter(findings(first, second).values()))
+        assert not person.sure
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "told"),
+    ("source", "target", "contradicted"),
     [
         ("A man reads.", "A boy reads.", {"man": "boy"}),
         ("A young boy reads.", "A man reads.", {"boy": "man"}),
@@ -136,18 +134,18 @@ def test_whether_a_youth_is_a_child_is_left_open(
     ],
 )
 def test_a_child_is_no_adult(
-    source: str, target: str, told: dict[str, str]
+    source: str, target: str, contradicted: dict[str, str]
 ) -> None:
-    assert contradictions(source, target) == told
+    assert contradictions(source, target) == contradicted
 
 
-@pytest.mark.parametrize("other", ["A girl reads.", "A baby reads."])
-def test_a_young_man_is_neither_girl_nor_baby(other: str) -> None:
-    assert findings("A young man reads.", other)["man"].grade < PRESENT
+@pytest.mark.parametrize("reference", ["A girl reads.", "A baby reads."])
+def test_a_young_man_is_neither_girl_nor_baby(reference: str) -> None:
+    assert findings("A young man reads.", reference)["man"].grade < PRESENT
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "told"),
+    ("source", "target", "contradicted"),
     [
         ("A woman facing left.", "A woman facing right.", {"facing left": "facing right"}),
         ("A horse facing left stands on grass.", "A horse facing right stands on grass.",
@@ -163,6 +161,6 @@ def test_a_young_man_is_neither_girl_nor_baby(other: str) -> None:
     ],
 )  # fmt: skip
 def test_directions_exclude_directions(
-    source: str, target: str, told: dict[str, str]
+    source: str, target: str, contradicted: dict[str, str]
 ) -> None:
-    assert contradictions(source, target) == told
+    assert contradictions(source, target) == contradicted

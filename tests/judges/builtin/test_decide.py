@@ -38,20 +38,20 @@ N = Numbers(
 )
 
 
-def entity(**given: object) -> Evidence:
-    return replace(Evidence("entity"), **given)  # type: ignore[arg-type]
+def entity(**changes: object) -> Evidence:
+    return replace(Evidence("entity"), **changes)  # type: ignore[arg-type]
 
 
-def attribute(**given: object) -> Evidence:
-    return replace(Evidence("attribute", name_likeness=1.0), **given)  # type: ignore[arg-type]
+def attribute(**changes: object) -> Evidence:
+    return replace(Evidence("attribute", name_likeness=1.0), **changes)  # type: ignore[arg-type]
 
 
-def relation(**given: object) -> Evidence:
-    return replace(Evidence("relation", name_likeness=1.0), **given)  # type: ignore[arg-type]
+def relation(**changes: object) -> Evidence:
+    return replace(Evidence("relation", name_likeness=1.0), **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("evidence", "expected"),
     [
         # half of the coverage, half of the name, or of half the coverage where that is more
         (entity(coverage=0.4, name_likeness=0.6), 0.5),
@@ -120,12 +120,12 @@ def relation(**given: object) -> Evidence:
         (attribute(stated=0.0, exchanged=True), 0.0),
     ],
 )
-def test_values_by_hand(found: Evidence, expected: float) -> None:
-    assert value(found, N) == pytest.approx(expected)
+def test_values_by_hand(evidence: Evidence, expected: float) -> None:
+    assert value(evidence, N) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("evidence", "expected"),
     [
         (entity(name_likeness=1.0), False),
         (entity(name_likeness=0.3, excluded=True), True),
@@ -154,12 +154,12 @@ def test_values_by_hand(found: Evidence, expected: float) -> None:
         (relation(stated=0.9, exchanged=True), True),
     ],
 )
-def test_contradictions(found: Evidence, expected: bool) -> None:
-    assert contradicted(found, N) is expected
+def test_contradictions(evidence: Evidence, expected: bool) -> None:
+    assert contradicted(evidence, N) is expected
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("evidence", "expected"),
     [
         # what the target contradicts: only of a thing that is the only one of its name
         (attribute(excluded=True), False),
@@ -187,12 +187,14 @@ def test_contradictions(found: Evidence, expected: bool) -> None:
         (attribute(coverage=0.59, on_counterpart=0.4), False),
     ],
 )
-def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
-    assert sure(found, value(found, N), N) is expected
+def test_absence_is_sure_only_without_evidence(
+    evidence: Evidence, expected: bool
+) -> None:
+    assert sure(evidence, value(evidence, N), N) is expected
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("evidence", "expected"),
     [
         (Evidence("amount", stated=1.0, name_likeness=0.7), True),
         (
@@ -210,9 +212,11 @@ def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
         (attribute(on_alike=0.79), False),
     ],
 )
-def test_what_is_surely_there(found: Evidence, expected: bool) -> None:
-    assert value(found, N) >= N.present
-    assert sure(found, value(found, N), N) is expected
+def test_presence_is_sure_only_with_direct_evidence(
+    evidence: Evidence, expected: bool
+) -> None:
+    assert value(evidence, N) >= N.present
+    assert sure(evidence, value(evidence, N), N) is expected
 
 
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
@@ -252,7 +256,7 @@ def test_every_number_has_a_meaning_and_says_how_it_was_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("evidence", "expected"),
     [
         (Evidence("relation", turned=0.6, stated=0.5), True),
         (
@@ -267,5 +271,5 @@ def test_every_number_has_a_meaning_and_says_how_it_was_set() -> None:
         (Evidence("attribute", exchanged=True), True),
     ],
 )
-def test_exchanged_roles(found: Evidence, expected: bool) -> None:
-    assert roles_exchanged(found, N) is expected
+def test_exchanged_roles(evidence: Evidence, expected: bool) -> None:
+    assert roles_exchanged(evidence, N) is expected

@@ -29,20 +29,20 @@ SAME = [
 def result(
     metric: PoSh | DCScore, candidate: str, reference: str
 ) -> ItemScore:
-    [found] = metric.score([Item("1", candidate, (reference,))])
-    assert isinstance(found, ItemScore)
-    return found
+    [score] = metric.score([Item("1", candidate, (reference,))])
+    assert isinstance(score, ItemScore)
+    return score
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_denials_in_other_words_are_the_same(one: str, other: str) -> None:
-    for candidate, reference in ((one, other), (other, one)):
-        found = result(PoSh(judge="builtin"), candidate, reference).values
-        assert (found["contradicted_rate"], found["omission_rate"]) == (
+@pytest.mark.parametrize(("first", "second"), SAME)
+def test_denials_in_other_words_are_the_same(first: str, second: str) -> None:
+    for candidate, reference in ((first, second), (second, first)):
+        values = result(PoSh(judge="builtin"), candidate, reference).values
+        assert (values["contradicted_rate"], values["omission_rate"]) == (
             0.0,
             0.0,
         )
-        assert found["f1"] > 0.95
+        assert values["f1"] > 0.95
 
 
 @pytest.mark.parametrize(
@@ -55,22 +55,22 @@ def test_denials_in_other_words_are_the_same(one: str, other: str) -> None:
     ],
 )
 def test_a_thing_contradicts_its_lack(candidate: str, reference: str) -> None:
-    found = result(PoSh(judge="builtin"), candidate, reference)
+    score = result(PoSh(judge="builtin"), candidate, reference)
     assert "contradicted" in [
-        u.verdict for u in found.units if u.kind == "entity"
+        u.verdict for u in score.units if u.kind == "entity"
     ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME[:-1])
-def test_their_facts_are_the_same(one: str, other: str) -> None:
-    for candidate, reference in ((one, other), (other, one)):
+@pytest.mark.parametrize(("first", "second"), SAME[:-1])
+def test_their_facts_are_the_same(first: str, second: str) -> None:
+    for candidate, reference in ((first, second), (second, first)):
         assert result(DCScore(judge="builtin"), candidate, reference).values[
             "f1"
         ] == pytest.approx(1.0)
 
 
-def test_who_walks_without_shoes_walks() -> None:
-    found = result(
+def test_a_man_who_walks_without_shoes_walks() -> None:
+    values = result(
         PoSh(judge="builtin"), "A man walks.", "A man walks without shoes."
     ).values
-    assert found["precision"] == pytest.approx(1.0, abs=0.01)
+    assert values["precision"] == pytest.approx(1.0, abs=0.01)

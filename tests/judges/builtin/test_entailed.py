@@ -17,11 +17,13 @@ LONG = "A dog sleeps. A cat sits. A bird sings. A boy reads. The girl runs."
 
 def model(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     """Surer of a premise of two sentences."""
-    found = np.full((len(pairs), 3), 0.1)
+    probabilities = np.full((len(pairs), 3), 0.1)
     for place, (premise, _) in enumerate(pairs):
-        found[place, ENTAILMENT] = 0.7 if premise.count(".") > 1 else 0.4
-        found[place, CONTRADICTION] = 0.2
-    return found
+        probabilities[place, ENTAILMENT] = (
+            0.7 if premise.count(".") > 1 else 0.4
+        )
+        probabilities[place, CONTRADICTION] = 0.2
+    return probabilities
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,6 @@ def test_a_statement_is_held_against_the_nearest_sentences(
     target: str, alone: float, entailed: float
 ) -> None:
     statement = "The dog is asleep."
-    (said,) = ask([statement], analysed(target), model)
-    assert (said.alone, said.entailed) == (alone, entailed)
+    (chances,) = ask([statement], analysed(target), model)
+    assert (chances.alone, chances.entailed) == (alone, entailed)
     assert premises(statement, analysed(target))[0] == "A dog sleeps."

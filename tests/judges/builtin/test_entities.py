@@ -17,26 +17,30 @@ def paired(
     source: str, target: str, agreed: dict[tuple[int, int], float]
 ) -> Counterparts:
     first, second = analysed(source), analysed(target)
-    given = np.zeros((len(first.graph.entities), len(second.graph.entities)))
+    agreement = np.zeros(
+        (len(first.graph.entities), len(second.graph.entities))
+    )
     for place, value in agreed.items():
-        given[place] = value
-    return counterparts(first, second, given)
+        agreement[place] = value
+    return counterparts(first, second, agreement)
 
 
 def names(
     source: str, target: str, agreed: dict[tuple[int, int], float]
 ) -> list[str]:
-    found = paired(source, target, agreed)
+    matches = paired(source, target, agreed)
     heads = [entity.head for entity in analysed(target).graph.entities]
-    return [heads[other] for other in found.best.tolist()]
+    return [heads[match] for match in matches.best.tolist()]
 
 
 @pytest.mark.parametrize("text", ["A hat. No hat.", "No hat. A hat."])
 def test_a_thing_and_the_lack_of_one_find_their_own(text: str) -> None:
-    found = counterparts(
+    matches = counterparts(
         analysed("No hat. A hat."), analysed(text), np.zeros((2, 2))
     )
-    assert found.best.tolist() == ([1, 0] if text.startswith("A") else [0, 1])
+    assert matches.best.tolist() == (
+        [1, 0] if text.startswith("A") else [0, 1]
+    )
 
 
 def test_things_are_paired_by_name() -> None:
@@ -51,14 +55,14 @@ def test_things_are_paired_by_name() -> None:
 
 
 def test_nothing_is_paired_with_an_empty_text() -> None:
-    found = paired("A dog.", "Slowly.", {})
-    assert found.similarity.shape == (1, 0)
-    assert found.best.tolist() == [-1]
-    assert not found.unpaired.any()
+    matches = paired("A dog.", "Slowly.", {})
+    assert matches.similarity.shape == (1, 0)
+    assert matches.best.tolist() == [-1]
+    assert not matches.unpaired.any()
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "least", "most"),
+    ("source", "target", "least", "highest"),
     [
         ("dog", "dog", 1.0, 1.0),
         ("couch", "sofa", 0.99, 1.0),
@@ -70,17 +74,17 @@ def test_nothing_is_paired_with_an_empty_text() -> None:
     ],
 )
 def test_similarity_of_names(
-    asked: str, said: str, least: float, most: float
+    source: str, target: str, least: float, highest: float
 ) -> None:
-    found = paired(
-        f"A {asked} is there.", f"A {said} is there.", {}
+    similarity = paired(
+        f"A {source} is there.", f"A {target} is there.", {}
     ).similarity[0, 0]
-    assert least <= round(float(found), 6) <= most
+    assert least <= round(float(similarity), 6) <= highest
 
 
 def test_values_that_exclude_are_apart_though_their_words_are_near() -> None:
-    found = paired("A boy sits.", "A girl sits.", {})
-    assert found.similarity[0, 0] < 0.3 * found.plain[0, 0] + 1e-9
+    matches = paired("A boy sits.", "A girl sits.", {})
+    assert matches.similarity[0, 0] < 0.3 * matches.plain[0, 0] + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -95,13 +99,13 @@ def test_things_of_one_name(
     agreed: dict[tuple[int, int], float], expected: list[int]
 ) -> None:
     text = "A man sits. Another man stands."
-    found = paired(text, text, agreed)
-    assert found.best.tolist() == expected
-    assert not found.unpaired.any()
+    matches = paired(text, text, agreed)
+    assert matches.best.tolist() == expected
+    assert not matches.unpaired.any()
     assert [
-        found.alike[row].tolist().index(True) for row in (0, 1)
+        matches.alike[row].tolist().index(True) for row in (0, 1)
     ] == expected
-    assert found.alike.sum() == 2
+    assert matches.alike.sum() == 2
 
 
 @pytest.mark.parametrize(
@@ -129,14 +133,14 @@ def test_things_of_one_name(
 def test_more_things_than_the_target_has(
     source: str, target: str, expected: list[bool]
 ) -> None:
-    found = paired(source, target, {}).unpaired.tolist()
+    unpaired = paired(source, target, {}).unpaired.tolist()
     heads = [entity.head for entity in analysed(source).graph.entities]
-    own = [
+    flags = [
         flag
-        for head, flag in zip(heads, found, strict=True)
+        for head, flag in zip(heads, unpaired, strict=True)
         if head in ("man", "car", "lamp")
     ]
-    assert own == list(expected)[: len(own)]
+    assert flags == list(expected)[: len(flags)]
 
 
 def test_relations_tell_things_of_one_name_apart() -> None:
@@ -153,9 +157,9 @@ def test_relations_tell_things_of_one_name_apart() -> None:
         [[a == b for b in heads[1]] for a in heads[0]], np.float64
     )
     men = (np.array([0, 2]), np.array([0, 2]))
-    found = relation_agreement(source, target, alike, [men])
-    assert found[0].tolist() == [0.0, 0.0, 1.0, 0.0]
-    assert found[2].tolist() == [1.0, 0.0, 0.0, 0.0]
+    agreement = relation_agreement(source, target, alike, [men])
+    assert agreement[0].tolist() == [0.0, 0.0, 1.0, 0.0]
+    assert agreement[2].tolist() == [1.0, 0.0, 0.0, 0.0]
     assert not relation_agreement(source, target, alike, []).any()
     assert paired(source.graph.text, target.graph.text, {}).best.tolist() == [
         2,

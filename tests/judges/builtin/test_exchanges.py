@@ -86,13 +86,13 @@ def test_things_of_one_name_and_one_verb_in_two_clauses(
         assert ("contradicted" in verdicts(candidate, reference)) is exchanged
 
 
-def test_what_both_have_is_not_exchanged() -> None:
+def test_units_that_both_things_have_are_not_exchanged() -> None:
     both = "A man wears a hat. A woman wears a hat."
-    one = "A man stands on a road. A woman wears a hat."
-    assert "contradicted" not in verdicts(both, one)
+    apart_facts = "A man stands on a road. A woman wears a hat."
+    assert "contradicted" not in verdicts(both, apart_facts)
 
 
-def test_what_moved_from_a_whole_to_its_part_is_no_exchange() -> None:
+def test_a_unit_moved_from_a_whole_to_its_part_is_no_exchange() -> None:
     assert "contradicted" not in verdicts(
         "A wooden table has a top.", "A table has a wooden top."
     )
@@ -101,19 +101,19 @@ def test_what_moved_from_a_whole_to_its_part_is_no_exchange() -> None:
 def test_one_thing_under_two_names_is_no_exchange() -> None:
     """A flycatcher is a bird: coreference may have made two things of one."""
     text = "A white flycatcher sits on a branch. The bird is small."
-    other = "A small flycatcher sits on a branch. The bird is white."
-    assert "contradicted" not in verdicts(text, other)
+    reference = "A small flycatcher sits on a branch. The bird is white."
+    assert "contradicted" not in verdicts(text, reference)
 
 
 def test_things_of_which_there_are_several_are_no_exchange_of_two_names() -> (
     None
 ):
     text = "A man wears a white cap. A woman wears a pink shirt. Another woman waves."
-    other = "A man wears a pink shirt. A woman wears a white cap. Another woman waves."
+    reference = "A man wears a pink shirt. A woman wears a white cap. Another woman waves."
     both = "A man wears a pink shirt. A woman wears a white cap."
-    one = "A man wears a white cap. A woman wears a pink shirt."
-    assert "contradicted" in verdicts(one, both)
-    assert "contradicted" not in verdicts(text, other)
+    exchanged = "A man wears a white cap. A woman wears a pink shirt."
+    assert "contradicted" in verdicts(exchanged, both)
+    assert "contradicted" not in verdicts(text, reference)
 
 
 @pytest.mark.parametrize(

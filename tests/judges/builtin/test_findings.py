@@ -73,12 +73,12 @@ CASES = [
 def test_a_person_says_so(
     source: str, target: str, unit: str, expected: str
 ) -> None:
-    read = analysed(source)
-    found = find(read, analysed(target))
-    told = [
-        f for u, f in zip(read.units, found, strict=True) if u.text == unit
+    text = analysed(source)
+    findings = find(text, analysed(target))
+    unit_findings = [
+        f for u, f in zip(text.units, findings, strict=True) if u.text == unit
     ]
-    assert told, [u.text for u in read.units]
+    assert unit_findings, [u.text for u in text.units]
     verdicts = {
         "excused"
         if f.excused
@@ -87,13 +87,13 @@ def test_a_person_says_so(
         else "contradicted"
         if f.contradiction
         else "unstated"
-        for f in told
+        for f in unit_findings
     }
     assert verdicts == {expected}
 
 
 @pytest.mark.parametrize(
-    ("text", "other", "expected"),
+    ("text", "reference", "expected"),
     [
         ("A man with a hat.", "A man with a scarf.", True),
         ("A man with a hat.", "A man near a scarf.", True),
@@ -102,13 +102,13 @@ def test_a_person_says_so(
 )
 @pytest.mark.parametrize("entail", [True, False])
 def test_a_relation_of_a_wrong_thing_is_excused(
-    text: str, other: str, expected: bool, entail: bool
+    text: str, reference: str, expected: bool, entail: bool
 ) -> None:
-    read = analysed(text)
-    found = find(read, analysed(other), entail=entail)
+    source = analysed(text)
+    findings = find(source, analysed(reference), entail=entail)
     (relation,) = (
         f
-        for f, u in zip(found, read.units, strict=True)
+        for f, u in zip(findings, source.units, strict=True)
         if u.kind == "relation"
     )
     assert relation.excused is expected

@@ -28,10 +28,11 @@ from beholder.language.graph import (
 from beholder.records import Span
 
 
-def gather(*given: Any) -> tuple[Evidence, ...]:
+def gather(*arguments: Any) -> tuple[Evidence, ...]:
     """Evidence without what is the same for all units of a sentence or text."""
     return tuple(
-        replace(one, repeated=0.0, shared=0.0) for one in gather_all(*given)
+        replace(evidence, repeated=0.0, shared=0.0)
+        for evidence in gather_all(*arguments)
     )
 
 
@@ -42,10 +43,10 @@ def thing(
     index: int, name: str, text: str, start: int, **more: object
 ) -> Entity:
     end = start + len(text)
-    made = Entity(
+    entity = Entity(
         index, name, name.split()[-1], (Mention(text, (start, end), 0),)
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(entity, **more)  # type: ignore[arg-type]
 
 
 CAKE = AnalysedText(
@@ -61,13 +62,13 @@ def pairs(
     alike: list[list[bool]] | None = None,
     unpaired: bool = False,
 ) -> Counterparts:
-    given = np.array(similarity)
+    similarities = np.array(similarity)
     return Counterparts(
-        given,
-        given if plain is None else np.array(plain),
-        given if strength is None else np.array(strength),
+        similarities,
+        similarities if plain is None else np.array(plain),
+        similarities if strength is None else np.array(strength),
         np.array(best, np.intp),
-        given >= 0.85 if alike is None else np.array(alike),
+        similarities >= 0.85 if alike is None else np.array(alike),
         np.full(len(best), unpaired),
     )
 
@@ -78,19 +79,21 @@ MODULE = importlib.import_module("beholder.judges.builtin.gather")
 def gathered(
     source: AnalysedText,
     target: AnalysedText,
-    given: Counterparts,
+    matches: Counterparts,
     **collaborators: object,
 ) -> tuple[Evidence, ...]:
     """Evidence on all units; ``counterparts`` and others of its module answer as given."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MODULE, "counterparts", lambda *_: given)
+        patch.setattr(MODULE, "counterparts", lambda *_: matches)
         for name, answer in collaborators.items():
             patch.setattr(MODULE, name, answer)
-        found = gather(source, target, NUMBERS)
+        gathered_evidence = gather(source, target, NUMBERS)
     # How the words cover each other has a test of its own.
     return tuple(
-        one if one.kind == "amount" else replace(one, coverage=0.25)
-        for one in found
+        evidence
+        if evidence.kind == "amount"
+        else replace(evidence, coverage=0.25)
+        for evidence in gathered_evidence
     )
 
 
@@ -103,15 +106,15 @@ def mugs(polarity: bool = True) -> AnalysedText:
 
 
 def entity(
-    given: Counterparts,
+    matches: Counterparts,
     target: AnalysedText,
     polarity: bool = True,
     source: AnalysedText = CAKE,
 ) -> Evidence:
-    (first, *others) = source.graph.entities
-    things = (replace(first, polarity=polarity), *others)
-    asked = AnalysedText(replace(source.graph, entities=things))
-    return gathered(asked, target, given)[0]
+    (first, *rest_of_things) = source.graph.entities
+    things = (replace(first, polarity=polarity), *rest_of_things)
+    changed = AnalysedText(replace(source.graph, entities=things))
+    return gathered(changed, target, matches)[0]
 
 
 @pytest.mark.parametrize("polarity", [True, False])
@@ -136,7 +139,7 @@ def test_a_thing_with_the_first_as_counterpart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "polarity", "where"),
+    ("likeness", "polarity", "where"),
     [
         (0.5, True, ((0, 3),)),
         (0.49, True, ()),
@@ -144,21 +147,27 @@ def test_a_thing_with_the_first_as_counterpart() -> None:
         (0.84, False, ()),
     ],
 )
-def test_which_counterpart_is_shown(
-    named: float, polarity: bool, where: tuple[Span, ...]
+def test_a_counterpart_is_located_if_its_name_is_near(
+    likeness: float, polarity: bool, where: tuple[Span, ...]
 ) -> None:
-    assert entity(pairs([[named, 0.1]], [0]), mugs(), polarity).where == where
+    assert (
+        entity(pairs([[likeness, 0.1]], [0]), mugs(), polarity).where == where
+    )
 
 
-@pytest.mark.parametrize(("named", "narrower"), [(0.85, True), (0.84, False)])
-def test_which_name_says_more(named: float, narrower: bool) -> None:
-    assert entity(pairs([[named, 0.1]], [0]), mugs()).narrower is narrower
-    same = entity(pairs([[named]], [0]), CAKE)
+@pytest.mark.parametrize(
+    ("likeness", "narrower"), [(0.85, True), (0.84, False)]
+)
+def test_a_longer_name_is_narrower_only_if_it_is_near(
+    likeness: float, narrower: bool
+) -> None:
+    assert entity(pairs([[likeness, 0.1]], [0]), mugs()).narrower is narrower
+    same = entity(pairs([[likeness]], [0]), CAKE)
     assert same.narrower is False
 
 
 @pytest.mark.parametrize(
-    ("named", "near", "excluded"),
+    ("likeness", "near", "excluded"),
     [
         (0.84, 0.5, True),
         (0.85, 0.5, False),  # it is there by name
@@ -167,18 +176,18 @@ def test_which_name_says_more(named: float, narrower: bool) -> None:
     ],
 )
 def test_names_that_are_near_and_set_apart(
-    named: float, near: float, excluded: bool
+    likeness: float, near: float, excluded: bool
 ) -> None:
-    given = pairs([[named, near]], [0], plain=[[0.84, 0.9375]])
-    found = entity(given, mugs())
-    assert (found.excluded, found.instead) == (
+    matches = pairs([[likeness, near]], [0], plain=[[0.84, 0.9375]])
+    evidence = entity(matches, mugs())
+    assert (evidence.excluded, evidence.instead) == (
         excluded,
         "cups" if excluded else "mug",
     )
 
 
 @pytest.mark.parametrize(
-    ("excluded", "polarity", "there", "told"),
+    ("excluded", "polarity", "there", "instead"),
     [
         (True, True, False, "cups"),
         (True, False, True, "mug"),
@@ -187,12 +196,12 @@ def test_names_that_are_near_and_set_apart(
         (False, True, True, "mug"),
     ],
 )
-def test_what_is_told_of_a_thing(
-    excluded: bool, polarity: bool, there: bool, told: str
+def test_a_missing_thing_is_explained_by_the_words_of_the_target(
+    excluded: bool, polarity: bool, there: bool, instead: str
 ) -> None:
-    given = pairs([[0.6, 0.5]], [0], plain=[[0.6, 0.9 if excluded else 0.5]])
-    found = entity(given, mugs(there), polarity)
-    assert (found.instead, found.denied) == (told, not there)
+    matches = pairs([[0.6, 0.5]], [0], plain=[[0.6, 0.9 if excluded else 0.5]])
+    evidence = entity(matches, mugs(there), polarity)
+    assert (evidence.instead, evidence.denied) == (instead, not there)
 
 
 @pytest.mark.parametrize("unpaired", [True, False])
@@ -226,7 +235,7 @@ def herd(
 
 
 @pytest.mark.parametrize(
-    ("target", "other", "best", "stated", "told"),
+    ("target", "likeness", "best", "stated", "instead"),
     [
         (
             herd("two", "three"),
@@ -247,18 +256,22 @@ def herd(
         (herd("three", "two"), 0.9, 0, 1.0, ""),
     ],
 )
-def test_how_many(
-    target: AnalysedText, other: float, best: int, stated: float, told: str
+def test_amounts_are_compared_with_all_things_of_the_name(
+    target: AnalysedText,
+    likeness: float,
+    best: int,
+    stated: float,
+    instead: str,
 ) -> None:
-    given = pairs([[0.6, other]], [best])
-    found = gathered(DOGS, target, given)[1]
-    assert found == Evidence(
+    matches = pairs([[0.6, likeness]], [best])
+    evidence = gathered(DOGS, target, matches)[1]
+    assert evidence == Evidence(
         "amount",
-        name_likeness=other if best else 0.6,
+        name_likeness=likeness if best else 0.6,
         stated=stated,
-        excluded=bool(told),
+        excluded=bool(instead),
         lone=True,
-        instead=told,
+        instead=instead,
         where=((7, 11),) if best else ((0, 6),),
     )
 
@@ -267,13 +280,13 @@ def test_how_many(
 def test_an_amount_among_several_of_a_name_is_sure_where_both_are_counted(
     first: str, lone: bool
 ) -> None:
-    given = pairs([[0.9, 0.9]], [0])
-    assert gathered(DOGS, herd(first, "one"), given)[1].lone is lone
+    matches = pairs([[0.9, 0.9]], [0])
+    assert gathered(DOGS, herd(first, "one"), matches)[1].lone is lone
 
 
-def test_how_many_of_nothing() -> None:
-    found = gathered(DOGS, herd("two", "two"), pairs([[0.0, 0.0]], [-1]))[1]
-    assert found == Evidence("amount", counterpart=False)
+def test_an_amount_without_a_counterpart_has_no_evidence() -> None:
+    evidence = gathered(DOGS, herd("two", "two"), pairs([[0.0, 0.0]], [-1]))[1]
+    assert evidence == Evidence("amount", counterpart=False)
 
 
 RED = AnalysedText(
@@ -284,7 +297,7 @@ RED = AnalysedText(
         (),
     )
 )
-SAID = AnalysedText(
+DESCRIBED = AnalysedText(
     SceneGraph(
         "pale mug, no dark lid",
         (thing(0, "mug", "mug", 5), thing(1, "lid", "lid", 18)),
@@ -307,7 +320,7 @@ def attribute(
     wrong: bool = False,
     alike: tuple[bool, bool] = (True, False),
 ) -> Evidence:
-    given = pairs(
+    matches = pairs(
         [[0.9, 0.3]], [best], strength=[list(strength)], alike=[list(alike)]
     )
     (red,) = RED.graph.attributes
@@ -316,8 +329,8 @@ def attribute(
     )
     return gathered(
         source,
-        SAID,
-        given,
+        DESCRIBED,
+        matches,
         said_in=lambda *_: np.array([similarity]),
         cosines=lambda a, b: np.zeros((len(a), len(b))),
         lower_excluded=lambda *_: [(0, column) for column in excluded or ()],
@@ -345,14 +358,14 @@ def test_an_attribute_that_is_said() -> None:
 
 
 @pytest.mark.parametrize(("likeness", "where"), [(0.5, ((0, 4),)), (0.49, ())])
-def test_which_property_is_shown(
+def test_a_property_is_located_from_a_likeness_on(
     likeness: float, where: tuple[Span, ...]
 ) -> None:
     assert attribute([likeness, 0.1, 0.2, 0.1]).where == where
 
 
 @pytest.mark.parametrize(
-    ("likeness", "best", "polarity", "denied", "told"),
+    ("likeness", "best", "polarity", "denied", "instead"),
     [
         (0.85, 0, True, False, ""),
         (0.85, 0, False, True, "pale"),
@@ -362,16 +375,16 @@ def test_which_property_is_shown(
         (0.84, 1, True, False, ""),
     ],
 )
-def test_what_is_denied(
-    likeness: float, best: int, polarity: bool, denied: bool, told: str
+def test_a_property_of_other_polarity_is_denied(
+    likeness: float, best: int, polarity: bool, denied: bool, instead: str
 ) -> None:
     row = [0.1, likeness, 0.2, 0.2] if best else [likeness, 0.1, 0.2, 0.2]
-    found = attribute(row, best, polarity)
-    assert (found.denied, found.instead) == (denied, told)
+    evidence = attribute(row, best, polarity)
+    assert (evidence.denied, evidence.instead) == (denied, instead)
 
 
 @pytest.mark.parametrize(
-    ("similarity", "excluded", "told", "where"),
+    ("similarity", "excluded", "instead", "where"),
     [
         ([0.6, 0.1, 0.7, 0.1], [0], "pale", ((0, 4),)),
         ([0.1, 0.1, 0.85, 0.1], [0], "", ((5, 8),)),  # said of it all the same
@@ -379,31 +392,35 @@ def test_what_is_denied(
         ([0.1, 0.1, 0.84, 0.1], [1, 0], "pale", ((0, 4),)),
     ],
 )
-def test_what_excludes_it(
+def test_a_property_of_the_same_class_excludes_the_unit(
     similarity: list[float],
     excluded: list[int],
-    told: str,
+    instead: str,
     where: tuple[Span, ...],
 ) -> None:
-    found = attribute(similarity, excluded=excluded)
-    assert (found.excluded, found.instead, found.where) == (True, told, where)
+    evidence = attribute(similarity, excluded=excluded)
+    assert (evidence.excluded, evidence.instead, evidence.where) == (
+        True,
+        instead,
+        where,
+    )
 
 
-def test_what_is_said_of_another_excludes_nothing() -> None:
-    found = attribute([0.6, 0.1, 0.7, 0.1], excluded=[1])
-    assert (found.excluded, found.instead) == (False, "")
+def test_a_property_of_another_thing_excludes_nothing() -> None:
+    evidence = attribute([0.6, 0.1, 0.7, 0.1], excluded=[1])
+    assert (evidence.excluded, evidence.instead) == (False, "")
 
 
 @pytest.mark.parametrize(
     ("likeness", "strength", "stated"),
     [(0.85, 0.8, 0.68), (0.85, 1.0, 0.85), (1.0, 0.84, 0.84)],
 )
-def test_what_is_said_of_another_thing_only(
+def test_a_property_of_another_thing_counts_by_strength(
     likeness: float, strength: float, stated: float
 ) -> None:
-    found = attribute([0.1, likeness, 0.2, 0.1], strength=(1.0, strength))
-    assert found.stated == pytest.approx(stated)
-    assert found.on_alike == 0.2
+    evidence = attribute([0.1, likeness, 0.2, 0.1], strength=(1.0, strength))
+    assert evidence.stated == pytest.approx(stated)
+    assert evidence.on_alike == 0.2
     assert (
         attribute([0.1, likeness, 0.2, 0.1], alike=(True, True)).on_alike
         == likeness
@@ -422,7 +439,7 @@ def parts(text: str) -> AnalysedText:
 
 
 @pytest.mark.parametrize(
-    ("best", "counterpart", "named", "ends"),
+    ("best", "counterpart", "likeness", "ends"),
     [
         ([0, 1], True, 0.9, 0.7),
         ([-1, 1], False, 0.0, 0.0),
@@ -430,10 +447,10 @@ def parts(text: str) -> AnalysedText:
     ],
 )
 def test_evidence_on_a_relation(
-    best: list[int], counterpart: bool, named: float, ends: float
+    best: list[int], counterpart: bool, likeness: float, ends: float
 ) -> None:
     text = parts("lid of box")
-    seen = Evidence(
+    evidence = Evidence(
         "relation",
         stated=0.1,
         between=0.2,
@@ -443,15 +460,15 @@ def test_evidence_on_a_relation(
         instead="told",
         where=((4, 6),),
     )
-    given = pairs([[0.9, 0.4], [0.3, 0.7]], best)
-    assert gathered(text, text, given, related=lambda *_: {2: seen})[
+    matches = pairs([[0.9, 0.4], [0.3, 0.7]], best)
+    assert gathered(text, text, matches, related=lambda *_: {2: evidence})[
         2
     ] == Evidence(
         "relation",
         True,
         counterpart,
         coverage=0.25,
-        name_likeness=named,
+        name_likeness=likeness,
         stated=0.1,
         between=0.2,
         turned=0.3,
@@ -464,26 +481,26 @@ def test_evidence_on_a_relation(
 
 
 def coverage(source: AnalysedText, target: AnalysedText) -> list[float]:
-    return [one.coverage for one in gather(source, target, NUMBERS)]
+    return [evidence.coverage for evidence in gather(source, target, NUMBERS)]
 
 
 def agreed(
     source: AnalysedText, target: AnalysedText, **collaborators: object
 ) -> Any:
     """(n, m), what counterparts are looked for by beside the names."""
-    asked: list[Any] = []
+    agreements: list[Any] = []
     answer = pairs(np.zeros((1, len(target.graph.entities))).tolist(), [-1])
 
     def counterparts(
         first: AnalysedText, second: AnalysedText, agreement: Any
     ) -> Counterparts:
-        asked.append(agreement)
+        agreements.append(agreement)
         return answer
 
     gathered(
         source, target, answer, counterparts=counterparts, **collaborators
     )
-    return asked[0]
+    return agreements[0]
 
 
 def test_words_of_units_in_a_text() -> None:
@@ -501,26 +518,26 @@ def test_words_of_units_in_a_text() -> None:
 
 def test_agreement_of_what_is_said_and_of_amounts() -> None:
     """A state counts half as much as what a thing is like; amounts are added."""
-    said = (
+    attributes = (
         Attribute(0, "red", "red", ((0, 3),), 0),
         Attribute(0, "sleeping", "sleep", ((10, 18),), 0, kind="state"),
     )
     source = AnalysedText(
         SceneGraph(
-            "red dog is sleeping", (thing(0, "dog", "dog", 4),), said, ()
+            "red dog is sleeping", (thing(0, "dog", "dog", 4),), attributes, ()
         )
     )
     # pale and mug are of the first thing, dark and lid of the second
     said_in = np.array([[0.9, 0.3, 0.2, 0.1], [0.6, 0.0, 0.5, 0.0]])
-    found = agreed(
+    agreement = agreed(
         source,
-        SAID,
+        DESCRIBED,
         said_in=lambda *_: said_in,
         cosines=lambda a, b: np.zeros((len(a), len(b))),
         lower_excluded=lambda *_: [],
     )
     # (1 * 0.9 + 0.5 * 0.6) / 1.5, and 0.3 / 1.5
-    assert found == pytest.approx(np.array([[0.8, 0.2]]))
+    assert agreement == pytest.approx(np.array([[0.8, 0.2]]))
     # "three" beside "two" is 0, beside three is 1
     assert agreed(DOGS, herd("two", "three")).tolist() == [[0.0, 1.0]]
 
@@ -545,19 +562,24 @@ def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
             (),
         )
     )
-    found = dict(
+    evidence_by_unit = dict(
         zip(
             [unit.text for unit in source.units],
             gather(source, target, NUMBERS),
             strict=True,
         )
     )
-    assert {text: one.kind for text, one in found.items()} == {
+    assert {
+        text: evidence.kind for text, evidence in evidence_by_unit.items()
+    } == {
         "dog": "entity",
         "red": "attribute",
         "two": "amount",
     }
-    assert (found["red"].excluded, found["red"].instead) == (
+    assert (
+        evidence_by_unit["red"].excluded,
+        evidence_by_unit["red"].instead,
+    ) == (
         True,
         "blue",
     )  # not "old"
@@ -574,25 +596,28 @@ def test_words_of_units_are_in_the_form_they_stand_in() -> None:
 def test_only_values_of_one_word_are_compared_as_a_whole(
     value: str, whole: bool
 ) -> None:
-    def made(said: str) -> AnalysedText:
-        found = Attribute(0, said, said, ((0, len(said)),), 0)
-        text = f"{said} cup"
+    def cup_with(value: str) -> AnalysedText:
+        attribute_ = Attribute(0, value, value, ((0, len(value)),), 0)
+        text = f"{value} cup"
         return AnalysedText(
             SceneGraph(
-                text, (thing(0, "cup", "cup", len(said) + 1),), (found,), ()
+                text,
+                (thing(0, "cup", "cup", len(value) + 1),),
+                (attribute_,),
+                (),
             )
         )
 
-    source, target = made(value), made("round")
+    source, target = cup_with(value), cup_with("round")
     source.property_vectors = target.property_vectors = np.ones(
         (2, 1)
     )  # all alike
-    _, found = gather(source, target, NUMBERS)
-    assert (found.on_counterpart == 1.0) == whole
+    _, evidence = gather(source, target, NUMBERS)
+    assert (evidence.on_counterpart == 1.0) == whole
 
 
 @pytest.mark.parametrize(
-    ("similarity", "index", "other", "expected"),
+    ("similarity", "index", "counterpart", "expected"),
     [
         ([[0.9, 0.2], [0.2, 0.9]], 0, 0, True),
         (
@@ -605,8 +630,8 @@ def test_only_values_of_one_word_are_compared_as_a_whole(
         ([[0.3, 0.84], [0.84, 0.9]], 0, 1, True),  # what is called otherwise
     ],
 )
-def test_the_only_thing_of_its_name(
-    similarity: list[list[float]], index: int, other: int, expected: bool
+def test_a_thing_is_lone_if_no_other_has_its_name(
+    similarity: list[list[float]], index: int, counterpart: int, expected: bool
 ) -> None:
     text = AnalysedText(
         SceneGraph(
@@ -616,7 +641,7 @@ def test_the_only_thing_of_its_name(
             (),
         )
     )
-    best = [other, 1] if index == 0 else [0, other]
+    best = [counterpart, 1] if index == 0 else [0, counterpart]
     assert (
         gathered(text, text, pairs(similarity, best))[index].lone is expected
     )
@@ -625,25 +650,25 @@ def test_the_only_thing_of_its_name(
 def test_a_contradiction_is_sure_of_a_thing_that_is_the_only_one_of_its_name() -> (
     None
 ):
-    own = analysed("A red cup stands on a table.")
-    one = gather(own, analysed("A blue cup stands on a table."), NUMBERS)
+    source = analysed("A red cup stands on a table.")
+    alone = gather(source, analysed("A blue cup stands on a table."), NUMBERS)
     two = gather(
-        own, analysed("A blue cup and a blue cup stand on a table."), NUMBERS
+        source,
+        analysed("A blue cup and a blue cup stand on a table."),
+        NUMBERS,
     )
-    red = next(i for i, unit in enumerate(own.units) if unit.value == "red")
-    assert (one[red].excluded, one[red].lone) == (True, True)
+    red = next(i for i, unit in enumerate(source.units) if unit.value == "red")
+    assert (alone[red].excluded, alone[red].lone) == (True, True)
     assert (two[red].excluded, two[red].lone) == (True, False)
 
 
-def test_what_is_no_thing_to_touch_or_tells_nothing_alone_is_not_surely_unsaid() -> (
-    None
-):
-    own = analysed("A tall fence with a top rail and a logo stands.")
+def test_abstract_and_uninformative_units_are_vague() -> None:
+    source = analysed("A tall fence with a top rail and a logo stands.")
     for target in (analysed("A fence and a rail."), analysed("Hello.")):
         vague = {
             u.value: e.vague
             for u, e in zip(
-                own.units, gather(own, target, NUMBERS), strict=True
+                source.units, gather(source, target, NUMBERS), strict=True
             )
         }
         assert {name for name, is_so in vague.items() if is_so} == {
@@ -655,36 +680,38 @@ def test_what_is_no_thing_to_touch_or_tells_nothing_alone_is_not_surely_unsaid()
 
 
 def test_a_name_that_may_stand_for_whatever_else_is_there() -> None:
-    own = analysed("A dog lies on the ground beside a chair.")
+    source = analysed("A dog lies on the ground beside a chair.")
     target = analysed("A dog lies on grass.")
-    found = gather(own, target, NUMBERS)
+    evidence = gather(source, target, NUMBERS)
     vague = {
-        own.graph.entities[u.subject].name: e.vague
-        for u, e in zip(own.units, found, strict=True)
+        source.graph.entities[u.subject].name: e.vague
+        for u, e in zip(source.units, evidence, strict=True)
     }
     assert (vague["ground"], vague["chair"], vague["dog"]) == (
         True,
         False,
         False,
     )
-    nothing = gather(own, analysed("Hello."), NUMBERS)
+    nothing = gather(source, analysed("Hello."), NUMBERS)
     assert [e.vague for e in nothing if e.kind == "entity"].count(True) == 1
 
 
-def test_how_much_of_a_sentence_and_of_a_text_the_target_repeats() -> None:
+def test_shares_of_repeated_words_are_counted_by_sentence_and_text() -> None:
     source = analysed("A red boat lies on a beach. Two dogs run.")
-    found = gather_all(source, analysed("A boat lies on sand."), numbers())
+    evidence = gather_all(source, analysed("A boat lies on sand."), numbers())
     shares = {
-        u.value: one.repeated
-        for u, one in zip(source.units, found, strict=True)
+        u.value: unit_evidence.repeated
+        for u, unit_evidence in zip(source.units, evidence, strict=True)
     }
     # a, boat, lies, on, a of seven words; none of three
     assert shares["red"] == pytest.approx(5 / 7)
     assert shares["dog"] == 0.0
-    assert len({one.shared for one in found}) == 1
+    assert len({unit_evidence.shared for unit_evidence in evidence}) == 1
     same = gather_all(source, source, numbers())
     assert (
-        {one.repeated for one in same} == {one.shared for one in same} == {1.0}
+        {unit_evidence.repeated for unit_evidence in same}
+        == {unit_evidence.shared for unit_evidence in same}
+        == {1.0}
     )
     strange = gather_all(source, analysed("The sky is grey."), numbers())
-    assert strange[0].shared < found[0].shared < 1.0
+    assert strange[0].shared < evidence[0].shared < 1.0

@@ -31,16 +31,16 @@ def line(length: int, words: Mapping[int, str], filler: str = "um") -> str:
 
 
 def spans(text: str, word: str) -> list[Span]:
-    """Where a word stands; ``cup#2`` is the second cup only."""
+    """Find the spans of a word; ``cup#2`` is the second cup only."""
     name, _, which = word.partition("#")
-    found = [match.span() for match in re.finditer(rf"\b{name}\b", text)]
-    return [found[int(which) - 1]] if which else found
+    matches = [match.span() for match in re.finditer(rf"\b{name}\b", text)]
+    return [matches[int(which) - 1]] if which else matches
 
 
-def read(
+def build_text(
     text: str,
     things: str,
-    said: Sequence[tuple[int, str, bool]] = (),
+    attribute_rows: Sequence[tuple[int, str, bool]] = (),
     related: Sequence[tuple[int, int, str, str, bool]] = (),
     denied: Sequence[int] = (),
     quantities: Mapping[int, str] | None = None,
@@ -51,7 +51,7 @@ def read(
     Args:
         text: The text.
         things: Heads of the things, as words of the text.
-        said: Attributes: thing, word, polarity.
+        attribute_rows: Attributes: thing, word, polarity.
         related: Relations: subject, object, word, base form, polarity; verbs end in "s".
         denied: Things that the text says are not there.
         quantities: How many there are of a thing.
@@ -78,7 +78,7 @@ def read(
             0,
             polarity=polarity,
         )
-        for thing, word, polarity in said
+        for thing, word, polarity in attribute_rows
     )
     relations = tuple(
         Relation(
@@ -110,28 +110,35 @@ BOOK = "dog cat hare duck kicks on in kicks"
 WHERE = {"kicks": ((18, 23),), "on": ((24, 26),), "in": ((27, 29),)}
 
 
-def seen(
-    asked: Related,
-    said: Related,
+def relation_evidence(
+    source_relations: Related,
+    target_relations: Related,
     strength: list[list[float]],
 ) -> Evidence:
-    """What is seen of the one relation asked for."""
-    source = read("dog cat kicks on in", "dog cat", related=asked)
+    """Return the evidence on the only relation of the source."""
+    source = build_text(
+        "dog cat kicks on in", "dog cat", related=source_relations
+    )
     things = " ".join(["dog", "cat", "hare", "duck"][: len(strength[0])])
-    target = read(BOOK, things, related=said)
-    given = np.array(strength)
+    target = build_text(BOOK, things, related=target_relations)
+    strengths = np.array(strength)
     none = np.zeros(2, np.bool_)
     pairs = Counterparts(
-        given, given, given, np.argmax(given, axis=1), given > 9, none
+        strengths,
+        strengths,
+        strengths,
+        np.argmax(strengths, axis=1),
+        strengths > 9,
+        none,
     )
-    ((_, found),) = related(source, target, pairs).items()
-    return found
+    ((_, evidence),) = related(source, target, pairs).items()
+    return evidence
 
 
-def test_the_same_said_of_the_same_ends() -> None:
+def test_a_relation_between_the_same_ends_is_stated() -> None:
     # 0.8 is enough, though the reverse is as near
-    found = seen(KICKS, KICKS, [[1.0, 1.0], [0.64, 0.64]])
-    assert found == Evidence(
+    evidence = relation_evidence(KICKS, KICKS, [[1.0, 1.0], [0.64, 0.64]])
+    assert evidence == Evidence(
         "relation", stated=0.8, between=0.8, turned=0.8, where=WHERE["kicks"]
     )
 
@@ -139,74 +146,82 @@ def test_the_same_said_of_the_same_ends() -> None:
 def test_a_relation_at_the_bound_counts_as_said_even_if_its_reverse_is_as_near() -> (
     None
 ):
-    found = seen(KICKS, KICKS, [[ENDS, ENDS], [ENDS, ENDS]])
-    assert (found.stated, found.turned) == (ENDS, ENDS)
-    assert (found.instead, found.where) == ("", WHERE["kicks"])
+    evidence = relation_evidence(KICKS, KICKS, [[ENDS, ENDS], [ENDS, ENDS]])
+    assert (evidence.stated, evidence.turned) == (ENDS, ENDS)
+    assert (evidence.instead, evidence.where) == ("", WHERE["kicks"])
 
 
-def test_the_denied() -> None:
-    found = seen(
+def test_a_negated_relation_is_denied_with_its_words() -> None:
+    evidence = relation_evidence(
         KICKS, [(0, 1, "kicks", "kick", False)], [[1.0, 0.0], [0.0, 0.64]]
     )
-    told, where = "dog not kicks cat", WHERE["kicks"]
-    assert found == Evidence(
+    instead, where = "dog not kicks cat", WHERE["kicks"]
+    assert evidence == Evidence(
         "relation",
         stated=0.8,
         between=0.8,
         denied=True,
-        instead=told,
+        instead=instead,
         where=where,
     )
 
 
-def test_the_reverse() -> None:
+def test_exchanged_ends_count_as_turned() -> None:
     reverse: Related = [(1, 0, "kicks", "kick", True)]
     strength = [[1.0, 0.0], [0.0, 0.64]]
-    found = seen(KICKS, reverse, strength)
-    told, where = "cat kicks dog", WHERE["kicks"]
-    assert found == Evidence(
-        "relation", between=0.8, turned=0.8, instead=told, where=where
+    evidence = relation_evidence(KICKS, reverse, strength)
+    instead, where = "cat kicks dog", WHERE["kicks"]
+    assert evidence == Evidence(
+        "relation", between=0.8, turned=0.8, instead=instead, where=where
     )
 
 
 @pytest.mark.parametrize(("second", "between"), [(0.64, 0.8), (0.6241, 0.79)])
 def test_another_place_of_the_same_ends(second: float, between: float) -> None:
     # "in" is 0.6 like "on"
-    found = seen(ON, IN, [[1.0, 0.0], [0.0, second]])
-    assert (found.stated, found.between) == pytest.approx(
+    evidence = relation_evidence(ON, IN, [[1.0, 0.0], [0.0, second]])
+    assert (evidence.stated, evidence.between) == pytest.approx(
         (0.6 * between, between)
     )
-    assert (found.turned, found.bare, found.denied) == (0.0, True, False)
-    assert (found.instead, found.where) == ("", ())
+    assert (evidence.turned, evidence.bare, evidence.denied) == (
+        0.0,
+        True,
+        False,
+    )
+    assert (evidence.instead, evidence.where) == ("", ())
 
 
 def test_a_place_that_is_near_is_no_other() -> None:
     at: Related = [(0, 1, "in", "at", True)]  # "at" is 0.7 like "on"
-    found = seen(ON, at, [[1.0, 0.0], [0.0, 1.0]])
-    assert found.stated == pytest.approx(0.7)
-    assert (found.instead, found.where) == ("", WHERE["in"])
+    evidence = relation_evidence(ON, at, [[1.0, 0.0], [0.0, 1.0]])
+    assert evidence.stated == pytest.approx(0.7)
+    assert (evidence.instead, evidence.where) == ("", WHERE["in"])
 
 
 @pytest.mark.parametrize(
     ("second", "where"), [(0.25, WHERE["on"]), (0.2401, ())]
 )
-def test_from_which_likeness_a_relation_is_shown(
+def test_a_relation_is_located_from_a_likeness_on(
     second: float, where: tuple[Span, ...]
 ) -> None:
-    found = seen(ON, ON, [[1.0, 0.0], [0.0, second]])
-    assert (found.instead, found.where) == ("", where)
+    evidence = relation_evidence(ON, ON, [[1.0, 0.0], [0.0, second]])
+    assert (evidence.instead, evidence.where) == ("", where)
 
 
 def test_nothing_is_shown_where_nothing_is_like_it() -> None:
-    found = seen(ON, [], [[1.0, 0.0], [0.0, 1.0]])
-    assert found == Evidence("relation", bare=True)
+    evidence = relation_evidence(ON, [], [[1.0, 0.0], [0.0, 1.0]])
+    assert evidence == Evidence("relation", bare=True)
 
 
-def test_of_like_relations_the_first_is_shown() -> None:
+def test_of_equally_like_relations_the_first_is_located() -> None:
     both: Related = [(0, 1, "on", "on", True), (2, 3, "in", "on", True)]
-    found = seen(ON, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 0.81, 0.0, 0.81]])
-    assert (found.stated, found.where) == (0.9, WHERE["on"])
-    nearer = seen(ON, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 0.64, 0.0, 0.81]])
+    evidence = relation_evidence(
+        ON, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 0.81, 0.0, 0.81]]
+    )
+    assert (evidence.stated, evidence.where) == (0.9, WHERE["on"])
+    nearer = relation_evidence(
+        ON, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 0.64, 0.0, 0.81]]
+    )
     assert (nearer.stated, nearer.where) == (0.9, WHERE["in"])
 
 
@@ -218,8 +233,10 @@ def test_a_reverse_beside_the_right_one_counts_from_strong_ends_on(
     second: float, turned: float
 ) -> None:
     both: Related = [*KICKS, (3, 2, "kicks", "kick", True)]
-    found = seen(KICKS, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, second]])
-    assert (found.stated, found.turned) == (1.0, turned)
+    evidence = relation_evidence(
+        KICKS, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, second]]
+    )
+    assert (evidence.stated, evidence.turned) == (1.0, turned)
 
 
 # What a text holds (analysed).
@@ -234,10 +251,10 @@ def test_a_reverse_beside_the_right_one_counts_from_strong_ends_on(
         ("on", True, [], []),
     ],
 )
-def test_where_things_before_each_other_are(
+def test_in_front_of_puts_ends_in_foreground_and_background(
     base: str, polarity: bool, subject: list[str], object_: list[str]
 ) -> None:
-    text = read(
+    text = build_text(
         "dog in cat", "dog cat", related=[(0, 1, "in", base, polarity)]
     )
     assert [
@@ -251,18 +268,18 @@ def test_where_things_before_each_other_are(
     )  # what follows from a relation excludes nothing
 
 
-def test_what_is_said_of_things_in_order() -> None:
-    text = read(
+def test_properties_are_listed_in_order() -> None:
+    text = build_text(
         "red dog kicks cat on um",
         "dog cat",
         [(0, "red", False)],
         [(0, 1, "kicks", "kick at", False), (0, 1, "on", "on", True)],
     )
-    found = [
+    properties = [
         (p.entity, p.text, p.value, p.spans, p.polarity)
         for p in text.properties
     ]
-    assert found == [
+    assert properties == [
         (0, "red", "red", ((0, 3),), False),
         (0, "kicks", "kick", ((8, 13),), False),
         (0, "dog", "dog", ((4, 7),), True),
@@ -284,14 +301,16 @@ def test_what_is_said_of_things_in_order() -> None:
         ("left", {"side"}),
     ],
 )
-def test_which_properties_exclude_others(value: str, names: set[str]) -> None:
-    text = read("um dog", "dog", [(0, "um", True)])
+def test_properties_have_the_classes_that_exclude_others(
+    value: str, names: set[str]
+) -> None:
+    text = build_text("um dog", "dog", [(0, "um", True)])
     (first, *_) = text.graph.attributes
     changed = AnalysedText(
         replace(text.graph, attributes=(replace(first, value=value),))
     )
     assert {
-        name for found in changed.values_of[0] for name, _ in found
+        name for classes in changed.values_of[0] for name, _ in classes
     } == names
 
 
@@ -314,10 +333,10 @@ def test_values_that_exclude_each_other_are_lowered() -> None:
         ("by", True, False),
     ],
 )
-def test_what_reads_like_a_passive(
+def test_relations_that_read_like_a_passive_are_found(
     text: str, verb: bool, expected: bool
 ) -> None:
-    written = read(
+    written = build_text(
         f"dog {text} cat",
         "dog cat",
         related=[(0, 1, text, f"brighten {text.split()[-1].lower()}", True)],
@@ -333,10 +352,10 @@ def test_what_reads_like_a_passive(
 def test_a_side_that_a_thing_is_at_excludes_and_a_colour_of_its_place_does_not() -> (
     None
 ):
-    text = read("um dog", "dog", [(0, "um", True)])
+    text = build_text("um dog", "dog", [(0, "um", True)])
     (first, *_) = text.graph.attributes
     placed = replace(first, value="on orange left")
     changed = AnalysedText(replace(text.graph, attributes=(placed,)))
-    assert {name for found in changed.values_of[0] for name, _ in found} == {
-        "side"
-    }
+    assert {
+        name for classes in changed.values_of[0] for name, _ in classes
+    } == {"side"}

@@ -153,18 +153,18 @@ def test_verdicts_stand_when_their_evidence_moves() -> None:
     assert _turned(stable) == []
 
 
-def _verdict(text: str, other: str, unit: str) -> str:
-    read = analysed(text)
-    found = dict(
+def _verdict(text: str, reference: str, unit: str) -> str:
+    source = analysed(text)
+    findings_by_unit = dict(
         zip(
-            (u.text for u in read.units),
-            find(read, analysed(other)),
+            (u.text for u in source.units),
+            find(source, analysed(reference)),
             strict=True,
         )
     )[unit]
-    if found.contradiction:
+    if findings_by_unit.contradiction:
         return "contradicted"
-    return "there" if found.grade >= PRESENT else "absent"
+    return "there" if findings_by_unit.grade >= PRESENT else "absent"
 
 
 def test_units_are_as_the_table_says() -> None:

@@ -13,7 +13,7 @@ from beholder.judges.builtin.vectors import VectorTable, vectors
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("table", "tabletop", "same"),
         ("tabletop", "table", "same"),
@@ -26,8 +26,8 @@ from beholder.judges.builtin.vectors import VectorTable, vectors
         ("graffiti", "cup", ""),
     ],
 )
-def test_ties_beside_senses(asked: str, said: str, expected: str) -> None:
-    assert lexis.tie(asked, said) == expected
+def test_ties_beside_senses(source: str, target: str, expected: str) -> None:
+    assert lexis.tie(source, target) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def test_a_value_always_has_a_word(value: str, expected: list[str]) -> None:
 
 
 def test_nothing_is_found_in_an_empty_text() -> None:
-    found = lexical_alignment.align_words("", ["A cup.", ""])
-    assert (found.precision, found.recalls, found.peers) == (
+    alignment = lexical_alignment.align_words("", ["A cup.", ""])
+    assert (alignment.precision, alignment.recalls, alignment.peers) == (
         0.0,
         (0.0, 0.0),
         0.0,
@@ -49,20 +49,23 @@ def test_nothing_is_found_in_an_empty_text() -> None:
 
 
 def test_a_table_is_filled_before_it_begins_anew() -> None:
-    known = vectors(["dog", "cup", "jug", "lamp"])
+    expected_rows = vectors(["dog", "cup", "jug", "lamp"])
     table = VectorTable(4)
     table(["dog", "cup"])
     assert len(table) == 3  # with the empty phrase
-    assert table(["jug"]).tolist() == known[[2]].tolist()
+    assert table(["jug"]).tolist() == expected_rows[[2]].tolist()
     assert len(table) == 4
-    assert table(["dog", "jug", "cup"]).tolist() == known[[0, 2, 1]].tolist()
+    assert (
+        table(["dog", "jug", "cup"]).tolist()
+        == expected_rows[[0, 2, 1]].tolist()
+    )
     assert len(table) == 4
-    assert table(["lamp"]).tolist() == known[[3]].tolist()
+    assert table(["lamp"]).tolist() == expected_rows[[3]].tolist()
     assert len(table) == 2
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("source", "target"),
     [
         ("people", "woman"),  # a word for persons
         ("table", "tabletop"),
@@ -75,10 +78,10 @@ def test_a_table_is_filled_before_it_begins_anew() -> None:
     ],
 )
 def test_nouns_with_a_tie_have_something_in_common(
-    asked: str, said: str
+    source: str, target: str
 ) -> None:
-    assert lexis.tie(asked, said)
-    assert not lexis.tied_by(asked).isdisjoint(lexis.tied_by(said))
+    assert lexis.tie(source, target)
+    assert not lexis.tied_by(source).isdisjoint(lexis.tied_by(target))
 
 
 def test_nouns_with_nothing_in_common_have_no_tie() -> None:
@@ -87,7 +90,7 @@ def test_nouns_with_nothing_in_common_have_no_tie() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("street sign", "stop sign", True),
         ("Street sign", "street sign", False),
@@ -98,29 +101,33 @@ def test_nouns_with_nothing_in_common_have_no_tie() -> None:
     ],
 )
 def test_names_that_say_which_of_a_kind(
-    asked: str, said: str, expected: bool
+    source: str, target: str, expected: bool
 ) -> None:
-    assert named_apart(asked, said) is expected
+    assert named_apart(source, target) is expected
 
 
 def test_one_head_alone_is_not_quite_the_name() -> None:
     source, target = analysed("A traffic sign."), analysed("A red sign.")
-    found = counterparts(source, target, np.zeros((1, 1)))
-    assert found.plain[0, 0] == pytest.approx(0.95)
-    assert found.similarity[0, 0] == pytest.approx(0.99)  # only one says which
+    matches = counterparts(source, target, np.zeros((1, 1)))
+    assert matches.plain[0, 0] == pytest.approx(0.95)
+    assert matches.similarity[0, 0] == pytest.approx(
+        0.99
+    )  # only one says which
     source, target = analysed("A traffic sign."), analysed("A stop sign.")
-    found = counterparts(source, target, np.zeros((1, 1)))
-    assert found.similarity[0, 0] == pytest.approx(0.7)  # each says which
+    matches = counterparts(source, target, np.zeros((1, 1)))
+    assert matches.similarity[0, 0] == pytest.approx(0.7)  # each says which
 
 
 def test_another_of_the_kind_is_a_little_farther() -> None:
-    found = counterparts(
+    matches = counterparts(
         analysed("A dog."), analysed("A cat."), np.zeros((1, 1))
     )
-    assert found.similarity[0, 0] == pytest.approx(0.85 * found.plain[0, 0])
+    assert matches.similarity[0, 0] == pytest.approx(
+        0.85 * matches.plain[0, 0]
+    )
 
 
 def test_the_first_of_the_same_words_is_taken() -> None:
     references = [analysed(text) for text in ("A dog.", "a CAT", "A cat!")]
-    asked = [analysed("A cat."), analysed("A jug."), analysed("A dog.")]
-    assert claims.matches(asked, references) == [1, None, 0]
+    statements = [analysed("A cat."), analysed("A jug."), analysed("A dog.")]
+    assert claims.matches(statements, references) == [1, None, 0]

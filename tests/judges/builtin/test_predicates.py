@@ -230,7 +230,7 @@ def test_alike_as_they_stand_and_exchanged(
 
 
 @pytest.mark.parametrize(
-    ("passive", "other", "expected"),
+    ("passive", "active", "expected"),
     [
         ("wrap in", verb("wrap"), (0.9, 0.0)),  # whichever end is the doer
         ("cover with", verb("hide"), (0.9, 0.0)),
@@ -243,13 +243,13 @@ def test_alike_as_they_stand_and_exchanged(
     ],
 )
 def test_passives_with_a_place_hold_either_way(
-    passive: str, other: Predicate, expected: tuple[float, float]
+    passive: str, active: Predicate, expected: tuple[float, float]
 ) -> None:
     """Of "wrapped in" beside an active verb no direction is known; ends are 0.1 and 0.9."""
-    found = likeness(normal(passive, True, True), other, 1.0, 0.1, 0.9)
-    assert found[1] == pytest.approx(expected[1])
-    assert found[0] <= expected[0]
-    assert (found[0] > 0.1) is (expected[0] > 0.1)
+    scores = likeness(normal(passive, True, True), active, 1.0, 0.1, 0.9)
+    assert scores[1] == pytest.approx(expected[1])
+    assert scores[0] <= expected[0]
+    assert (scores[0] > 0.1) is (expected[0] > 0.1)
 
 
 @pytest.mark.parametrize(

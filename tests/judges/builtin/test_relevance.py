@@ -37,19 +37,21 @@ from beholder.judges.builtin.reading import analysed
         ("Cup.", "Cup", False),
     ],
 )
-def test_what_a_hedge_covers(text: str, word: str, expected: bool) -> None:
+def test_a_hedge_hides_the_words_that_it_covers(
+    text: str, word: str, expected: bool
+) -> None:
     assert relevance._hedged(analysed(text), text.index(word)) is expected
 
 
-def seen(
+def is_statement_visible(
     text: str,
-    said: str,
+    words: str,
     *spans: str,
     kind: str = "entity",
     unseen: bool = False,
 ) -> bool:
-    """Whether a statement that stands on some words of a text can be seen."""
-    made = analysed(text)
+    """Return whether a statement at some words of a text is visible."""
+    analysed_text = analysed(text)
     graph = SimpleNamespace(
         text=text,
         entities=[
@@ -57,20 +59,22 @@ def seen(
             SimpleNamespace(kind="unseen"),
         ],
     )
-    own: Any = SimpleNamespace(graph=graph, words=made.words, at=made.at)
+    text_view: Any = SimpleNamespace(
+        graph=graph, words=analysed_text.words, at=analysed_text.at
+    )
     statement: Any = SimpleNamespace(
-        text=said,
+        text=words,
         kind=kind,
         entities=(0, 1) if unseen else (0,),
         spans=[
             (text.index(part), text.index(part) + len(part)) for part in spans
         ],
     )
-    return relevance.is_visible(statement, own)
+    return relevance.is_visible(statement, text_view)
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "spans", "kind", "expected"),
+    ("text", "words", "spans", "kind", "expected"),
     [
         ("A red cup.", "There is a cup.", ["cup"], "entity", True),
         ("Perhaps a red cup.", "There is a cup.", ["cup"], "entity", False),
@@ -130,11 +134,13 @@ def seen(
     ],
 )
 def test_statements_of_what_can_be_seen(
-    text: str, said: str, spans: list[str], kind: str, expected: bool
+    text: str, words: str, spans: list[str], kind: str, expected: bool
 ) -> None:
-    assert seen(text, said, *spans, kind=kind) is expected
+    assert is_statement_visible(text, words, *spans, kind=kind) is expected
 
 
-def test_what_is_of_an_unseen_thing_is_not_seen() -> None:
-    assert seen("A red cup.", "There is a cup.", "cup")
-    assert not seen("A red cup.", "There is a cup.", "cup", unseen=True)
+def test_statements_on_unseen_things_are_not_visible() -> None:
+    assert is_statement_visible("A red cup.", "There is a cup.", "cup")
+    assert not is_statement_visible(
+        "A red cup.", "There is a cup.", "cup", unseen=True
+    )

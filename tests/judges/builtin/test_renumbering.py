@@ -26,8 +26,10 @@ from beholder.judges.builtin.reading import analysed, analysed_claims
 def test_equal_numbers_get_the_words_of_the_text(
     claim: str, text: str, expected: str
 ) -> None:
-    (found,) = renumbered(analysed_claims.of([claim]), [analysed(text)])
-    assert found.graph.text == expected
+    (renumbered_claim,) = renumbered(
+        analysed_claims.of([claim]), [analysed(text)]
+    )
+    assert renumbered_claim.graph.text == expected
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ def entails(pairs: Sequence[tuple[str, str]]) -> FloatArray:
 def test_words_of_a_nearly_repeated_sentence(
     text: str, words: list[str]
 ) -> None:
-    found = rewritten(analysed(text), analysed(REFERENCE), excludes)
-    assert [text[slice(*one.span)] for one in found] == words
+    changes = rewritten(analysed(text), analysed(REFERENCE), excludes)
+    assert [text[slice(*change.span)] for change in changes] == words
 
 
 def test_only_if_the_model_is_sure_that_it_is_excluded() -> None:
@@ -59,20 +59,20 @@ def test_only_if_the_model_is_sure_that_it_is_excluded() -> None:
 def test_a_wrong_word_is_not_said() -> None:
     text = "The arrow on the sign points down."
     source = analysed(text)
-    found = find(
+    findings = find(
         source, analysed("The arrow on the sign points up."), entail=True
     )
     at = text.index("down")
     wrong = [
-        one.grade
-        for unit, one in zip(source.units, found, strict=True)
+        finding.grade
+        for unit, finding in zip(source.units, findings, strict=True)
         if any(a <= at < b for a, b in unit.spans)
     ]
     assert wrong
     assert max(wrong) < 3
 
 
-def test_the_word_behind_a_word_that_is_left_out() -> None:
+def test_a_change_is_placed_behind_an_omitted_word() -> None:
     reference = "A boat lies on the shore, and there are no oars in it."
     text = "A boat lies on the shore, and there are oars in it."
     (change,) = rewritten(analysed(text), analysed(reference), excludes)
@@ -148,13 +148,15 @@ def test_words_of_no_unit_count_at_the_nearest(
 def test_exchanged_phrases_are_a_change_without_a_model(
     text: str, reference: str, words: str
 ) -> None:
-    found = rewritten(analysed(text), analysed(reference), entails)
-    assert [text[slice(*one.span)] for one in found] == [words] * bool(words)
+    changes = rewritten(analysed(text), analysed(reference), entails)
+    assert [text[slice(*change.span)] for change in changes] == [words] * bool(
+        words
+    )
     source = analysed(text)
     kinds = {
         source.units[place].kind
-        for one in found
-        for place in one.units(source)
+        for change in changes
+        for place in change.units(source)
     }
     assert "entity" not in kinds
 

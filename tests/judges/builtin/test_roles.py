@@ -64,21 +64,21 @@ TRUE = [
 def test_exchanged_ends_are_no_more_likely_than_the_table_says(
     claim: str, text: str
 ) -> None:
-    (found,) = probabilities([claim], text)
-    assert found <= number("facts.exchanged") < number("facts.both_true")
+    (probability,) = probabilities([claim], text)
+    assert probability <= number("facts.exchanged") < number("facts.both_true")
 
 
 @pytest.mark.parametrize(("claim", "text"), TRUE)
 def test_a_turned_verb_or_place_is_no_exchange(claim: str, text: str) -> None:
-    (found,) = probabilities([claim], text)
-    assert found >= number("facts.both_true")
+    (probability,) = probabilities([claim], text)
+    assert probability >= number("facts.both_true")
 
 
 def test_dcscore_finds_exchanged_roles() -> None:
-    found = DCScore().score_text("A dog bites a man.", "A man bites a dog.")
+    score = DCScore().score_text("A dog bites a man.", "A man bites a dog.")
     verdicts = {
         unit.text: unit.verdict
-        for unit in found.units
+        for unit in score.units
         if unit.side == "candidate"
     }
     assert verdicts == {
@@ -88,7 +88,7 @@ def test_dcscore_finds_exchanged_roles() -> None:
 
 
 def test_dcscore_finds_no_fault_with_the_passive() -> None:
-    found = DCScore().score_text(
+    score = DCScore().score_text(
         "A man is bitten by a dog.", "A dog bites a man."
     )
-    assert found.values["hallucination_rate"] == 0.0
+    assert score.values["hallucination_rate"] == 0.0

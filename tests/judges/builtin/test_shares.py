@@ -19,7 +19,7 @@ def windows(quantity: str, rule: str = "share") -> Entity:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "exclude"),
+    ("first", "second", "exclude"),
     [
         ("all", "most", True),
         ("all", "every", False),
@@ -29,9 +29,9 @@ def windows(quantity: str, rule: str = "share") -> Entity:
         ("all", "not all", True),
     ],
 )
-def test_shares(one: str, other: str, exclude: bool) -> None:
-    assert shares_exclude(windows(one), windows(other)) is exclude
-    assert shares_exclude(windows(other), windows(one)) is exclude
+def test_shares(first: str, second: str, exclude: bool) -> None:
+    assert shares_exclude(windows(first), windows(second)) is exclude
+    assert shares_exclude(windows(second), windows(first)) is exclude
 
 
 def test_a_plain_quantity_is_no_share() -> None:

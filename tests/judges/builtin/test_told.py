@@ -13,7 +13,7 @@ from beholder.judges.builtin.reading import analysed
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "unit", "told"),
+    ("source", "target", "unit", "instead"),
     [
         ("A red cup.", "A blue cup.", "red", "blue"),
         ("Three dogs sleep.", "Two dogs sleep.", "three", "two"),
@@ -30,18 +30,18 @@ from beholder.judges.builtin.reading import analysed
         ("One dog sleeps.", "A dog sleeps.", "one", ""),
     ],
 )
-def test_what_stands_there_instead(
-    source: str, target: str, unit: str, told: str
+def test_contradictions_name_the_words_of_the_target(
+    source: str, target: str, unit: str, instead: str
 ) -> None:
-    read = analysed(source)
-    found = dict(
+    text = analysed(source)
+    findings_by_unit = dict(
         zip(
-            (u.text for u in read.units),
-            find(read, analysed(target)),
+            (u.text for u in text.units),
+            find(text, analysed(target)),
             strict=True,
         )
     )
-    assert found[unit].contradiction == told
+    assert findings_by_unit[unit].contradiction == instead
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,15 @@ def test_what_stands_there_instead(
     ],
 )
 @pytest.mark.parametrize("entail", [False, True])
-def test_nothing_stands_there_instead(
+def test_compatible_texts_have_no_contradiction(
     source: str, target: str, unit: str, entail: bool
 ) -> None:
-    read = analysed(source)
-    findings = find(read, analysed(target), entail=entail)
-    found = dict(zip((u.text for u in read.units), findings, strict=True))
-    assert found[unit].contradiction == ""
+    text = analysed(source)
+    findings = find(text, analysed(target), entail=entail)
+    findings_by_unit = dict(
+        zip((u.text for u in text.units), findings, strict=True)
+    )
+    assert findings_by_unit[unit].contradiction == ""
 
 
 CASES = [
@@ -93,11 +95,11 @@ def test_only_what_excludes_the_very_same_thing_contradicts(
     if case["text"] in MISSED:
         reason = MISSED[case["text"]]
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    read, at = analysed(case["text"]), case["text"].index(case["word"])
-    findings = find(read, analysed(case["other"]), entail=True)
-    found = [
+    text, at = analysed(case["text"]), case["text"].index(case["word"])
+    findings = find(text, analysed(case["other"]), entail=True)
+    contradictions = [
         bool(finding.contradiction)
-        for unit, finding in zip(read.units, findings, strict=True)
+        for unit, finding in zip(text.units, findings, strict=True)
         if any(start <= at < end for start, end in unit.spans)
     ]
-    assert any(found) == case["contradicted"]
+    assert any(contradictions) == case["contradicted"]

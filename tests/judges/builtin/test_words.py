@@ -56,7 +56,7 @@ def test_amounts(
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("two", ("two", True), (1.0, False)),
         ("two", ("three", True), (0.0, True)),
@@ -72,10 +72,10 @@ def test_amounts(
         ("two", ("several", True), (0.5, False)),
     ],
 )
-def test_how_well_amounts_fit(
-    asked: str, said: tuple[str | None, bool], expected: tuple[float, bool]
+def test_amounts_are_scored_by_fit(
+    source: str, target: tuple[str | None, bool], expected: tuple[float, bool]
 ) -> None:
-    assert amount_value(entity(asked, True), entity(*said)) == expected
+    assert amount_value(entity(source, True), entity(*target)) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_values_that_exclude_each_other(
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("dog", "dog", "same"),
         ("couch", "sofa", "same"),
@@ -119,12 +119,12 @@ def test_values_that_exclude_each_other(
         ("cup", "cloud", ""),
     ],
 )
-def test_ties_of_nouns(asked: str, said: str, expected: str) -> None:
-    assert tie(asked, said) == expected
+def test_ties_of_nouns(source: str, target: str, expected: str) -> None:
+    assert tie(source, target) == expected
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("wood", "wooden", True),
         ("animal", "dog", True),
@@ -136,8 +136,10 @@ def test_ties_of_nouns(asked: str, said: str, expected: str) -> None:
         ("big", "large", True),
     ],
 )
-def test_what_a_word_says(asked: str, said: str, expected: bool) -> None:
-    assert says(asked, said) is expected
+def test_a_word_says_its_synonyms_and_more_general_words(
+    source: str, target: str, expected: bool
+) -> None:
+    assert says(source, target) is expected
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_bearing_words(value: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "expected"),
+    ("source", "target", "expected"),
     [
         ("vanilla cake", "cake", True),
         ("cake", "vanilla cake", False),
@@ -165,8 +167,8 @@ def test_bearing_words(value: str, expected: list[str]) -> None:
         ("gray ship", "gray boat", False),
     ],
 )
-def test_names_that_say_more(asked: str, said: str, expected: bool) -> None:
-    assert named_further(asked, said) is expected
+def test_names_that_say_more(source: str, target: str, expected: bool) -> None:
+    assert named_further(source, target) is expected
 
 
 def test_the_least_covered_word_of_a_value_decides() -> None:

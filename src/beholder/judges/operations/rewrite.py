@@ -132,7 +132,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
     Attributes:
         text: The text.
         marks: What is to be corrected.
-        max_characters: Characters that the answer may have.
+        most: Characters that the answer may have.
         language: Language of the text, stated in the prompt; None if unknown.
 
     Raises:
@@ -141,7 +141,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
 
     text: str
     marks: Sequence[TextMark]
-    max_characters: int
+    most: int
     language: str | None = None
 
     def __post_init__(self) -> None:
@@ -159,7 +159,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
                 },
                 {
                     "language": self.language or "",
-                    "most": str(self.max_characters),
+                    "most": str(self.most),
                 },
                 parts=language_note(self.language),
             ),
@@ -170,9 +170,9 @@ class ReviseText(ModelOperation[str], name="revise_text"):
 
     def _checked(self, answer: str) -> str:
         text = answer.strip()
-        if not any(map(str.isalnum, text)) or len(text) > self.max_characters:
+        if not any(map(str.isalnum, text)) or len(text) > self.most:
             raise BadAnswer(
-                f"give the whole text, in at most {self.max_characters} characters"
+                f"give the whole text, in at most {self.most} characters"
             )
         spans = [mark.span for mark in self.marks if mark.span is not None]
         # Plan: a correction may change the marked sentences and add a sentence
