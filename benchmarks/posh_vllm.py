@@ -72,9 +72,9 @@ class Counted(VLLM):
     def __init__(self, model: str) -> None:
         super().__init__(model, **ENGINE)
 
-    def _started(self) -> Any:
+    def _start_engine(self) -> Any:
         if Counted.shared is None:
-            Counted.shared = super()._started()
+            Counted.shared = super()._start_engine()
         return Counted.shared
 
     async def chat(self, request: Request) -> Answer:

@@ -29,8 +29,9 @@ def test_each_difference_is_a_line(
     changes: dict[str, dict[str, object]], expected: int
 ) -> None:
     messages = differences(
-        BASELINE, replace(BASELINE, kernel="Other", **changes)
-    )  # type: ignore[arg-type]
+        BASELINE,
+        replace(BASELINE, kernel="Other", **changes),  # type: ignore[arg-type]
+    )
     assert len(messages) == expected
     assert all("One" in line and "Other" in line for line in messages)
 
