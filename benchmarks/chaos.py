@@ -34,7 +34,7 @@ _FENCED = re.compile(r"<(\w+)>\s*(.*?)\s*</\1>", re.DOTALL)
 QUICK = "wait=0.01, max_wait=0.05, attempts=6"
 
 
-def said(body: dict[str, Any]) -> dict[str, Any]:
+def smallest_answer(body: dict[str, Any]) -> dict[str, Any]:
     """Return a valid answer to any request: the least that the schema allows, a digit or a text."""
     form = body.get("response_format")
     if form is not None:
@@ -223,7 +223,10 @@ def run(
         os.chdir(folder)
         with serving(
             OddServer(
-                said, fault_rate=rate, faults=kinds, most_in_a_row=in_a_row
+                smallest_answer,
+                fault_rate=rate,
+                faults=kinds,
+                most_in_a_row=in_a_row,
             )
         ) as odd:
             judge = f"openai('m', base_url='{odd.url}', {QUICK})"

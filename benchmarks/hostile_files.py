@@ -279,7 +279,7 @@ def hostile_file(rng: random.Random, folder: Path) -> Path:
 
 
 @dataclass
-class Found:
+class Tally:
     """What came of some files."""
 
     read: int = 0
@@ -290,7 +290,7 @@ class Found:
     tracebacks: Counter[str] = field(default_factory=Counter)
 
 
-def read_all(path: Path, tally: Found) -> None:
+def read_all(path: Path, tally: Tally) -> None:
     """Read a file with each reader."""
     for name, reader in READERS.items():
         start = time.process_time()
@@ -320,7 +320,7 @@ def read_all(path: Path, tally: Found) -> None:
 
 def _work(seed: int, numbers: range, answer: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    tally = Found()
+    tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
             answer.send(number)
@@ -334,9 +334,9 @@ def _work(seed: int, numbers: range, answer: Connection) -> None:
     )
 
 
-def survey(seed: int, n: int, block: int = 500) -> tuple[Found, int]:
+def survey(seed: int, n: int, block: int = 500) -> tuple[Tally, int]:
     """Read ``n`` files; gives what came of them, and the most memory of a process in MiB."""
-    total, most_memory = Found(), 0
+    total, most_memory = Tally(), 0
     start = 0
     while start < n:
         numbers = range(start, min(n, start + block))
@@ -369,7 +369,7 @@ def survey(seed: int, n: int, block: int = 500) -> tuple[Found, int]:
     return total, most_memory
 
 
-def _add(total: Found, part: Found) -> None:
+def _add(total: Tally, part: Tally) -> None:
     for name in ("read", "refused", "rows", "wrong_rows"):
         setattr(total, name, getattr(total, name) + getattr(part, name))
     total.slowest = max(total.slowest, part.slowest)

@@ -23,9 +23,9 @@ from beholder.errors import BeholderError
 from beholder.metrics import metric
 
 DOORS: dict[str, Callable[[str], object]] = {
-    "tool": spec.tool,
-    "with_value": spec.with_value,
-    "with_label": spec.with_label,
+    "tool": spec.canonical_spec,
+    "with_value": spec.parse_with_value,
+    "with_label": spec.parse_with_label,
     "judge": judges.judge,
     "embedder": embed.embedder,
     "metric": metric,

@@ -26,7 +26,7 @@ import httpx
 import httpx2
 
 from beholder import judges
-from beholder.aio import bounded
+from beholder.aio import map_bounded
 from beholder.judges.operations import Presence, Question, Rewrite
 
 DELAY = 0.02
@@ -94,7 +94,7 @@ async def bare(library: Any, url: str, n: int, concurrency: int) -> float:
             response.json()["choices"][0]["message"]["content"]
 
         start = time.perf_counter()
-        async for _ in bounded(send_request, range(n), concurrency):
+        async for _ in map_bounded(send_request, range(n), concurrency):
             pass
         return n / (time.perf_counter() - start)
 
@@ -118,7 +118,7 @@ async def judged(
 
     n = 0
     start = time.perf_counter()
-    async for _ in bounded(ask_judge, numbers, 2 * concurrency):
+    async for _ in map_bounded(ask_judge, numbers, 2 * concurrency):
         n += 1
     seconds = time.perf_counter() - start
     own_file.close()

@@ -81,7 +81,7 @@ def seconds(work: Callable[[], object]) -> float:
 def forget() -> None:
     english_graphs.clear()
     analysed.clear()
-    entailment._known.clear()
+    entailment._cache.clear()
 
 
 def stages(pair_texts: list[str]) -> dict[str, float]:

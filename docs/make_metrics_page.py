@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.asking.params import params
-from beholder.cli.tools import describe
+from beholder.cli.tools import describe_metric
 from beholder.metrics import METRICS, Metric
 
 PAGE = Path(__file__).with_name("metrics.md")
@@ -100,7 +100,7 @@ def metric_page(name: str) -> str:
     )
     links = f"See the [guide](../{guide_for(name)}) and [all metrics](../metrics.md)."
     # What the constructor raises is for readers of the code.
-    text = _RAISES.sub("\n", describe(cls) + "\n").strip()
+    text = _RAISES.sub("\n", describe_metric(cls) + "\n").strip()
     title, _, description = text.partition("\n")
     return (
         "\n\n".join(

@@ -133,7 +133,8 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
         significance,
     )  # loaded here, so that they take part
     assert all(
-        vars(module)["bounded"] is bootstrap.bounded for module in usual
+        vars(module)["bounded"] is bootstrap.interval_or_reason
+        for module in usual
     )
     for name in ("bounded", "cluster_bootstrap", "cluster_replicates"):
         whole = vars(bootstrap)[name]

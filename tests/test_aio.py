@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from beholder.aio import bounded
+from beholder.aio import map_bounded
 
 
 def test_what_finished_in_the_step_of_an_error_is_given_before_it() -> None:
@@ -20,7 +20,7 @@ def test_what_finished_in_the_step_of_an_error_is_given_before_it() -> None:
     arguments = set()
 
     async def take() -> None:
-        async for pair in bounded(work, range(20), 20):
+        async for pair in map_bounded(work, range(20), 20):
             arguments.add(pair)
 
     with pytest.raises(ValueError, match="planned"):
@@ -41,7 +41,7 @@ def test_an_error_ends_what_is_under_way() -> None:
         return number
 
     async def all_of() -> None:
-        async for _ in bounded(work, range(9), 3):
+        async for _ in map_bounded(work, range(9), 3):
             pass
 
     with pytest.raises(ValueError, match="planned"):

@@ -13,7 +13,7 @@ from typing import TypeVar
 from tools.pages import PAGES, ROOT, blocks, commands, name_of
 
 from beholder.backends import BACKENDS
-from beholder.base.spec import parse
+from beholder.base.spec import parse_spec
 from beholder.embed import EMBEDDERS
 from beholder.embed.images import IMAGE_EMBEDDERS
 from beholder.errors import ConfigError
@@ -88,7 +88,7 @@ def check_tool(kind: str, spec: str) -> None:
     spec = spec.partition("=")[2] if re.match(r"[\w-]+=", spec) else spec
     if PLACEHOLDER.fullmatch(spec):
         return
-    name = parse(spec).name
+    name = parse_spec(spec).name
     names = {
         "judge": {*JUDGES.names(), *BACKENDS.names(), "panel", "people"},
         "embedder": {*EMBEDDERS.names(), *IMAGE_EMBEDDERS.names()},

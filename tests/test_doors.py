@@ -17,7 +17,7 @@ from beholder.options import (
     JudgeOptions,
     Options,
     WorkOptions,
-    grouped,
+    group_options,
 )
 from toy.bothways import Reader, make_world
 from toy.metric import WordCount
@@ -39,7 +39,7 @@ def test_every_option_has_a_place_in_a_group() -> None:
 
 
 def test_options_reach_their_groups() -> None:
-    rows, judging, work = grouped(
+    rows, judging, work = group_options(
         {
             "limit": 3,
             "media_root": "m",

@@ -89,7 +89,7 @@ def test_json_that_cannot_be_used_says_why(
         path.write_text(content)
     with pytest.raises(RunError, match=message):
         files.read_json(
-            path, form=1, kind="run log", missing="it is not there"
+            path, form=1, kind="run log", missing_message="it is not there"
         )
 
 

@@ -16,7 +16,7 @@ import pytest
 from training import identity
 
 from beholder.base import fingerprint
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.judges.operations import Verify
 from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS, Tools, metric
@@ -35,12 +35,10 @@ def test_the_manifest_is_that_of_the_code_and_data() -> None:
 def test_without_a_manifest_digests_are_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with_manifest = fingerprint.digest_of_modules("beholder.judges.llm")
+    with_manifest = fingerprint.digest_modules("beholder.judges.llm")
     monkeypatch.setattr(fingerprint, "MANIFEST", PACKAGE / "no such file")
     fingerprint.clear_caches()
-    assert (
-        fingerprint.digest_of_modules("beholder.judges.llm") == with_manifest
-    )
+    assert fingerprint.digest_modules("beholder.judges.llm") == with_manifest
     monkeypatch.undo()
     fingerprint.clear_caches()
 
@@ -53,7 +51,7 @@ def test_a_manifest_that_another_version_of_the_rules_wrote_is_not_used(
     rows = {"base/rounding.py": [right.raw, "of other rules", [], []]}
     monkeypatch.setattr(fingerprint, "MANIFEST", tmp_path / "manifest.json")
     for rules, code in (
-        (fingerprint.digest_of_rules(), "of other rules"),
+        (fingerprint.digest_rules(), "of other rules"),
         ("0" * 64, right.code),
     ):
         fingerprint.MANIFEST.write_text(
@@ -68,7 +66,7 @@ def test_a_manifest_that_another_version_of_the_rules_wrote_is_not_used(
 def test_the_built_in_judge_covers_weights_tables_and_word_lists() -> None:
     files = {
         path.relative_to(PACKAGE).as_posix()
-        for path in fingerprint.files_of("beholder.judges.builtin.judge")
+        for path in fingerprint.file_digests("beholder.judges.builtin.judge")
     }
     assert (
         {name for name in files if not name.endswith(".py")}
@@ -554,12 +552,14 @@ def test_a_changed_formula_changes_the_digest_unless_a_version_identifies_it(
     load_metric: Write, case: str, root: str, differs: bool
 ) -> None:
     files, module = OWN_CHANGES[case]
-    before = fingerprint.digest_of(load_metric(root, files, module))
-    assert fingerprint.digest_of(load_metric(root, files, module)) == before
+    before = fingerprint.digest_classes(load_metric(root, files, module))
+    assert (
+        fingerprint.digest_classes(load_metric(root, files, module)) == before
+    )
     changed = {
         name: text.replace("1.0", "2.0") for name, text in files.items()
     }
-    after = fingerprint.digest_of(load_metric(root, changed, module))
+    after = fingerprint.digest_classes(load_metric(root, changed, module))
     assert (after != before) is differs
 
 
@@ -569,7 +569,7 @@ def test_what_another_package_imports_of_ours_is_in_its_digest(
     imports = "from beholder.text import words"
     files = {"pkg_of_words.py": _metric("len(words(item.candidate))", imports)}
     cls = load_metric("site-packages", files, "pkg_of_words")
-    names = {path.name for path in fingerprint.files_of(cls.__module__)}
+    names = {path.name for path in fingerprint.file_digests(cls.__module__)}
     assert "tokenize.py" in names
     assert "pkg_of_words.py" not in names
 
@@ -605,7 +605,7 @@ def test_a_class_without_a_file_is_identified_by_its_code(
         exec(NOTEBOOK.format(**values), cell)
         cls = cell["Cell"]
         assert isinstance(cls, type)
-        return fingerprint.digest_of(cls)
+        return fingerprint.digest_classes(cls)
 
     plain: dict[str, object] = {
         "factor": 2,
@@ -625,7 +625,7 @@ def test_operations_of_another_package_are_in_the_signature(
 
     plain = METRICS.get("length")()
     assert (
-        f"code:{fingerprint.digest_of(Asking, Verify)}|"
+        f"code:{fingerprint.digest_classes(Asking, Verify)}|"
         in Asking().signature()
     )
     assert plain.signature() != Asking().signature()
@@ -640,7 +640,7 @@ def test_tools_of_others_are_signed_with_their_code(
         cls = load_metric(
             "src", {"loose_tool.py": text.replace("1.0", factor)}, "loose_tool"
         )
-        signed.append(versioned(cls(), "mine"))
+        signed.append(versioned_identity(cls(), "mine"))
     assert signed[0] != signed[1]
     assert all(signature.startswith("mine@") for signature in signed)
 
@@ -681,15 +681,15 @@ def test_a_run_is_not_continued_when_a_word_list_changed(
 ) -> None:
     rows = [{"candidate": "A dog runs.", "references": ["A dog ran."]}]
     score(rows, ["spice"], out=tmp_path / "run")
-    digest = fingerprint.digest_of_data
+    digest = fingerprint.digest_data_file
     changed = PACKAGE / "language" / "lexicon.txt"
     monkeypatch.setattr(
         fingerprint,
-        "digest_of_data",
+        "digest_data_file",
         lambda path: digest(path) + "!" * (path == changed),
     )
-    fingerprint.digest_of.cache_clear()
-    fingerprint.digest_of_modules.cache_clear()
+    fingerprint.digest_classes.cache_clear()
+    fingerprint.digest_modules.cache_clear()
     with pytest.raises(
         Exception, match=r"parser was builtin@\S+, now builtin@\S+"
     ):

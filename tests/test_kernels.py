@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tools import kernels
-from tools.kernels import TOLERANCE, Outcome, differences, golden_verdicts
+from tools.kernels import TOLERANCE, Outcome, golden_verdicts, list_differences
 
 BASELINE = Outcome("One", {"a dog": True, "A dog.": "[0, 0]"}, {"accord": 0.5})
 
@@ -28,7 +28,7 @@ BASELINE = Outcome("One", {"a dog": True, "A dog.": "[0, 0]"}, {"accord": 0.5})
 def test_each_difference_is_a_line(
     changes: dict[str, dict[str, object]], expected: int
 ) -> None:
-    messages = differences(
+    messages = list_differences(
         BASELINE,
         replace(BASELINE, kernel="Other", **changes),  # type: ignore[arg-type]
     )

@@ -325,7 +325,7 @@ def test_it_goes_on_after_an_interruption_to_the_same_bytes(
             kind.prepare()
             with pytest.raises(KeyboardInterrupt):
                 kind.run(stopped := Watched(at))
-            assert manifest.read(kind.folder).status == "interrupted"
+            assert manifest.read_log(kind.folder).status == "interrupted"
             kind.run(resumed := Watched())
             assert (
                 stopped.n_done <= resumed.reused < resumed.total == calm.total
@@ -451,7 +451,7 @@ def test_a_changed_picture_is_refused_where_it_is_looked_at(
 @every
 def test_the_folder_of_another_kind_is_refused(kind: Kind) -> None:
     kind.run(Watched())
-    log = manifest.read(kind.folder)
+    log = manifest.read_log(kind.folder)
     manifest.write(kind.folder, structs.replace(log, kind="weather"))
     with pytest.raises(RunError, match="weather"):
         kind.run(Watched())
@@ -462,7 +462,7 @@ def test_it_is_drawn(kind: Kind) -> None:
     kind.run(Watched())
     page = draw(kind.folder).read_text("utf-8")
     assert f"beholder {__version__}" in page
-    assert Path(manifest.read(kind.folder).data.source).name in page
+    assert Path(manifest.read_log(kind.folder).data.source).name in page
 
 
 @every

@@ -139,7 +139,7 @@ def _forget(module: str) -> None:
             entry for entry in each_registry._classes if "/" in entry
         ]:
             del each_registry._classes[name]
-    registry.origin.cache_clear()
+    registry.find_origin.cache_clear()
     registry.distributions_by_module.cache_clear()
 
 
@@ -253,7 +253,7 @@ def test_a_tool_names_its_package_and_version(
 def test_ours_and_code_of_no_distribution_name_none() -> None:
     from toy.metric import WordCount
 
-    assert registry.origin(type(metric("bleu"))) is None
+    assert registry.find_origin(type(metric("bleu"))) is None
     assert re.fullmatch(
         rf"word_count\|factor:1\.0\|code:\w{{12}}\|v:{__version__}",
         WordCount().signature(),

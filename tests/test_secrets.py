@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from beholder import embed, judges
-from beholder.base.spec import Spec, tool
+from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import ConfigError
 from beholder.metrics import metric
 
@@ -31,7 +31,7 @@ SPECS = [
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_secret_in_a_spec_is_refused_without_showing_it(spec: str) -> None:
     ways: list[Any] = [
-        lambda: tool(spec),
+        lambda: canonical_spec(spec),
         lambda: judges.judge(spec),
         lambda: embed.embedder(spec),
         lambda: metric(f"posh(judge={spec})"),
@@ -57,7 +57,7 @@ def test_a_secret_in_a_spec_is_refused_without_showing_it(spec: str) -> None:
     ],
 )
 def test_what_is_no_secret_is_taken(spec: str) -> None:
-    assert tool(str(tool(spec))) == tool(spec)
+    assert canonical_spec(str(canonical_spec(spec))) == canonical_spec(spec)
 
 
 def test_an_address_given_beside_the_spec_stands_in_no_name() -> None:

@@ -15,10 +15,10 @@ from beholder.base.spec import (
     MAX_DEPTH,
     MAX_LENGTH,
     Spec,
-    parse,
-    tool,
-    with_label,
-    with_value,
+    canonical_spec,
+    parse_spec,
+    parse_with_label,
+    parse_with_value,
 )
 from beholder.errors import ConfigError
 
@@ -71,7 +71,7 @@ def test_specs_at_random_are_taken_or_refused_in_words() -> None:
 )
 def test_what_no_file_can_be_named_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="a NUL or half a surrogate pair"):
-        parse(text)
+        parse_spec(text)
 
 
 @pytest.mark.parametrize("option", ["name='x'", "model=5"])
@@ -112,7 +112,7 @@ A, B = Spec("openai", "a"), Spec("hf", "b", {"x": 1})
     ],
 )  # fmt: skip
 def test_parse_reads(text: str, expected: Spec) -> None:
-    assert parse(text) == expected
+    assert parse_spec(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_specs_print_in_one_way(spec: Spec, text: str) -> None:
 )
 def test_parse_refuses_and_says_why(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as error:
-        parse(text)
+        parse_spec(text)
     assert len(str(error.value)) < 400 + len(message) + min(len(text), 200)
 
 
 @given(_specs(VALUES))
 @example(Spec("a", "b", {"c": Spec("d", "'\"")}))
 def test_what_is_printed_is_read_as_it_was(spec: Spec) -> None:
-    assert parse(str(spec)) == spec
+    assert parse_spec(str(spec)) == spec
 
 
 @given(
@@ -187,10 +187,10 @@ def test_what_is_printed_is_read_as_it_was(spec: Spec) -> None:
 @example("x(a=(1))")
 def test_any_text_is_refused_in_words_or_prints_canonically(text: str) -> None:
     try:
-        canonical = str(parse(text))
+        canonical = str(parse_spec(text))
     except ConfigError:
         return
-    assert str(parse(canonical)) == canonical
+    assert str(parse_spec(canonical)) == canonical
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,10 @@ def test_any_text_is_refused_in_words_or_prints_canonically(text: str) -> None:
 def test_equal_tools_have_equal_texts(
     texts: tuple[str, ...], canonical: str
 ) -> None:
-    assert [str(tool(text)) for text in texts] == [canonical] * len(texts)
-    assert str(tool(canonical)) == canonical
+    assert [str(canonical_spec(text)) for text in texts] == [canonical] * len(
+        texts
+    )
+    assert str(canonical_spec(canonical)) == canonical
 
 
 @pytest.mark.parametrize(
@@ -237,30 +239,36 @@ def test_equal_tools_have_equal_texts(
 )
 def test_tools_that_make_no_sense_are_refused(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        tool(text)
+        canonical_spec(text)
 
 
 def test_a_text_without_quotes_is_no_literal() -> None:
-    assert parse("x(a=1, b=['c'])").literals() == {"a": 1, "b": ["c"]}
+    assert parse_spec("x(a=1, b=['c'])").literals() == {"a": 1, "b": ["c"]}
     with pytest.raises(
         ConfigError,
         match="rules=paper is not a literal; quote text as 'paper'",
     ):
-        parse("vcs(rules=paper)").literals()
+        parse_spec("vcs(rules=paper)").literals()
     with pytest.raises(ConfigError, match="quote text as 'paper'"):
-        parse("vcs(rules=[{'a': paper}])").literals()
+        parse_spec("vcs(rules=[{'a': paper}])").literals()
     message = r"openai\(gpt-4.1\): text in brackets needs quotes; write openai:gpt-4.1 or openai\('gpt-4.1'\)"
     with pytest.raises(ConfigError, match=message):
-        parse("openai(gpt-4.1)").literals()
+        parse_spec("openai(gpt-4.1)").literals()
 
 
 def test_metrics_with_a_value_and_specs_with_a_label() -> None:
-    assert with_value("cider") == (Spec("cider"), None)
-    assert with_value("vcs(lct=1).las") == (
+    assert parse_with_value("cider") == (Spec("cider"), None)
+    assert parse_with_value("vcs(lct=1).las") == (
         Spec("vcs", options={"lct": 1}),
         "las",
     )
-    assert with_value("posh(judge='openai:gpt-4.1')")[1] is None
-    assert with_label("openai:m=x") == (None, Spec("openai", "m=x"))
-    assert with_label("gpt-4.1=openai:m") == ("gpt-4.1", Spec("openai", "m"))
-    assert with_label("vcs(lct=1)") == (None, Spec("vcs", options={"lct": 1}))
+    assert parse_with_value("posh(judge='openai:gpt-4.1')")[1] is None
+    assert parse_with_label("openai:m=x") == (None, Spec("openai", "m=x"))
+    assert parse_with_label("gpt-4.1=openai:m") == (
+        "gpt-4.1",
+        Spec("openai", "m"),
+    )
+    assert parse_with_label("vcs(lct=1)") == (
+        None,
+        Spec("vcs", options={"lct": 1}),
+    )

@@ -155,7 +155,7 @@ def compute_outcome() -> Outcome:
     return Outcome(kernel() or "", decisions, values)
 
 
-def differences(first: Outcome, second: Outcome) -> list[str]:
+def list_differences(first: Outcome, second: Outcome) -> list[str]:
     """Return the differences of two kernels, a line each; empty if they agree."""
     lines = []
     for name in sorted(first.decisions.keys() | second.decisions.keys()):
@@ -272,7 +272,7 @@ def main(arguments: Sequence[str]) -> int:
         print(
             f"{name:<14}{result.kernel:<14}{counts}  {largest(first or result, result):.1e}"
         )
-        wrong += differences(first or result, result)
+        wrong += list_differences(first or result, result)
     for name, why in reasons.items():
         print(f"{name:<14}{why}")
     for line in wrong:

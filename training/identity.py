@@ -16,7 +16,8 @@ def manifest() -> dict[str, dict[str, Any]]:
     """Rows by file, relative to the package: of ``code`` and of ``data``."""
     package = fingerprint.PACKAGE
     folders = [
-        package / name.partition(".")[2] for name in fingerprint.COMPUTING
+        package / name.partition(".")[2]
+        for name in fingerprint.COMPUTING_PACKAGES
     ]
     paths = [path for folder in folders for path in folder.rglob("*.py")]
     paths += [
@@ -38,7 +39,7 @@ def manifest() -> dict[str, dict[str, Any]]:
     ]
     data = {
         path.relative_to(package).as_posix(): digest
-        for path, digest in fingerprint.files_of(*names).items()
+        for path, digest in fingerprint.file_digests(*names).items()
         if path.suffix != ".py"
     }
     return {
@@ -54,7 +55,7 @@ def _dotted(name: str) -> str:
 
 def as_text(rows: dict[str, dict[str, Any]]) -> str:
     """Return the manifest as it is written: the digest of its rules, then a line for each file."""
-    parts = [f' "rules": "{fingerprint.digest_of_rules()}"']
+    parts = [f' "rules": "{fingerprint.digest_rules()}"']
     for kind, by_file in rows.items():
         lines = [
             f"  {json.dumps(name)}: {json.dumps(row)}"

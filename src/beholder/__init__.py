@@ -32,10 +32,10 @@ def __getattr__(name: str) -> Any:
 def _load_of_installed_feature(name: str) -> Any:
     """Return a function that an installed package adds."""
     if not name.startswith("_") and find_spec(f"beholder.{name}") is None:
-        from beholder.base.optional import load
+        from beholder.base.optional import load_object
         from beholder.run.kind import installed_features
 
         for feature in installed_features():
             if name in feature.functions:
-                return load(feature.functions[name])
+                return load_object(feature.functions[name])
     raise AttributeError(f"module 'beholder' has no attribute {name!r}")

@@ -32,7 +32,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
 
     # asyncio writes out the result of its task when it ends, so the task returns None.
     async def keep_result() -> None:
-        results.append(await to_its_end(coroutine))
+        results.append(await run_to_end(coroutine))
 
     try:
         asyncio.get_running_loop()
@@ -45,14 +45,14 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     return results[0]
 
 
-def let_arrive(task: asyncio.Task[Any]) -> None:
+def finish_before_exit(task: asyncio.Task[Any]) -> None:
     """Have ``to_its_end`` wait a moment for a task whose work is paid for already."""
     tasks = _arriving_tasks.setdefault(asyncio.get_running_loop(), set())
     tasks.add(task)
     task.add_done_callback(tasks.discard)
 
 
-async def to_its_end(coroutine: Coroutine[Any, Any, T]) -> T:
+async def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine; however it ends, what must arrive gets a moment to do so."""
     try:
         return await coroutine
@@ -62,7 +62,7 @@ async def to_its_end(coroutine: Coroutine[Any, Any, T]) -> T:
             await asyncio.wait(tasks, timeout=ARRIVAL_TIMEOUT)
 
 
-async def bounded(
+async def map_bounded(
     function: Callable[[T], Awaitable[R]], inputs: Iterable[T], limit: int
 ) -> AsyncIterator[tuple[T, R]]:
     """Call a coroutine function on many inputs, at most ``limit`` at once, as they finish.

@@ -13,7 +13,7 @@ from beholder import judges
 from beholder.asking.tools import check_taken
 from beholder.base.optional import require
 from beholder.base.postgres import Address
-from beholder.base.spec import Spec, tool
+from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import DataError, RunError
 from beholder.judges import Answers, Budget, Judge
 from beholder.options import cache_place, check_list
@@ -105,7 +105,7 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the rows that matter for the means, such as pictures without a text."""
-        return manifest.read(self.path).data.notes
+        return manifest.read_log(self.path).data.notes
 
     def __str__(self) -> str:
         """The summary as a table, as ``beholder score`` prints it."""
@@ -117,7 +117,7 @@ class Run:
     @property
     def summary(self) -> Summary:
         """Result per metric, by canonical name; prints as a table."""
-        return Summary(manifest.read(self.path))
+        return Summary(manifest.read_log(self.path))
 
     @property
     def kind(self) -> str:
@@ -170,7 +170,7 @@ class Run:
         check_list("label", label)
         scored = {
             name: asker.values
-            for name, asker in manifest.read(self.path).askers.items()
+            for name, asker in manifest.read_log(self.path).askers.items()
         }
         return Corrected(
             *labelled_tables(
@@ -250,7 +250,7 @@ def judge(
     """
     # An option beside the spec goes to the judge only if its kind takes it; one that none takes is
     # an error here, before anything is loaded.
-    spec = tool(given)
+    spec = canonical_spec(given)
     keywords = {
         name: str(option) if isinstance(option, Path) else option
         for name, option in options.items()
@@ -284,4 +284,4 @@ def _with_options(spec: Spec, options: dict[str, object]) -> Spec:
         for name, value in options.items()
         if judges.takes(spec, name)
     }
-    return tool(replace(spec, options={**fitting, **spec.options}))
+    return canonical_spec(replace(spec, options={**fitting, **spec.options}))

@@ -54,7 +54,9 @@ class Options(TypedDict, total=False):
     max_cost: float | None
 
 
-def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
+def group_options(
+    options: Options,
+) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
     """Keyword options as the groups of a configuration.
 
     Raises:
@@ -88,7 +90,7 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
     return build_group(DataOptions), judging, build_group(WorkOptions)
 
 
-def asked_tools(embedder: str | None, judge: object) -> dict[str, object]:
+def default_tools(embedder: str | None, judge: object) -> dict[str, object]:
     """The tools that a call names, for metrics that name none."""
     return {
         kind: spec

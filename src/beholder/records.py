@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from beholder.base.dates import PartialDate
-from beholder.base.optional import load
+from beholder.base.optional import load_object
 from beholder.options import check_text_lists
 
 Span: TypeAlias = tuple[int, int]
@@ -206,7 +206,7 @@ class ItemScore:
 
     def _repr_html_(self) -> str:
         # Drawing lies above the records, so it is loaded by name when a notebook shows a score.
-        html: str = load("beholder.report:to_html")(self)
+        html: str = load_object("beholder.report:to_html")(self)
         return html
 
 
@@ -242,7 +242,7 @@ class Interval:
     level: float = 0.95
 
 
-def ends_of(interval: Interval | None) -> tuple[float, float] | None:
+def interval_ends(interval: Interval | None) -> tuple[float, float] | None:
     """Lower and upper end of an interval, as results store them."""
     return None if interval is None else (interval.low, interval.high)
 

@@ -113,7 +113,7 @@ class Table:
             before: Columns before those of the record.
             after: Columns after them.
         """
-        columns = (*before, *columns_of(record_type), *after)
+        columns = (*before, *record_columns(record_type), *after)
         cells = (
             row if isinstance(row, Mapping) else record_cells(row)
             for row in rows
@@ -188,7 +188,7 @@ def heading(
 
 
 @lru_cache
-def columns_of(record_type: type) -> tuple[Column, ...]:
+def record_columns(record_type: type) -> tuple[Column, ...]:
     """Return the columns of the annotated fields of a dataclass or ``Struct``, in their order."""
     hints = get_type_hints(record_type, include_extras=True)
     return tuple(
@@ -217,7 +217,7 @@ def record_cells(record: Any) -> Cells:
         content = getattr(record, name)
         cells[name] = None if content is UNSET else content
     # Ends come from the value itself if it has an interval, else from a field beside it.
-    for column in columns_of(record_type):
+    for column in record_columns(record_type):
         key = column.key
         value: Any = cells[key]
         if hasattr(value, "interval"):
@@ -239,7 +239,7 @@ def record_cells(record: Any) -> Cells:
     return cells
 
 
-def estimate(
+def mean_cells(
     key: str, values: Sequence[float], clusters: Sequence[str] | None = None
 ) -> EstimateCells:
     """Mean with interval as cells ``KEY``, ``KEY_low``, ``KEY_high``; None without values."""
@@ -278,7 +278,7 @@ def interval_cells(
     return cells | {f"{key}_reason": reason} if reason else cells
 
 
-def keys(table: Table) -> list[str]:
+def cell_names(table: Table) -> list[str]:
     """Keys of all cells of a row, ends of intervals behind their values."""
     names: list[str] = []
     for column in table.columns:
@@ -292,16 +292,16 @@ def keys(table: Table) -> list[str]:
 
 def write_csv(table: Table, path: Path) -> None:
     """Write a table with full precision, as ``files.write_csv``; an undefined value is empty."""
-    names = keys(table)
+    names = cell_names(table)
     files.write_csv(
         path,
         [names, *([row.get(name) for name in names] for row in table.rows)],
     )
 
 
-def plain(table: Table) -> Mapping[str, object]:
+def table_as_json(table: Table) -> Mapping[str, object]:
     """A table as JSON values, with full precision; an undefined value is null."""
-    names = keys(table)
+    names = cell_names(table)
     return {
         "name": table.name,
         "title": table.title,

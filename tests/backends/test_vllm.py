@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from beholder.aio import to_its_end
+from beholder.aio import run_to_end
 from beholder.backends import Image, Message, Request, Sampling
 from beholder.backends.vllm import VLLM
 from beholder.errors import ConfigError, ItemError, MissingExtraError
@@ -412,7 +412,7 @@ def test_an_interrupt_waits_for_no_answer_that_costs_nothing(
 
     async def waited() -> float:
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.ensure_future(to_its_end(interrupted()))
+            await asyncio.ensure_future(run_to_end(interrupted()))
         return asyncio.get_running_loop().time() - start
 
     assert run_in_fake_time(waited()) < 1

@@ -172,7 +172,7 @@ def test_systems_without_a_common_picture_are_refused(tmp_path: Path) -> None:
 def test_runs_of_another_kind_are_refused(tmp_path: Path) -> None:
     runs = [_run(tmp_path / name, {"p": 1.0}) for name in "ab"]
     manifest.write(
-        runs[1], structs.replace(manifest.read(runs[1]), kind="ranking")
+        runs[1], structs.replace(manifest.read_log(runs[1]), kind="ranking")
     )
     with pytest.raises(
         RunError, match="b holds a run of the kind 'ranking', not 'scores'"

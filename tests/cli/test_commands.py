@@ -733,7 +733,7 @@ def test_the_command_for_an_extra_works_without_pip(
         "shutil.which", lambda name: name if name in there else None
     )
     monkeypatch.setattr("sys.executable", "/a b/python")
-    assert optional.missing("absent", extra="web", purpose="this") == (
+    assert optional.missing_message("absent", extra="web", purpose="this") == (
         f"this needs the package 'absent', which is not installed: {command}"
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.base.spec import parse
+from beholder.base.spec import parse_spec
 from beholder.cli.main import app
 from beholder.metrics import METRICS
 
@@ -38,7 +38,7 @@ def test_every_metric_on_the_page_is_there() -> None:
         if "python" not in span
     }
     assert len(names) > 20
-    assert {parse(spec).name for spec in names} <= set(METRICS.names())
+    assert {parse_spec(spec).name for spec in names} <= set(METRICS.names())
 
 
 def test_every_table_has_a_need_in_each_row() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.chaos import ENGINES, said, write_data
+from benchmarks.chaos import ENGINES, smallest_answer, write_data
 
 from servers.faults import FaultServer, Refusal, serving
 from toy.command import Cli, runner
@@ -39,7 +39,7 @@ def telling(body: dict[str, Any]) -> dict[str, Any]:
     """Answers that repeat the key wherever a text may stand; every fifth row gets an error."""
     if "number 5 is" in str(body["messages"]):
         raise Refusal(400, f"{PLANTED} may not ask this")
-    whole = said(body)
+    whole = smallest_answer(body)
     whole["system_fingerprint"] = f"fp {PLANTED}"
     whole["model"] = f"served {PLANTED}"
     if "response_format" not in body and not body.get("logprobs"):

@@ -16,7 +16,7 @@ from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.study import study
 from beholder.kinds.generation.engine import word_limits
 from beholder.records import Item
-from beholder.run.inputs import rebased
+from beholder.run.inputs import rebase_path
 from toy.bothways import Reader, make_world
 from toy.command import Cli, runner
 from toy.judge import Storyteller
@@ -406,13 +406,13 @@ def test_wrong_word_limits_are_refused(text: str) -> None:
 
 
 def test_paths_are_told_from_the_outputs_folder(tmp_path: Path) -> None:
-    assert rebased("a.jpg", tmp_path / "x", tmp_path) == "x/a.jpg"
-    assert rebased("a.jpg", tmp_path / "x", tmp_path / "x") == "a.jpg"
-    assert rebased("a.jpg", tmp_path / "x", tmp_path / "y") == str(
+    assert rebase_path("a.jpg", tmp_path / "x", tmp_path) == "x/a.jpg"
+    assert rebase_path("a.jpg", tmp_path / "x", tmp_path / "x") == "a.jpg"
+    assert rebase_path("a.jpg", tmp_path / "x", tmp_path / "y") == str(
         tmp_path / "x" / "a.jpg"
     )
     assert (
-        rebased("https://e.org/a.jpg", tmp_path, tmp_path)
+        rebase_path("https://e.org/a.jpg", tmp_path, tmp_path)
         == "https://e.org/a.jpg"
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.hostile_files import Found, hostile_file, read_all
+from benchmarks.hostile_files import Tally, hostile_file, read_all
 
 from beholder.data import read as reading
 from beholder.data import read_items, tables
@@ -26,7 +26,7 @@ LINE = b'{"candidate": "' + b"x" * 100_000 + b'"}\n'
 def test_mutated_files_of_all_formats_make_no_traceback(
     tmp_path: Path,
 ) -> None:
-    errors = Found()
+    errors = Tally()
     for number in range(60):
         read_all(hostile_file(random.Random(f"1 {number}"), tmp_path), errors)
     assert not errors.tracebacks

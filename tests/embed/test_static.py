@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beholder.base.fingerprint import files_of
+from beholder.base.fingerprint import file_digests
 from beholder.embed import FloatArray, embedder
 from beholder.embed.static import FOLDER, phrase_vectors
 from beholder.metrics import Tools
@@ -104,7 +104,7 @@ def test_vectors_equal_those_of_model2vec() -> None:
 def test_the_digest_in_signatures_covers_the_shipped_files() -> None:
     identity = Tools().identity("embedder", "static")
     assert re.fullmatch(r"static@[0-9a-f]{12}\+tokenizers@[^+@]+", identity)
-    covered = files_of("beholder.embed.static")
+    covered = file_digests("beholder.embed.static")
     for name in ("model.safetensors", "tokenizer.json"):
         content = (FOLDER / name).read_bytes()
         assert covered[FOLDER / name] == hashlib.sha256(content).hexdigest()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beholder import judges
-from beholder.aio import run_sync, to_its_end
+from beholder.aio import run_sync, run_to_end
 from beholder.backends.calls import LASTS
 from beholder.errors import TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
@@ -214,7 +214,7 @@ def test_an_answer_that_never_comes_holds_up_an_interrupt_for_ten_seconds() -> (
 
     async def seconds(judge: Judge) -> float:
         start = clock.now()
-        await to_its_end(interrupted(judge))
+        await run_to_end(interrupted(judge))
         return clock.now() - start
 
     with serving(

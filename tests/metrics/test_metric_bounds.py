@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from beholder.asking.tools import Tools
-from beholder.cli.tools import describe
+from beholder.cli.tools import describe_metric
 from beholder.errors import ItemError
 from beholder.metrics import METRICS, base, metric
 from beholder.metrics.base import Bounds
@@ -101,11 +101,11 @@ def test_the_page_of_a_metric_tells_its_bounds() -> None:
     assert (
         "Limit per item: 1,000,000 characters in all texts together, 200,000 of them outside"
         " words, 50,000,000 pairs of words."
-        in describe(METRICS.get("vcs_short"))
+        in describe_metric(METRICS.get("vcs_short"))
     )
     assert (
         "Limit per item: 100,000 characters in all texts together, 20,000 of them outside"
-        " words." in describe(METRICS.get("dcscore"))
+        " words." in describe_metric(METRICS.get("dcscore"))
     )
 
 

@@ -70,7 +70,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         if module.partition(".")[0] == "seen_colours"
     ]:
         del sys.modules[name]
-    registry.origin.cache_clear()
+    registry.find_origin.cache_clear()
 
 
 @pytest.fixture

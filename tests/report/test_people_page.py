@@ -48,7 +48,7 @@ def _stored_agreement(
 
 def read_agreement(folder: Path) -> AgreementResult:
     """The agreement that a run has."""
-    agreement = results.read(folder)
+    agreement = results.read_result(folder)
     assert agreement is not None
     return agreement
 
@@ -172,7 +172,7 @@ def test_a_run_without_human_labels_has_no_section_on_people(
 ) -> None:
     page = write_report(lemon_run(tmp_path / "run")).read_text("utf-8")
     assert 'id="people"' not in page
-    assert results.read(tmp_path / "run") is None
+    assert results.read_result(tmp_path / "run") is None
 
 
 def test_a_damaged_file_is_named(run: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_wrong_field_is_named_with_its_path(
     with pytest.raises(
         RunError, match=rf"agreement\.json is damaged: .*{message}"
     ):
-        results.read(run)
+        results.read_result(run)
 
 
 def test_scores_that_do_not_fit_the_labels_are_named(run: Path) -> None:
@@ -213,7 +213,7 @@ def test_scores_that_do_not_fit_the_labels_are_named(run: Path) -> None:
     with pytest.raises(
         RunError, match=r"data\.scores\[1\] has 19 entries, expected 20"
     ):
-        results.read(run)
+        results.read_result(run)
 
 
 def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
         + "\n"
     )
     path.write_text(text, encoding="utf-8")
-    results.write(run, read_agreement(run))
+    results.write_result(run, read_agreement(run))
     assert path.read_text("utf-8") == text
 
 

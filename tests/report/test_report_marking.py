@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beholder.base.visible import visible
+from beholder.base.visible import make_visible
 from beholder.records import Unit
 from beholder.report.marking import Piece, heights, mark, pieces
 
@@ -75,9 +75,14 @@ def test_units_of_a_reference_are_marked_in_that_reference_only() -> None:
 
 def test_control_characters_become_pictures_of_the_same_length() -> None:
     # U+241B is the picture of escape, U+2400 of null, U+2421 of delete (Unicode, Control Pictures)
-    assert visible("a\x1b[2Jb\x00\x7f\x9b") == "a\u241b[2Jb\u2400\u2421\ufffd"
-    assert visible("one\r\ntwo\tthree\rfour") == "one \ntwo\tthree\u240dfour"
-    assert visible("שלום नमस्ते 👩‍👩‍👧") == "שלום नमस्ते 👩‍👩‍👧"
+    assert (
+        make_visible("a\x1b[2Jb\x00\x7f\x9b")
+        == "a\u241b[2Jb\u2400\u2421\ufffd"
+    )
+    assert (
+        make_visible("one\r\ntwo\tthree\rfour") == "one \ntwo\tthree\u240dfour"
+    )
+    assert make_visible("שלום नमस्ते 👩‍👩‍👧") == "שלום नमस्ते 👩‍👩‍👧"
 
 
 def test_what_is_not_sure_is_not_marked() -> None:

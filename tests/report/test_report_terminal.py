@@ -130,7 +130,7 @@ def test_summary_table_has_means_intervals_failures_and_signatures(
     run = write_run(tmp_path / "run", items, {"posh": outcomes})
     out = io.StringIO()
     Console(file=out, width=100).print(
-        TerminalTable(summary_table(manifest.read(run)))
+        TerminalTable(summary_table(manifest.read_log(run)))
     )
     lines = out.getvalue().splitlines()
     at = lines.index("posh  2 scored, 1 failed")
@@ -158,7 +158,7 @@ def test_summary_table_of_an_unfinished_or_failed_run(tmp_path: Path) -> None:
     )
     for run in (half, none):
         Console(file=out, width=80).print(
-            TerminalTable(summary_table(manifest.read(run)))
+            TerminalTable(summary_table(manifest.read_log(run)))
         )
     lines = out.getvalue().splitlines()
     assert "vcs  no result: run interrupted" in lines
@@ -291,7 +291,7 @@ def test_each_value_has_its_n(tmp_path: Path) -> None:
     # A metric may give a value for some items only.
     outcomes = [ItemScore({"f1": 0.5}), ItemScore({"f1": 0.5, "recall": 1.0})]
     run = write_run(tmp_path / "run", lemons(2), {"m": outcomes})
-    rows = summary_table(manifest.read(run)).rows
+    rows = summary_table(manifest.read_log(run)).rows
     assert [(row["value"], row["n"]) for row in rows] == [
         ("f1", 2),
         ("recall", 1),

@@ -27,10 +27,10 @@ from beholder.stats.correlation import Correlation
 from beholder.tables import (
     Column,
     Table,
-    columns_of,
+    cell_names,
     heading,
-    keys,
     record_cells,
+    record_columns,
 )
 
 NAMES = [
@@ -359,7 +359,8 @@ def test_fields_of_a_record_are_columns_and_cells() -> None:
     )
     assert (table.notes, table.by) == (("two rows",), "where")
     shown_rows = [
-        {name: row.get(name) for name in keys(table)} for row in table.rows
+        {name: row.get(name) for name in cell_names(table)}
+        for row in table.rows
     ]
     both = {
         "first": None,
@@ -405,7 +406,7 @@ def test_records_of_files_are_rows_too_and_may_have_further_cells() -> None:
         {"n": 3, "gain": 1.0, "gain_low": 0.5, "gain_high": None},
         {"n": 0, "gain": None, "gain_low": None, "gain_high": None, "more": 1},
     )
-    assert [(c.key, c.heading) for c in columns_of(FurtherStored)] == [
+    assert [(c.key, c.heading) for c in record_columns(FurtherStored)] == [
         ("n", "pictures"),
         ("gain", "gain"),
         ("p", "p"),

@@ -47,7 +47,7 @@ def test_tiny_values_stand_in_result_summary_and_page(
         CAUTION
     ]
     Console(width=120).print(
-        TerminalTable(summary_table(manifest.read(run.path)))
+        TerminalTable(summary_table(manifest.read_log(run.path)))
     )
     assert "caution: 2 of 3 below 1e-06" in " ".join(
         capsys.readouterr().out.split()

@@ -88,7 +88,7 @@ def calls(log: str = "calls") -> int:
 
 def summary(run: Path) -> dict[str, dict[str, float]]:
     """Mean by value and asker's registered name."""
-    log = manifest.read(run)
+    log = manifest.read_log(run)
     return {
         entry.metric.partition("(")[0]: {
             name: value.mean for name, value in entry.values.items()
@@ -105,7 +105,7 @@ def test_a_caption_run_has_a_log_tables_and_means() -> None:
         False,
     )
     run = Path("c.jsonl.run")
-    log = manifest.read(run)
+    log = manifest.read_log(run)
     assert (log.kind, log.status, log.data.n_items) == ("rows", "complete", 6)
     # "A photograph 12345678, " and 80 times "a word " and "and an end.": 3 + 160 + 3 words
     assert summary(run)["caption"]["words"] == 166
@@ -400,7 +400,7 @@ def test_wrong_rows_stop_the_run_or_are_left_out_and_counted() -> None:
     )
     written = run_rows(skipping, Quiet())
     assert (written.n_written, len(written.bad_rows)) == (1, 1)
-    assert manifest.read(config.run).data.n_bad_rows == 1
+    assert manifest.read_log(config.run).data.n_bad_rows == 1
 
 
 def test_runs_over_the_same_pictures_are_compared_picture_by_picture() -> None:
@@ -450,7 +450,7 @@ def test_reviews_are_a_run_with_means_per_language() -> None:
     )
     written = run_reviews(config, Quiet())
     assert (written.n_written, calls()) == (8, 8)
-    log = manifest.read(Path("run"))
+    log = manifest.read_log(Path("run"))
     assert (log.kind, log.status) == ("reviews", "complete")
     assert [entry.name for entry in log.metrics] == [
         "review(judge=reviewer('m', log='calls'))",
@@ -477,10 +477,10 @@ def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:
         ConfigError, match="no known price, so --max-cost cannot be kept"
     ):
         run_rows(bounded, Quiet())
-    assert manifest.read(config.run).status == "interrupted"
+    assert manifest.read_log(config.run).status == "interrupted"
     assert not config.out.exists()
     assert run_rows(config, Quiet()).n_written == 6
-    assert manifest.read(config.run).status == "complete"
+    assert manifest.read_log(config.run).status == "complete"
 
 
 def test_a_file_that_was_read_before_is_not_read_again(

@@ -154,21 +154,21 @@ def test_a_run_log_gives_its_results_back(tmp_path: Path) -> None:
         "abcd",
         [*scores(1, 2, 3), ItemFailure("item", "broken")],
     )
-    result = manifest.results(manifest.read(folder))["m"]
+    result = manifest.results(manifest.read_log(folder))["m"]
     assert (result.n_scored, result.n_failed) == (3, 1)
     assert dict(result.failures) == {"broken": 1}
     estimate = result.values["v"]
     assert (estimate.mean, estimate.n) == (2.0, 3)
     assert isinstance(estimate.interval, Interval)
     (again,) = manifest.summary_rows({"m": result})
-    assert again == manifest.read(folder).summary[0]
+    assert again == manifest.read_log(folder).summary[0]
 
 
 def test_a_value_without_an_interval_has_none_in_the_log(
     tmp_path: Path,
 ) -> None:
     folder = run(tmp_path / "a", "a", scores(4))
-    result = manifest.results(manifest.read(folder))["m"]
+    result = manifest.results(manifest.read_log(folder))["m"]
     assert (result.values["v"].mean, result.values["v"].interval) == (
         4.0,
         None,
@@ -191,7 +191,7 @@ def test_a_run_is_closed_with_its_own_log_whatever_its_summary(
     tmp_path: Path,
 ) -> None:
     folder = run(tmp_path / "a", "a", scores(4))
-    log = manifest.read(folder)
+    log = manifest.read_log(folder)
     assert manifest.is_closed(folder, structs.replace(log, summary=()))
     assert not manifest.is_closed(folder, structs.replace(log, status="other"))
     assert not manifest.is_closed(tmp_path / "new", log)

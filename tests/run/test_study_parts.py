@@ -31,7 +31,9 @@ FRAMES = [
 def draw_rows(frames: list[Frame]) -> tuple[list[str], str]:
     at = {frame.id: row for row, frame in enumerate(frames)}
     pictures: Any = SimpleNamespace(frames=frames, rows=at)
-    rows, order = build._drawn(pictures, [Storyline("s", tuple(frames[:2]))])
+    rows, order = build._choose_matrix_rows(
+        pictures, [Storyline("s", tuple(frames[:2]))]
+    )
     return [frames[row].id for row in rows], order
 
 

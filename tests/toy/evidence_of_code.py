@@ -146,30 +146,30 @@ def _covered(
 ) -> set[Path]:
     """Files whose change gives another signature: modules in a digest, and data by trying it."""
     covered: set[Path] = set()
-    files_of, digest = fingerprint.files_of, fingerprint.digest_of_data
+    files_of, digest = fingerprint.file_digests, fingerprint.digest_data_file
 
     def noted_files_of(*modules: str) -> Mapping[Path, str]:
         files = files_of(*modules)
         covered.update(files)
         return files
 
-    fingerprint.files_of = noted_files_of
+    fingerprint.file_digests = noted_files_of
     before = _signature(examined_metric)
-    fingerprint.files_of = files_of
+    fingerprint.file_digests = files_of
     for file in data:
 
         def digest_changed(path: Path, changed: Path = file) -> str:
             return digest(path) + "!" * (path == changed)
 
-        fingerprint.digest_of_data = digest_changed
+        fingerprint.digest_data_file = digest_changed
         if _signature(examined_metric) == before:
             covered.discard(file)
     return covered
 
 
 def _signature(examined_metric: Metric[Any]) -> str:
-    fingerprint.digest_of.cache_clear()
-    fingerprint.digest_of_modules.cache_clear()
+    fingerprint.digest_classes.cache_clear()
+    fingerprint.digest_modules.cache_clear()
     return examined_metric.signature(examined_metric.identities(Tools()))
 
 

@@ -123,7 +123,7 @@ def test_a_unit_leads_to_the_question_behind_its_verdict(
         tmp_path / "run", [item], {"vcs": [replace(score, detail={**score.detail, "questions": noted})]}
     )  # fmt: skip
     manifest.write(
-        run, structs.replace(manifest.read(run), judging="2 answers")
+        run, structs.replace(manifest.read_log(run), judging="2 answers")
     )
     with viewing(server, run) as address:
         tab = page.page

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from beholder._version import __version__
-from beholder.base.fingerprint import digest_of, library_versions_of
-from beholder.base.registry import origin
-from beholder.base.spec import Spec, tool
+from beholder.base.fingerprint import digest_classes, library_versions
+from beholder.base.registry import find_origin
+from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import ConfigError
 from beholder.judges.base import Judge
 
@@ -131,7 +131,7 @@ def validate_params(instance: object) -> None:
                 )
             # The class is frozen, and its own guard would refuse the
             # assignment.
-            object.__setattr__(instance, p.name, str(tool(value)))
+            object.__setattr__(instance, p.name, str(canonical_spec(value)))
 
 
 def check_number(
@@ -177,7 +177,7 @@ def to_spec(name: str, instance: object) -> Spec:
         value = getattr(instance, p.name)
         if value != p.default:
             tool_spec = (
-                tool(value)
+                canonical_spec(value)
                 if p.metadata["tool"] and value is not None
                 else None
             )
@@ -222,7 +222,7 @@ def signature_of(
     ]
     if TEXTS in identity_by_name:
         parts.append(f"{TEXTS}:{identity_by_name[TEXTS]}")
-    provider = origin(type(instance))  # type: ignore[arg-type]  # a type is hashable
+    provider = find_origin(type(instance))  # type: ignore[arg-type]  # a type is hashable
     versions = (
         []
         if provider is None
@@ -230,8 +230,8 @@ def signature_of(
     )
     # What a judge is asked, and how its answer is read, may be in another package.
     operations = getattr(type(instance), "needs", ())
-    code = digest_of(type(instance), *operations)  # type: ignore[arg-type]  # types are hashable
-    libraries = library_versions_of(type(instance), *operations)  # type: ignore[arg-type]
+    code = digest_classes(type(instance), *operations)  # type: ignore[arg-type]  # types are hashable
+    libraries = library_versions(type(instance), *operations)  # type: ignore[arg-type]
     if not any(libraries in part for part in parts):  # no tool states them
         code += libraries
     versions += [f"code:{code}", f"v:{__version__}"]
@@ -240,5 +240,5 @@ def signature_of(
 
 def full_name(name: str, cls: type[Any]) -> str:
     """Return the name of a class in specs: ``distribution/name`` for an outside package."""
-    provider = origin(cls)  # type: ignore[arg-type]
+    provider = find_origin(cls)  # type: ignore[arg-type]
     return name if provider is None else provider.name or name

@@ -14,8 +14,8 @@ from cachetools import LRUCache
 
 from beholder import embed, judges, text
 from beholder.backends.base import FilmPart, Image
-from beholder.base.optional import load
-from beholder.base.registry import versioned
+from beholder.base.optional import load_object
+from beholder.base.registry import versioned_identity
 from beholder.embed.base import FloatArray
 from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
@@ -148,11 +148,11 @@ class Tools:
                 embed.embedder(spec, **embedder_options), vectors
             ),
             "splitter": text.splitter,
-            "parser": lambda name: load(_PARSER)(name),
-            "coreference": lambda name: load(_COREFERENCE)(name),
+            "parser": lambda name: load_object(_PARSER)(name),
+            "coreference": lambda name: load_object(_COREFERENCE)(name),
             "image_embedder": image_embedder,
-            "image_text": lambda spec: load(_IMAGE_TEXT)(spec, vectors),
-            "encoder": lambda spec: load(_ENCODER)(spec),
+            "image_text": lambda spec: load_object(_IMAGE_TEXT)(spec, vectors),
+            "encoder": lambda spec: load_object(_ENCODER)(spec),
         }
         self._tools: dict[tuple[str, str], Tool] = {}
 
@@ -240,11 +240,11 @@ class Tools:
         """
         tool = self.get(kind, spec)
         if isinstance(tool, Judge) and operations is not None:
-            return versioned(tool, tool.identity_for(operations))
+            return versioned_identity(tool, tool.identity_for(operations))
         # These tools state digests of their own code; a second one would say the same twice.
         if kind in _SIGNED:
             return tool.identity
-        return versioned(tool, tool.identity)
+        return versioned_identity(tool, tool.identity)
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Return whether every worker process may create all of these tools, (kind, spec)."""

@@ -215,7 +215,7 @@ class BatchQueue(Generic[T]):
             request_id in record.ids for record in self._records.values()
         )
 
-    async def opened(self) -> AsyncGenerator[BatchQueue[T], None]:
+    async def open_for_loop(self) -> AsyncGenerator[BatchQueue[T], None]:
         """Yield the queue for one event loop, as ``PerLoop`` needs it; stop it at the end."""
         try:
             yield self

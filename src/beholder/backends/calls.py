@@ -204,11 +204,11 @@ class Caller:
         self.limits = limits
         self.name = name
         self._gates = PerLoop(self._make_gates)
-        self._under_way: set[asyncio.Task[Any] | None] = set()
+        self._task_for: set[asyncio.Task[Any] | None] = set()
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
         """Return whether a task has sent its call and waits for the answer."""
-        return task in self._under_way
+        return task in self._task_for
 
     async def call(
         self,
@@ -261,7 +261,7 @@ class Caller:
         await gates.rates(tokens)
         async with gates.places.place() as started:
             task = asyncio.current_task()
-            self._under_way.add(task)
+            self._task_for.add(task)
             try:
                 async with asyncio.timeout(self.limits.timeout):
                     result = await attempt()
@@ -282,7 +282,7 @@ class Caller:
                     )
                 raise
             finally:
-                self._under_way.discard(task)
+                self._task_for.discard(task)
             gates.places.succeeded()
             return result
 

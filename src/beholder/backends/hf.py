@@ -17,7 +17,7 @@ from beholder.backends.base import (
     TextSet,
 )
 from beholder.backends.batching import Batcher, InProcess, beginning
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.base.optional import require
 from beholder.errors import ConfigError
 
@@ -117,7 +117,7 @@ class HF(InProcess):
         # soon as they are computed, so that they are kept if the run stops.
         model = self._load_model()
         model.stop = stop
-        groups = by_key(
+        groups = group_by_key(
             (_group(question), i) for i, question in enumerate(questions)
         )
         for members in groups.values():

@@ -264,7 +264,7 @@ class Budget:
         self._promised: dict[str, float] = {}  # to further calls, by question
         self._ledger = ledger
         self._open: dict[float, list[int]] = {}  # ids in the ledger, by cost
-        self._settled: list[int] = []
+        self._with_form: list[int] = []
         self._waiting: deque[_Turn] = deque()
         self._lock = threading.Lock()
 
@@ -405,7 +405,7 @@ class Budget:
             promises = self._open.get(highest_cost)
             if not promises:
                 return
-            self._settled.append(promises.pop())
+            self._with_form.append(promises.pop())
         try:
             asyncio.get_running_loop().call_soon(self.remove_settled)
         except RuntimeError:  # outside of a loop nothing is pending
@@ -414,7 +414,7 @@ class Budget:
     def remove_settled(self) -> None:
         """Remove calls that have ended from the ledger; also when the run is closed."""
         with self._lock:
-            settled, self._settled = self._settled, []
+            settled, self._with_form = self._with_form, []
         for promise in settled:
             assert self._ledger is not None
             self._ledger.remove_promise(promise)

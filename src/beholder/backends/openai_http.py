@@ -116,10 +116,12 @@ class Connection:
         self._clients = PerLoop(self._open)
 
     async def post(
-        self, path: str, body: JsonObject, *, most: int = MOST_BYTES
+        self, path: str, body: JsonObject, *, max_bytes: int = MOST_BYTES
     ) -> Any:
-        """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
-        answer = await self.read_json("POST", path, max_bytes=most, json=body)
+        """The JSON answer, of ``max_bytes`` bytes, to a JSON body; errors as in ``request``."""
+        answer = await self.read_json(
+            "POST", path, max_bytes=max_bytes, json=body
+        )
         # Some servers send an `error` of null or a warning beside an answer: the answer counts.
         has_answer = (
             isinstance(answer, dict)

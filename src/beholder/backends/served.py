@@ -165,7 +165,7 @@ class Served(Backend):
                 self.name,
                 self._read_both,
                 *times,
-            ).opened()
+            ).open_for_loop()
         )
 
     async def capabilities(

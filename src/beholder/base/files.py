@@ -38,7 +38,7 @@ _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def write_atomically(path: Path) -> Iterator[Path]:
     """Yield a path to write to; ``path`` gets its bytes when the block ends without error.
 
     Missing folders above are made. A regular file is replaced as a whole: the bytes are on the
@@ -234,14 +234,14 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes."""
-    with replacing(path) as unfinished:
+    with write_atomically(path) as unfinished:
         unfinished.write_bytes(data)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write one JSON object a line."""
     with (
-        replacing(path) as unfinished,
+        write_atomically(path) as unfinished,
         unfinished.open("w", encoding="utf-8", newline="\n") as file,
     ):
         for row in rows:
@@ -257,7 +257,7 @@ def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> None:
     lines inside texts are ``\n``.
     """
     with (
-        replacing(path) as unfinished,
+        write_atomically(path) as unfinished,
         unfinished.open("w", encoding="utf-8", newline="") as file,
     ):
         csv.writer(file, lineterminator="\n").writerows(
@@ -266,7 +266,7 @@ def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> None:
 
 
 def read_json(
-    path: Path, *, form: int, kind: str, missing: str
+    path: Path, *, form: int, kind: str, missing_message: str
 ) -> dict[str, Any]:
     """Return the object in a JSON file that this package wrote.
 
@@ -274,7 +274,7 @@ def read_json(
         path: The file.
         form: The value that it must have under ``format``.
         kind: What it should be, for the message.
-        missing: The message if there is no such file.
+        missing_message: The message if there is no such file.
 
     Raises:
         RunError: There is none, it cannot be read, is damaged, or has another format.
@@ -284,7 +284,7 @@ def read_json(
             _read_regular(path, MAX_JSON_BYTES).decode("utf-8")
         )
     except (FileNotFoundError, NotADirectoryError):
-        raise RunError(missing) from None
+        raise RunError(missing_message) from None
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:

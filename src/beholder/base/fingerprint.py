@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeGuard
 PACKAGE = Path(__file__).parent.parent
 MANIFEST = PACKAGE / "fingerprints.json"
 
-COMPUTING = tuple(
+COMPUTING_PACKAGES = tuple(
     f"beholder.{part}"
     for part in (
         "asking",
@@ -127,7 +127,7 @@ class ModuleSource(NamedTuple):
 
 
 @cache
-def digest_of(*classes: type[Any]) -> str:
+def digest_classes(*classes: type[Any]) -> str:
     """Twelve hexadecimal digits for all code and data that classes compute with.
 
     An installed copy of another package is identified by its version, so its own files are not in
@@ -141,7 +141,7 @@ def digest_of(*classes: type[Any]) -> str:
     bases = [base for cls in classes for base in cls.__mro__]
     digests = {
         _portable_name(path): digest
-        for path, digest in files_of(*_module_names(bases)).items()
+        for path, digest in file_digests(*_module_names(bases)).items()
     }
     for base in bases:
         if not _is_library(base.__module__) and not _has_file(base.__module__):
@@ -152,17 +152,17 @@ def digest_of(*classes: type[Any]) -> str:
 
 
 @cache
-def digest_of_modules(*modules: str) -> str:
+def digest_modules(*modules: str) -> str:
     """Twelve hexadecimal digits for all code and data that modules of ours compute with."""
     return _combine_digests(
         {
             _portable_name(path): digest
-            for path, digest in files_of(*modules).items()
+            for path, digest in file_digests(*modules).items()
         }
     )
 
 
-def files_of(*modules: str) -> Mapping[Path, str]:
+def file_digests(*modules: str) -> Mapping[Path, str]:
     """The files of code and data that modules compute with, each with its digest.
 
     Args:
@@ -182,7 +182,7 @@ def files_of(*modules: str) -> Mapping[Path, str]:
             data_paths = (source.path.parent / name for name in module.data)
             digests.update(
                 {
-                    path: digest_of_data(path)
+                    path: digest_data_file(path)
                     for path in data_paths
                     if path.is_file()
                 }
@@ -192,12 +192,12 @@ def files_of(*modules: str) -> Mapping[Path, str]:
     # Code of ours names files of other folders, too: the word lists of ``language``, say.
     for path in _data_files():
         if path.name in names and not folders.isdisjoint(path.parents):
-            digests[path] = digest_of_data(path)
+            digests[path] = digest_data_file(path)
     return digests
 
 
 @cache
-def library_versions_of(*classes: type[Any]) -> str:
+def library_versions(*classes: type[Any]) -> str:
     """Name and version of each of ``LIBRARIES`` that classes compute with: "+NAME@VERSION"."""
     modules = _module_names(base for cls in classes for base in cls.__mro__)
     sources = _import_closure(_find_sources(modules))
@@ -221,7 +221,7 @@ def read_module(path: Path) -> Module:
     )
 
 
-def digest_of_data(path: Path) -> str:
+def digest_data_file(path: Path) -> str:
     """SHA-256 of a file of data, as hex."""
     return (
         _digest_once(path)
@@ -280,9 +280,9 @@ def clear_caches() -> None:
     """Read all files again at the next call; for tests that change them."""
     for function in (
         *(
-            digest_of,
-            digest_of_modules,
-            library_versions_of,
+            digest_classes,
+            digest_modules,
+            library_versions,
             _read_module_once,
             _digest_once,
         ),
@@ -297,7 +297,7 @@ def _load_manifest() -> Mapping[str, Module]:
         # It is being written for the first time.
         return {}
     manifest = json.loads(MANIFEST.read_text(encoding="utf-8"))
-    if manifest.get("rules") != digest_of_rules():
+    if manifest.get("rules") != digest_rules():
         # Another version of this module wrote it, perhaps by other rules.
         return {}
     return {
@@ -306,7 +306,7 @@ def _load_manifest() -> Mapping[str, Module]:
     }
 
 
-def digest_of_rules() -> str:
+def digest_rules() -> str:
     """SHA-256 of this module: the rules by which the manifest was written."""
     return _digest(Path(__file__).read_bytes())
 
@@ -374,7 +374,7 @@ def _resolve_import(source: ModuleSource, dotted: str) -> ModuleSource | None:
             return None
         return _find_module(source.root, dotted)
     target = _find_module(PACKAGE.parent, dotted)
-    if target is None or not target.name.startswith(COMPUTING):
+    if target is None or not target.name.startswith(COMPUTING_PACKAGES):
         return None
     # Followed, the frame would put all tools into the digest of every metric.
     if source.name in FRAME_MODULES and not target.name.startswith(

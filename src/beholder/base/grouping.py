@@ -9,7 +9,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+def group_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """The values of each key; keys and values are in the order of the pairs."""
     groups: dict[K, list[V]] = {}
     for key, value in pairs:

@@ -44,12 +44,12 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
 
 def check_extra(module: str, extra: str, purpose: str) -> None:
     """The check of ``require``, without the import."""
-    message = missing(module, extra=extra, purpose=purpose)
+    message = missing_message(module, extra=extra, purpose=purpose)
     if message is not None:
         raise MissingExtraError(message)
 
 
-def missing(module: str, *, extra: str, purpose: str) -> str | None:
+def missing_message(module: str, *, extra: str, purpose: str) -> str | None:
     """Return the message that an optional module is missing, with the command that installs it.
 
     Args:
@@ -85,7 +85,7 @@ def install_command(extra: str) -> str:
     return f"{python} -m ensurepip && {python} -m {command}"
 
 
-def load(reference: str) -> Any:
+def load_object(reference: str) -> Any:
     """The object that ``module:name`` names; the module is imported on use.
 
     Raises:

@@ -126,7 +126,7 @@ class Address:
         return f"postgresql://{user}{host}{port}/{quote(self.database, safe='')}{query}"
 
 
-def engine(address: Address, **options: Any) -> Engine:
+def create_engine(address: Address, **options: Any) -> Engine:
     """SQLAlchemy's engine of a database; what it shows and logs holds no password.
 
     Args:
@@ -186,7 +186,7 @@ class Database:
         self,
         address: Address,
         *,
-        alone: bool = False,
+        autocommit: bool = False,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._sa = require(
@@ -194,9 +194,9 @@ class Database:
         )
         self._pause = pause
         self.name = str(address)
-        self._engine = engine(
+        self._engine = create_engine(
             address,
-            isolation_level="AUTOCOMMIT" if alone else "READ COMMITTED",
+            isolation_level="AUTOCOMMIT" if autocommit else "READ COMMITTED",
         )
 
     def do(self, work: Callable[[Connection], T]) -> T:

@@ -20,9 +20,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Generic, Literal, TypeVar, Union
 
-from beholder.base.fingerprint import digest_of, library_versions_of
-from beholder.base.optional import load
-from beholder.base.spec import Spec, parse
+from beholder.base.fingerprint import digest_classes, library_versions
+from beholder.base.optional import load_object
+from beholder.base.spec import Spec, parse_spec
 from beholder.errors import ConfigError, UnknownNameError
 
 _CHECKED_TYPES: tuple[tuple[tuple[Any, ...], Any, str], ...] = (
@@ -126,7 +126,7 @@ class Origin:
     version: str
 
 
-def installed(group: str) -> EntryPoints:
+def entry_points(group: str) -> EntryPoints:
     """The entry points of a group; searched again, in 40 ms, only if ``sys.path`` has changed."""
     return _search_entry_points(
         group, tuple((folder, _modified_at(folder)) for folder in sys.path)
@@ -149,7 +149,7 @@ def _modified_at(folder: str) -> int:
 
 
 @cache
-def origin(cls: type[Any]) -> Origin | None:
+def find_origin(cls: type[Any]) -> Origin | None:
     """The outside distribution of a class; None of ours, and of code that is not installed."""
     # An entry point that loads the class gives its full name; else the module's distribution does.
     package = cls.__module__.partition(".")[0]
@@ -188,7 +188,9 @@ def distributions_by_module() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
-def versioned(tool: object, identity: str, *classes: type[Any]) -> str:
+def versioned_identity(
+    tool: object, identity: str, *classes: type[Any]
+) -> str:
     """The identity of a tool with a digest of its code, and the versions of packages behind it.
 
     Args:
@@ -196,13 +198,13 @@ def versioned(tool: object, identity: str, *classes: type[Any]) -> str:
         identity: What it says of itself, such as the revision of its weights.
         classes: Further classes that its answers pass.
     """
-    digest = digest_of(type(tool), *classes)  # type: ignore[arg-type]  # classes are hashable
+    digest = digest_classes(type(tool), *classes)  # type: ignore[arg-type]  # classes are hashable
     if digest not in identity:
         identity += f"{'+' if '@' in identity else '@'}{digest}"
-    libraries = library_versions_of(type(tool), *classes)  # type: ignore[arg-type]
+    libraries = library_versions(type(tool), *classes)  # type: ignore[arg-type]
     if libraries not in identity:
         identity += libraries
-    outside_origin = origin(type(tool))  # type: ignore[arg-type]  # classes are hashable
+    outside_origin = find_origin(type(tool))  # type: ignore[arg-type]  # classes are hashable
     return (
         identity
         if outside_origin is None
@@ -225,10 +227,10 @@ class Registry(Generic[T]):
         aliases: Further names of built-in classes, which ``names`` leaves out.
 
     Attributes:
-        of_script: Names, of any registry, whose classes the script that runs has defined.
+        script_names: Names, of any registry, whose classes the script that runs has defined.
     """
 
-    of_script: ClassVar[set[str]] = set()
+    script_names: ClassVar[set[str]] = set()
 
     def __init__(
         self,
@@ -260,7 +262,7 @@ class Registry(Generic[T]):
                 )
             self._classes[name] = cls
             if cls.__module__ == "__main__":
-                self.of_script.add(name)
+                self.script_names.add(name)
             return cls
 
         return decorate
@@ -276,7 +278,7 @@ class Registry(Generic[T]):
         if name in self._classes:
             return self._classes[name]
         cls = (
-            load(self._builtin[name])
+            load_object(self._builtin[name])
             if name in self._builtin
             else self._load_outside_class(name)
         )
@@ -294,7 +296,7 @@ class Registry(Generic[T]):
             UnknownNameError: Nothing has that name.
             ConfigError: The spec cannot be read, or its arguments do not fit the class.
         """
-        parsed = parse(spec) if isinstance(spec, str) else spec
+        parsed = parse_spec(spec) if isinstance(spec, str) else spec
         cls = self.get(parsed.name)
         arguments = () if parsed.argument is None else (parsed.argument,)
         keywords = {**options, **parsed.literals()}
@@ -330,7 +332,7 @@ class Registry(Generic[T]):
     def _outside_points(self) -> dict[str, EntryPoint]:
         return {
             f"{point.dist.name}/{point.name}": point
-            for point in installed(self.group)
+            for point in entry_points(self.group)
             if point.dist
         }
 

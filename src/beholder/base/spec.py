@@ -110,7 +110,7 @@ class Spec:
         return dict(self.options)
 
 
-def parse(text: str) -> Spec:
+def parse_spec(text: str) -> Spec:
     """Read a spec.
 
     Args:
@@ -153,14 +153,14 @@ def parse(text: str) -> Spec:
     )
 
 
-def listed(texts: Iterable[str]) -> tuple[str, ...]:
+def split_specs(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the texts of specs that were given one by one or with commas between them."""
     # Commas may be inside a spec, so the parser splits: as members of one spec.
     specs: list[str] = []
     for text in texts:
         try:
             members = (
-                parse(f"list({text})").options.get("members", [])
+                parse_spec(f"list({text})").options.get("members", [])
                 if "," in text
                 else []
             )
@@ -173,7 +173,7 @@ def listed(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(specs)
 
 
-def tool(spec: str | Spec) -> Spec:
+def canonical_spec(spec: str | Spec) -> Spec:
     """The canonical spec of a tool, such as a judge: equal tools have equal specs.
 
     The free argument may be written ``model=``, members as texts, options in any order::
@@ -183,7 +183,7 @@ def tool(spec: str | Spec) -> Spec:
     Raises:
         ConfigError: The text is not a spec, names its model twice, or holds a secret.
     """
-    parsed = parse(spec) if isinstance(spec, str) else spec
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
     _check_no_secrets(parsed.name, parsed.options)
     options = dict(sorted(parsed.options.items()))
     argument = parsed.argument
@@ -199,7 +199,7 @@ def tool(spec: str | Spec) -> Spec:
             raise ConfigError(
                 f"{str(parsed)!r}: members are specs, such as [openai('a'), hf('b')]"
             )
-        options["members"] = [tool(member) for member in members]
+        options["members"] = [canonical_spec(member) for member in members]
     return Spec(parsed.name, argument, options)
 
 
@@ -254,7 +254,7 @@ def _check_characters(text: str) -> None:
         )
 
 
-def with_value(text: str) -> tuple[Spec, str | None]:
+def parse_with_value(text: str) -> tuple[Spec, str | None]:
     """A metric and one of its values: ``cider``, ``vcs(lct=1).las``.
 
     Raises:
@@ -262,18 +262,20 @@ def with_value(text: str) -> tuple[Spec, str | None]:
     """
     name, dot, value = text.strip().rpartition(".")
     if dot and value.isidentifier():
-        return parse(name), value
-    return parse(text), None
+        return parse_spec(name), value
+    return parse_spec(text), None
 
 
-def with_label(text: str) -> tuple[str | None, Spec]:
+def parse_with_label(text: str) -> tuple[str | None, Spec]:
     """A spec that may have a label before it: ``openai:m``, ``first=openai:m``.
 
     Raises:
         ConfigError: What stands behind the label is not a spec.
     """
     match = _LABELLED.fullmatch(text)
-    return (match[1], parse(match[2])) if match else (None, parse(text))
+    return (
+        (match[1], parse_spec(match[2])) if match else (None, parse_spec(text))
+    )
 
 
 def _specs_in(value: Any) -> Iterator[Spec]:

@@ -105,7 +105,7 @@ def connect(
     )
 
 
-def keep_private(path: Path) -> None:
+def create_private(path: Path) -> None:
     """Make a file that its owner alone reads, in a folder of that kind; what is there stays.
 
     SQLite gives the files beside it the same rights.

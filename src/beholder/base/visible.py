@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"^(\d*)([-+=.)])")
 """What begins a list, a rule or a heading."""
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """The text with control characters as pictures, character for character.
 
     Left as they are, they could move a terminal's cursor or hide other text.
@@ -30,7 +30,7 @@ def visible(text: str) -> str:
 
 def for_terminal(text: str) -> str:
     """The text as a terminal may be given it: also without what turns the direction of a line."""
-    return visible(text).translate(_DIRECTION_MARKS)
+    return make_visible(text).translate(_DIRECTION_MARKS)
 
 
 def for_xml(text: str) -> str:

@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from beholder.errors import ConfigError
 from beholder.terminal.groups import find_cache
-from beholder.terminal.printing import tell, tell_tables
+from beholder.terminal.printing import print_line, print_tables
 
 if TYPE_CHECKING:
     from beholder.judges.answers import AnswerCache
@@ -59,8 +59,8 @@ def stats(*, place: Place = None) -> None:
             table.add_row(
                 cell(row.model), row.operation, *cells, f"{row.cost:.4f}"
             )
-        tell_tables(table)
-        tell(f"{file.name}: {file.size() / 1e6:.1f} MB")
+        print_tables(table)
+        print_line(f"{file.name}: {file.size() / 1e6:.1f} MB")
 
 
 @app.command
@@ -86,7 +86,7 @@ def export(
         if run is None
         else closing(AnswerFile(run / FILE_NAME)) as file
     ):
-        tell(f"{export_answers(file, out)} answers written to {out}")
+        print_line(f"{export_answers(file, out)} answers written to {out}")
 
 
 @app.command
@@ -99,7 +99,7 @@ def prune(*, days: float, place: Place = None) -> None:
         days: Remove answers older than this many days.
     """
     with _open_cache_file(place) as file:
-        tell(
+        print_line(
             f"{file.prune(older_than=days * 86400)} answers removed from {file.name}"
         )
 
@@ -114,7 +114,7 @@ def verify(*, place: Place = None) -> None:
         # Records that cannot be read are removed while they are read.
         n_before = sum(row.n_answers for row in file.stats())
         n_read = sum(1 for _ in file.records())
-        tell(
+        print_line(
             f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed"
         )
 

@@ -26,7 +26,7 @@ from beholder._version import __version__
 from beholder.base.files import check_name
 from beholder.errors import BeholderError
 from beholder.run.kind import Command, builtin_features, installed_features
-from beholder.terminal.printing import runs_hint, say
+from beholder.terminal.printing import print_note, runs_hint
 
 
 def _format_default(value: object) -> str | None:
@@ -158,7 +158,7 @@ def main() -> None:
                 app[name]
         sys.exit(app(arguments))
     except (BeholderError, CycloptsError, MemoryError) as error:
-        say(f"beholder: {_error_message(error)}")
+        print_note(f"beholder: {_error_message(error)}")
         sys.exit(2)
     except BrokenPipeError:
         # The reader of our output went away, as `| head` does.
@@ -166,12 +166,14 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         # Disk or permissions: a traceback does not help.
-        say(
+        print_note(
             f"beholder: {error.filename or 'a file'}: {error.strerror or error}"
         )
         sys.exit(2)
     except KeyboardInterrupt:
-        say("beholder: interrupted; run the same command again to resume")
+        print_note(
+            "beholder: interrupted; run the same command again to resume"
+        )
         sys.exit(130)
     finally:
         # A second call in this process starts fresh.

@@ -22,12 +22,12 @@ from beholder.terminal.groups import (
     WorkGroup,
 )
 from beholder.terminal.printing import (
+    print_line,
+    print_note,
+    print_notes,
+    print_summary,
     report_problems,
     runs_hint,
-    say,
-    say_each,
-    tell,
-    tell_summary,
 )
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def report(
     """
     from beholder.report import draw, draw_figures
 
-    tell(draw(run, out))
+    print_line(draw(run, out))
     for path in draw_figures(run, figures) if figures is not None else ():
-        tell(path)
+        print_line(path)
 
 
 def view(
@@ -112,7 +112,7 @@ def view(
             settings,
         ),
         settings,
-        lambda address: say(f"open {address} (Ctrl-C ends it)"),
+        lambda address: print_note(f"open {address} (Ctrl-C ends it)"),
     )
 
 
@@ -136,7 +136,7 @@ def steps(
     """
     from beholder.report.steps import write_steps
 
-    tell(write_steps(run, item, out, metric))
+    print_line(write_steps(run, item, out, metric))
 
 
 def compare(
@@ -168,7 +168,7 @@ def compare(
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
     """
-    from beholder.base.optional import load
+    from beholder.base.optional import load_object
     from beholder.errors import ConfigError
     from beholder.report.comparison import (
         differences,
@@ -217,17 +217,17 @@ def compare(
                 "--output: the runs share no question, so there is no page to draw"
             )
     if loader_path:
-        addition: Beside = load(loader_path)(run_a, run_b)
+        addition: Beside = load_object(loader_path)(run_a, run_b)
         plain |= addition.plain
         result_tables += addition.tables
         for note in addition.notes:
-            say(note)
+            print_note(note)
     if markdown is not None and not result_tables:
         raise ConfigError(
             "--markdown: the runs share no question, so there is nothing to sum up"
         )
     title = f"{run_a} and {run_b}"
-    tell_summary(
+    print_summary(
         plain,
         result_tables,
         as_json,
@@ -236,7 +236,7 @@ def compare(
     )
     tables.write(result_tables)
     if out is not None:
-        say(f"page: {out}")
+        print_note(f"page: {out}")
     return report_problems(problems)
 
 
@@ -248,7 +248,7 @@ def _corrected_tables(
     from beholder.run.corrected import corrected_tables
     from beholder.run.labels import targets
 
-    logs = [manifest.read(run.folder) for run in runs]
+    logs = [manifest.read_log(run.folder) for run in runs]
     # A label corrects only a metric that all runs have.
     scored = {
         name: asker.values
@@ -257,7 +257,7 @@ def _corrected_tables(
     }
     notes: list[str] = []
     label_targets = targets(people.labels, people.label, scored, notes=notes)
-    say_each(notes)
+    print_notes(notes)
     if not label_targets:
         return [], []
     return corrected_tables(runs, systems, label_targets)
@@ -309,7 +309,7 @@ def leaderboard(
         plain = {"boards": plain} | {
             table.name: table.rows for table in corrected
         }
-    tell_summary(
+    print_summary(
         plain,
         result_tables,
         as_json,
@@ -318,9 +318,9 @@ def leaderboard(
     )
     if latex is not None:
         texts.write_text(latex, as_latex(systems_by_metric(boards)))
-        say(f"table: {latex}")
+        print_note(f"table: {latex}")
     if figure is not None:
         write_standing_figure(boards, figure)
-        say(f"figure: {figure}")
+        print_note(f"figure: {figure}")
     tables.write(result_tables)
     return report_problems(problems)

@@ -25,13 +25,13 @@ from beholder.base.registry import distributions_by_module
 from beholder.options import JudgeOptions, SampleDesign
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
 from beholder.terminal.printing import (
-    say,
-    say_each,
-    say_left_out,
-    say_outside,
-    tell,
-    tell_json,
-    tell_tables,
+    print_json,
+    print_line,
+    print_note,
+    print_notes,
+    print_tables,
+    report_left_out,
+    report_outside_pictures,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def metrics() -> None:
         table.add_row(
             name, about, ", ".join(value.name for value in cls.values)
         )
-    tell_tables(table)
+    print_tables(table)
 
 
 def show(name: str = "", /) -> None:
@@ -85,11 +85,11 @@ def show(name: str = "", /) -> None:
             METRICS.get(outside)
     if name in (*prompts.names(), *OF_CLASSES) and name not in metrics:
         prompt = prompts[name]
-        tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
+        print_line(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
         for section, text in prompt.sections.items():
-            tell(f"\n[{section}]\n{text}")
+            print_line(f"\n[{section}]\n{text}")
         return
-    tell_tables(Markdown(describe(_find_metric(name))))
+    print_tables(Markdown(describe_metric(_find_metric(name))))
 
 
 def _find_metric(name: str) -> type[Metric[Any]]:
@@ -140,9 +140,9 @@ def graph(
     if svg is not None:
         write_text(svg, graph_svg(text_graph))
     if as_json:
-        tell_json(text_graph.to_dict())
+        print_json(text_graph.to_dict())
     else:
-        tell(graph_text(text_graph))
+        print_line(graph_text(text_graph))
 
 
 @Parameter(name="*")
@@ -205,9 +205,9 @@ def sample(
         )
         shares = assign(drawn_items, people.annotators, overlap, design.seed)
     write_jsonl(out, map(to_row, drawn_items))
-    say_left_out(bad_rows)
-    say_each(notes.sentences())
-    say(
+    report_left_out(bad_rows)
+    print_notes(notes.sentences())
+    print_note(
         f"{len({item.source for item in drawn_items}):,} pictures, {len(drawn_items):,} rows: {out}"
     )
     # Rows with absolute paths work on this machine only, which the user should know.
@@ -216,7 +216,7 @@ def sample(
         for item in drawn_items
         for image in item.images
     ):
-        say_outside(out.parent)
+        report_outside_pictures(out.parent)
     # Pictures are counted, not rows: a picture may have several texts.
     counts = Counter(
         {
@@ -225,20 +225,20 @@ def sample(
         }.values()
     )
     for name, count in counts.items():
-        say(f"  {name or 'without category'}: {count:,} pictures")
+        print_note(f"  {name or 'without category'}: {count:,} pictures")
     width = len(str(people.annotators))
     for number, share in enumerate(shares, start=1):
         path = out.with_name(
             f"{out.stem}.annotator-{number:0{width}d}{out.suffix}"
         )
         write_jsonl(path, map(to_row, share))
-        say(
+        print_note(
             f"  {path.name}: {len({item.source for item in share}):,} pictures"
         )
     return 0
 
 
-def describe(cls: type[Metric[Any]]) -> str:
+def describe_metric(cls: type[Metric[Any]]) -> str:
     """Return a metric in Markdown: what it is, its values, its parameters, its signature."""
     from jinja2 import Environment, PackageLoader
 
@@ -290,7 +290,7 @@ def doctor(
     from beholder.kinds.agreement.judge_check import print_diagnosis
     from beholder.metrics import Tools
 
-    tell(f"beholder {__version__}, Python {platform.python_version()}")
+    print_line(f"beholder {__version__}, Python {platform.python_version()}")
     table = Table("for", "package", "installed", "to get it")
     for requirement in map(
         Requirement,
@@ -307,18 +307,18 @@ def doctor(
         table.add_row(
             extra or "base", requirement.name, version or "no", escape(hint)
         )
-    tell_tables(table)
-    tell(f"to install an extra, such as vllm: {install_command('vllm')}")
-    tell(f"built-in embedder: {Tools().identity('embedder', 'static')}")
+    print_tables(table)
+    print_line(f"to install an extra, such as vllm: {install_command('vllm')}")
+    print_line(f"built-in embedder: {Tools().identity('embedder', 'static')}")
     damaged_files = _find_damaged_files(Path(beholder.__file__).parent)
     if damaged_files:
-        tell(
+        print_line(
             "built-in files that are not as released, reinstall beholder:"
             f" {', '.join(damaged_files)}"
         )
     else:
-        tell("built-in files: as released (SHA-256)")
-    tell(
+        print_line("built-in files: as released (SHA-256)")
+    print_line(
         f"OPENAI_API_KEY: {'set' if os.environ.get('OPENAI_API_KEY') else 'not set'}"
     )
     is_judge_usable = judge is None or print_diagnosis(

@@ -37,7 +37,7 @@ def pictures_below(folder: Path) -> list[str]:
     return _below(folder, PICTURES)
 
 
-def unnamed(file: str, folder: str, number: int) -> DataError | None:
+def find_name_error(file: str, folder: str, number: int) -> DataError | None:
     """Return the error of a file name, in place of its row; None if the name is valid."""
     try:
         check_name(file)
@@ -80,7 +80,7 @@ def sidecar_rows(
         )
     # A wrong name or text is an error of its row, not of the folder.
     for number, picture in enumerate(pictures, start=1):
-        if (wrong := unnamed(picture, name, number)) is not None:
+        if (wrong := find_name_error(picture, name, number)) is not None:
             yield number, wrong
             continue
         row: dict[str, Any] = {"id": picture, "images": [picture]}

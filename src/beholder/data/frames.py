@@ -10,7 +10,7 @@ from typing import Any
 
 from beholder.base.dates import PartialDate
 from beholder.base.files import write_jsonl
-from beholder.data.folders import pictures_below, unnamed
+from beholder.data.folders import find_name_error, pictures_below
 from beholder.data.read import records
 from beholder.data.row import (
     RowError,
@@ -163,7 +163,7 @@ def _folder_frames(folder: Path) -> Iterator[Frame | DataError]:
     for number, (file, stem) in enumerate(
         zip(files, stems, strict=True), start=1
     ):
-        wrong = unnamed(file, str(folder), number)
+        wrong = find_name_error(file, str(folder), number)
         yield wrong or Frame(id=stem if uses[stem] == 1 else file, image=file)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from beholder.base.fingerprint import digest_of_modules
+from beholder.base.fingerprint import digest_modules
 from beholder.errors import ConfigError
 from beholder.records import Item
 from beholder.text import without_marks
@@ -44,7 +44,7 @@ def cleaning_rules(clean: str) -> str:
         raise ConfigError(
             f"clean={clean!r}: expected one of none, {', '.join(_REMOVERS)}"
         )
-    return f"{clean}@{digest_of_modules(_MODULES[clean])}"
+    return f"{clean}@{digest_modules(_MODULES[clean])}"
 
 
 def prepared(item: Item, clean: Cleaning) -> Item:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.columns import (
     add_ids,
     check_mapped,
@@ -357,20 +357,20 @@ def good_rows(
 
 
 def error_of_rows(
-    errors: list[DataError], n_read: int, whole: bool
+    errors: list[DataError], n_read: int, is_whole: bool
 ) -> DataError:
     """Return one error that lists all wrong rows, up to a number.
 
     Args:
         errors: The wrong rows.
         n_read: Rows that were read, good ones among them.
-        whole: Whether these are all rows of the data set.
+        is_whole: Whether these are all rows of the data set.
     """
     first = errors[0]
-    scope = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
+    scope = f"{n_read:,} rows" if is_whole else f"the first {n_read:,} rows"
     # Errors are grouped by field and message without its values: a thousand
     # rows with one fault are one line.
-    kinds = by_key(
+    kinds = group_by_key(
         ((error.field, _VALUES.sub("", error.reason)), error)
         for error in errors
     )
@@ -381,7 +381,7 @@ def error_of_rows(
             lines.append(str(similar_errors[0]))
         if are_all_alike and n_read > 1:
             lines.append(
-                f"(all {scope if whole else f'of {scope}'} are like this)"
+                f"(all {scope if is_whole else f'of {scope}'} are like this)"
             )
         elif len(similar_errors) > 1:
             places = ", ".join(

@@ -106,7 +106,7 @@ def assign(
     overlap: int,
     seed: int = 0,
     *,
-    apart: Mapping[Source, Iterable[Hashable]] | None = None,
+    unique_by_source: Mapping[Source, Iterable[Hashable]] | None = None,
 ) -> list[list[A]]:
     """Return the rows of each annotator, each in an order of its own.
 
@@ -119,8 +119,8 @@ def assign(
         annotators: How many there are.
         overlap: How many see each picture; all of them where it is their number.
         seed: Of the choice and of the orders.
-        apart: By source, what no annotator should get twice; before loads are looked at, a source
-            goes to those who have least of its own.
+        unique_by_source: By source, what no annotator should get twice; before loads are looked
+            at, a source goes to those who have least of its own.
 
     Raises:
         ConfigError: The overlap is not from 1 to the number of annotators.
@@ -137,7 +137,7 @@ def assign(
     for picture in sorted(
         pictures, key=lambda source: _chance(seed, "order", source)
     ):
-        keys = set((apart or {}).get(picture, ()))
+        keys = set((unique_by_source or {}).get(picture, ()))
         by_load = sorted(
             range(annotators),
             key=lambda who: (

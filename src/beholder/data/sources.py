@@ -210,7 +210,7 @@ def _hub(name: str) -> Iterator[Row]:
     datasets = require(
         "datasets", extra="datasets", purpose=f"the data set {name!r}"
     )
-    hub_spec = spec.parse(name)
+    hub_spec = spec.parse_spec(name)
     if hub_spec.options:
         raise DataError(
             name, "takes no options: write hf:NAME or hf:NAME@SPLIT"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beholder.base.registry import Registry
-from beholder.base.spec import Spec, tool
+from beholder.base.spec import Spec, canonical_spec
 from beholder.embed.base import Embedder, FloatArray
 
 __all__ = ["EMBEDDERS", "Embedder", "FloatArray", "embedder", "takes"]
@@ -43,7 +43,7 @@ def embedder(
         ConfigError: The spec cannot be read, or an argument or option does not fit.
         MissingExtraError: The embedder needs a package that is not installed.
     """
-    parsed = tool(spec)
+    parsed = canonical_spec(spec)
     for name, value in (("base_url", base_url), ("key_env", key_env)):
         if value is not None and takes(parsed, name):
             options[name] = value
@@ -56,4 +56,4 @@ def takes(spec: str | Spec, option: str) -> bool:
     Raises:
         ConfigError: The spec cannot be read, or nothing has its name.
     """
-    return EMBEDDERS.takes(tool(spec).name, option)
+    return EMBEDDERS.takes(canonical_spec(spec).name, option)

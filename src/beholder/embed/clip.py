@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.images import (
     ImageEmbedder,
@@ -181,7 +181,7 @@ class ImageTextService:
     @property
     def identity(self) -> str:
         """The model's, with a digest of its code."""
-        return versioned(self._model, self._model.identity)
+        return versioned_identity(self._model, self._model.identity)
 
     async def texts(self, texts: Sequence[str]) -> FloatArray:
         """Return vectors (n, D) of texts; see ``EmbeddingService.embed``."""
@@ -227,7 +227,7 @@ class _Side(Embedder):
 
     @property
     def identity(self) -> str:
-        return f"{versioned(self._model, self._model.identity)}/{self._name}"
+        return f"{versioned_identity(self._model, self._model.identity)}/{self._name}"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         return await asyncio.to_thread(self._embed, texts)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from beholder.backends.batching import Batcher
 from beholder.base import spec
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.images import unit_rows
@@ -131,7 +131,7 @@ class TransformersEncoder(HubModel):
     per_process: ClassVar[bool] = False
 
     def __init__(self, text: str) -> None:
-        parsed = spec.parse(text)
+        parsed = spec.parse_spec(text)
         if parsed.name != "hf" or parsed.argument is None:
             raise ConfigError(
                 f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH"
@@ -233,7 +233,7 @@ def token_encoder(text: str) -> TokenEncoder:
         ConfigError: The spec is of neither form.
         MissingExtraError: It needs a package that is not installed.
     """
-    parsed = spec.parse(text)
+    parsed = spec.parse_spec(text)
     if (
         parsed.name == "minilm"
         and parsed.argument is None
@@ -285,7 +285,7 @@ class TokenService:
     @property
     def identity(self) -> str:
         """The encoder's, with a digest of its code."""
-        return versioned(self.encoder, self.encoder.identity)
+        return versioned_identity(self.encoder, self.encoder.identity)
 
     async def encode(self, text: str, layer: int) -> TokenVectors:
         """Return a text's tokens with their vectors at a layer.
@@ -298,7 +298,7 @@ class TokenService:
         if vectors is None:
             # Shielded: others may wait for the same text when this caller is
             # cancelled.
-            vectors = await asyncio.shield(self._under_way(text, layer))
+            vectors = await asyncio.shield(self._task_for(text, layer))
         return TokenVectors(
             tokens.ids,
             tokens.special,
@@ -308,7 +308,7 @@ class TokenService:
         )
 
     # Items that need the same text at the same time share one task, per event loop.
-    def _under_way(self, text: str, layer: int) -> asyncio.Task[FloatArray]:
+    def _task_for(self, text: str, layer: int) -> asyncio.Task[FloatArray]:
         flights = self._flights.setdefault(asyncio.get_running_loop(), {})
         key = f"{layer} {text}"
         if key not in flights:

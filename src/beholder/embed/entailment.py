@@ -22,7 +22,7 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 _CACHE_SIZE = 1 << 14
 _SAME = np.array([1, 0, 0], dtype=np.float32)
 _MODEL = GraphSession(minilm.FOLDER / "entailment.onnx")
-_known: dict[tuple[str, str], FloatArray | None] = {}
+_cache: dict[tuple[str, str], FloatArray | None] = {}
 """The last answers, by premise and hypothesis."""
 
 
@@ -39,16 +39,16 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
         (pairs, 3), float32: probabilities of entailment, neutral and contradiction; rows sum to 1.
     """
     rows = {
-        pair: _SAME if pair[0] == pair[1] else _known.get(pair)
+        pair: _SAME if pair[0] == pair[1] else _cache.get(pair)
         for pair in pairs
     }
     new = [pair for pair, row in rows.items() if row is None]
     rows.update(zip(new, _probabilities(new), strict=True))
     # Cleared as a whole: an eviction order would cost more than a few repeated
     # questions.
-    if len(_known) > _CACHE_SIZE:
-        _known.clear()
-    _known.update({pair: rows[pair] for pair in new})
+    if len(_cache) > _CACHE_SIZE:
+        _cache.clear()
+    _cache.update({pair: rows[pair] for pair in new})
     return np.array([rows[pair] for pair in pairs], dtype=np.float32).reshape(
         -1, 3
     )

@@ -100,7 +100,7 @@ class OpenAIEmbedder(Embedder):
             answer = await self._connection.post(
                 "/embeddings",
                 body,
-                most=_MOST_BYTES + _MOST_OF_VECTOR * len(texts),
+                max_bytes=_MOST_BYTES + _MOST_OF_VECTOR * len(texts),
             )
         except CallFailed as error:
             raise TransientError(f"{self._name}: {error}") from error

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from cachetools import LRUCache
 
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.embed.base import Embedder, FloatArray
 from beholder.errors import ItemError, TransientError
 
@@ -92,7 +92,9 @@ class EmbeddingService:
     @cached_property
     def identity(self) -> str:
         """The embedder's, with a digest of its code and of this."""
-        return versioned(self.embedder, self.embedder.identity, type(self))
+        return versioned_identity(
+            self.embedder, self.embedder.identity, type(self)
+        )
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Return vectors of texts.

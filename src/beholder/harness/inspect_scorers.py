@@ -29,7 +29,7 @@ from inspect_ai.solver import TaskState
 from beholder.data.row import texts_of
 from beholder.errors import ConfigError
 from beholder.metrics import METRICS
-from beholder.options import grouped
+from beholder.options import group_options
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.tones import in_words
 from beholder.run.live import LiveScorer
@@ -85,7 +85,7 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
                 f"{name} counts in the whole data set, and inspect_ai scores sample by sample: name"
                 " a saved table of counts, or use beholder score on what was written"
             )
-        rows, judging, work = grouped(options or {})  # type: ignore[arg-type]
+        rows, judging, work = group_options(options or {})  # type: ignore[arg-type]
         # ``prepare`` of metrics that need no data set returns a ready metric.
         live = LiveScorer(
             chosen.prepare(()),

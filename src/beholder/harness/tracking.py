@@ -85,7 +85,7 @@ def write_every_eval(
     Source: ``eval.schema.json`` of github.com/evaleval/every_eval_ever.
     """
     finished_run = _open_run(run)
-    log = manifest.read(finished_run.path)
+    log = manifest.read_log(finished_run.path)
     # The schema asks for a moment; the run's end is when its manifest was last
     # written.
     at = str(int((finished_run.path / manifest.FILE_NAME).stat().st_mtime))

@@ -10,7 +10,7 @@ from typing import Any
 from beholder.backends import BACKENDS, backend
 from beholder.backends.money import Budget
 from beholder.base.registry import Registry, check_types
-from beholder.base.spec import Spec, tool
+from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Answers, AnswerStore
@@ -78,7 +78,11 @@ def judge(
         ConfigError: An unknown judge, model or option; the message names what there is.
     """
     return _build(
-        tool(spec), answers or Answers(), budget or Budget(), tally, options
+        canonical_spec(spec),
+        answers or Answers(),
+        budget or Budget(),
+        tally,
+        options,
     )
 
 
@@ -163,7 +167,7 @@ def takes(spec: str | Spec, option: str) -> bool:
     Raises:
         ConfigError: The spec cannot be read, or a panel has no members.
     """
-    return _takes(tool(spec), option)
+    return _takes(canonical_spec(spec), option)
 
 
 def _takes(spec: Spec, option: str) -> bool:

@@ -61,7 +61,7 @@ class AnswerDatabase(AnswerTables):
         self._text = require(
             "sqlalchemy", extra="postgres", purpose="a PostgreSQL cache"
         ).text
-        self._database = Database(address, alone=True)
+        self._database = Database(address, autocommit=True)
         super().__init__(self._database.name, facts_last)
         self._change(_SCHEMA)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from beholder.backends import Answer
 from beholder.backends.calls import LASTS
-from beholder.base.sqlite_file import connect, keep_private
+from beholder.base.sqlite_file import connect, create_private
 from beholder.errors import RunError
 from beholder.judges.answers import FIELDS, AnswerCount, Record, read_record
 from beholder.judges.grades import Judging, digit_mass
@@ -235,7 +235,7 @@ class AnswerFile(AnswerTables):
         self.path = path
         try:
             if private:
-                keep_private(path)
+                create_private(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = connect(
                 path, isolation_level=None, check_same_thread=False

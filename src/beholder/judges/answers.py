@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
-from beholder.base.files import replacing
+from beholder.base.files import write_atomically
 
 T = TypeVar("T")
 
@@ -343,7 +343,7 @@ def export_answers(file: AnswerCache, path: Path) -> int:
     """
     n_rows = 0
     with (
-        replacing(path) as unfinished,
+        write_atomically(path) as unfinished,
         unfinished.open("w", encoding="utf-8", newline="\n") as lines,
     ):
         for record in file.records():

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-from beholder.aio import let_arrive
+from beholder.aio import finish_before_exit
 from beholder.backends import (
     Answer,
     Backend,
@@ -292,7 +292,7 @@ class Questioner:
             call.task.add_done_callback(
                 lambda done: self._landed(blank.key, done)
             )
-            let_arrive(call.task)
+            finish_before_exit(call.task)
         call.n_waiting += 1
         try:
             return await asyncio.shield(call.task)

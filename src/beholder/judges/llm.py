@@ -20,7 +20,7 @@ from beholder.backends import (
     Usage,
 )
 from beholder.backends.money import Budget, Price
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.errors import ConfigError
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Prompt, Questioner
@@ -260,7 +260,7 @@ class LLMJudge(Judge):
         temperature = f",t={self._temperature:g}" if self._temperature else ""
         digest = self.templates.digest(operations)
         how = f"{reading}{temperature}{f',prompts@{digest}' if digest else ''}"
-        return versioned(
+        return versioned_identity(
             self.backend, f"{kind}:{able.model}{self.backend.variant}({how})"
         )
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from beholder.backends import Image
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.errors import ConfigError
 from beholder.judges.answers import AnswerStore
 from beholder.judges.base import FIRST, Draw, Judge
@@ -61,7 +61,7 @@ class Panel(Judge):
     def identity_for(self, operations: Collection[str]) -> str:
         """The identities of all members for these operations."""
         return _panel_name(
-            versioned(member, member.identity_for(operations))
+            versioned_identity(member, member.identity_for(operations))
             for member in self._members
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.language.document import Word
 from beholder.language.lexicon import BODY, COLLECTIVE, HYPERNYMS, WORN
 from beholder.language.links import (
@@ -56,8 +56,8 @@ class NamedCoreference:
     def identity(self) -> str:
         """Its name with a digest of its code, and what identifies a registered model."""
         if self._model is None:
-            return versioned(self, self._name)
-        return versioned(
+            return versioned_identity(self, self._name)
+        return versioned_identity(
             self._model, f"{self._name}{self._model.version}", type(self)
         )
 

@@ -21,7 +21,7 @@ from beholder.text.layout import without_layout
 
 T = TypeVar("T")
 
-KEPT = 512
+CACHE_SIZE = 512
 """Descriptions that are kept, read."""
 _TOGETHER = 16
 """Texts of several readers that are read at once; more are no faster."""
@@ -141,7 +141,7 @@ class TextCache(Generic[T]):
         self._kept.clear()
 
 
-english_graphs = TextCache(KEPT, read_english)
+english_graphs = TextCache(CACHE_SIZE, read_english)
 """Shared by all who read whole descriptions, so that each is parsed once."""
 
 
@@ -161,7 +161,7 @@ async def english_graphs_together(
 
 @lru_cache(maxsize=4)
 def _graphs_of(reader: GraphReader) -> TextCache[SceneGraph]:
-    return TextCache(KEPT, reader)
+    return TextCache(CACHE_SIZE, reader)
 
 
 def check_english(text: str) -> None:

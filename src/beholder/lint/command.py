@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from beholder.lint.rules import PROFILES, Format, Profile
 from beholder.terminal.groups import RESULTS, Out
-from beholder.terminal.printing import say, say_left_out, tell
+from beholder.terminal.printing import print_line, print_note, report_left_out
 
 
 @Parameter(name="*")
@@ -122,20 +122,20 @@ def lint(
     for form in outcome.format:
         name, write = WRITERS[form]
         if outcome.out is None:
-            tell(write(report).removesuffix("\n"))
+            print_line(write(report).removesuffix("\n"))
         else:
             several = len(outcome.format) > 1 or outcome.out.is_dir()
             write_text(
                 outcome.out / name if several else outcome.out, write(report)
             )
     if outcome.out is not None:
-        say(f"{summary(report)}; written to {outcome.out}")
+        print_note(f"{summary(report)}; written to {outcome.out}")
     if outcome.write_baseline:
         write_text(outcome.write_baseline, baseline_of(report))
-        say(
+        print_note(
             f"{len(report.findings)} findings are known now: {outcome.write_baseline}"
         )
-    say_left_out(report.bad)
+    report_left_out(report.bad)
     if report.bad and not outcome.skip_bad_files:
         return 2
     has_no_pictures = outcome.require_pictures and not report.occurrences
@@ -161,11 +161,13 @@ def _list_rules() -> None:
 
     letter = {severity: letter for letter, severity in SEVERITIES.items()}
     width = max(len(rule.name) for rule in rules().values())
-    tell(
+    print_line(
         f"severities: {', '.join(PROFILES)} (E error, W warning, N note, - off)"
     )
     for rule in rules().values():
         levels = " ".join(
             letter[rule.severities[profile]] for profile in PROFILES
         )
-        tell(f"{rule.id}  {levels}  {rule.name:{width}}  {rule.condition}")
+        print_line(
+            f"{rule.id}  {levels}  {rule.name:{width}}  {rule.condition}"
+        )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import DataError
 from beholder.lint.naming import compare_naming
 from beholder.lint.occurrence import Occurrence
@@ -45,7 +45,7 @@ def _same_on_many_targets(
         for occurrence in occurrences
         if occurrence.image_only and occurrence.link
     )
-    for places in by_key(
+    for places in group_by_key(
         ((occurrence.file, occurrence.page, occurrence.fold), occurrence)
         for occurrence in links
     ).values():
@@ -60,7 +60,7 @@ def _same_on_many_targets(
 def _same_on_different(
     occurrences: Sequence[Occurrence],
 ) -> Iterator[GroupHit]:
-    texts = by_key(
+    texts = group_by_key(
         (occurrence.fold, occurrence)
         for occurrence in occurrences
         if not occurrence.functional and occurrence.fold
@@ -109,7 +109,7 @@ def _boilerplate(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
     ):
         # Texts of up to four words would share their whole text, which ALT401
         # reports.
-        edges = by_key(
+        edges = group_by_key(
             (
                 tuple(word.casefold() for word in occurrence.words[edge]),
                 occurrence,

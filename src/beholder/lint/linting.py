@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from beholder.base.files import decode_json
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.base.threads import one_blas_thread
 from beholder.errors import DataError, UnknownNameError
 from beholder.lint import dates as dates  # its check registers itself
@@ -383,7 +383,7 @@ def baseline_of(report: LintReport) -> str:
 
 def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
     """Group findings, or pictures, by file."""
-    return by_key((place.file, place) for place in findings)
+    return group_by_key((place.file, place) for place in findings)
 
 
 def summary(report: LintReport) -> str:

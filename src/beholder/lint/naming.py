@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit
 from beholder.lint.wording import names
@@ -142,7 +142,7 @@ def _compare_labels(
     field: str, people: Sequence[Occurrence]
 ) -> Iterator[GroupHit]:
     namings = []
-    for label, places in by_key(
+    for label, places in group_by_key(
         (occurrence.labels[field].casefold(), occurrence)
         for occurrence in people
     ).items():

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.base.visible import for_markdown, for_terminal
 from beholder.errors import ItemError
 from beholder.lint.linting import LintReport, by_file, summary
@@ -51,7 +51,7 @@ def page(report: LintReport) -> str:
                 (finding, _marked(finding), picture, _name(occurrence))
             )
     worst = sorted(new_findings, key=lambda row: ORDER.index(row[0].severity))
-    rows_by_rule = by_key((row[0].rule, row) for row in worst)
+    rows_by_rule = group_by_key((row[0].rule, row) for row in worst)
     groups = [(rules()[rule], rows) for rule, rows in rows_by_rule.items()]
     groups.sort(
         key=lambda group: (ORDER.index(group[1][0][0].severity), group[0].id)
@@ -268,7 +268,7 @@ def junit(report: LintReport) -> str:
     for file in report.files:
         pictures = pictures_by_file.get(file, [])
         suite = add_element(suites, "testsuite", name=file)
-        by_place = by_key(
+        by_place = group_by_key(
             ((finding.line, finding.column, finding.locator), finding)
             for finding in findings_by_file.get(file, [])
         )

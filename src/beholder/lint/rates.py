@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.lint.linting import LintReport
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import rules
@@ -92,7 +92,7 @@ def _rates_of_rule(
     hits: set[int],
 ) -> Iterator[LintRate]:
     for by, value_of in _GROUPS.items():
-        groups = by_key((value_of(pictures[at]), at) for at in looked_at)
+        groups = group_by_key((value_of(pictures[at]), at) for at in looked_at)
         # One group would repeat the rate of all.
         if by != "all" and len(groups) == 1:
             continue

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from beholder.asking.params import REQUIRED, param, params
 from beholder.asking.tools import Tools
 from beholder.base.registry import Registry
-from beholder.base.spec import Spec, parse
+from beholder.base.spec import Spec, parse_spec
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.metrics.base import Bounds, Metric, ValueInfo
 
@@ -83,7 +83,7 @@ def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
     Raises:
         ConfigError: A metric or parameter is unknown, or a value is not valid; names the choices.
     """
-    parsed = parse(spec) if isinstance(spec, str) else spec
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
     try:
         cls = METRICS.get(parsed.name)
     except UnknownNameError as error:

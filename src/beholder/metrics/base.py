@@ -18,7 +18,7 @@ from typing import ClassVar, Generic, Never, TypeVar
 
 import numpy as np
 
-from beholder.aio import bounded, run_sync
+from beholder.aio import map_bounded, run_sync
 from beholder.asking.asker import Asker, ValueInfo, attempt
 from beholder.asking.tools import Tools
 from beholder.base.threads import one_blas_thread
@@ -292,7 +292,7 @@ class Metric(Asker[Item], Generic[E]):
         # items.
         async def each() -> list[ItemScore | ItemFailure]:
             outcomes: dict[int, ItemScore | ItemFailure] = {}
-            attempts = bounded(
+            attempts = map_bounded(
                 lambda i: attempt(prepared, items[i], shared),
                 range(len(items)),
                 64,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from beholder.base import files
-from beholder.base.visible import visible
+from beholder.base.visible import make_visible
 from beholder.report.pages import render_page
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
@@ -105,7 +105,7 @@ def _counted(counts: SubjectCounts, label_a: str, label_b: str) -> str:
         (label_b, counts.n_only_b),
     ):
         if n_only:
-            text += f", {n_only:,} only in {visible(label)}"
+            text += f", {n_only:,} only in {make_visible(label)}"
     return text
 
 
@@ -172,7 +172,7 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         comparison: The two side by side.
     """
     tables = []
-    askers = manifest.read(a.folder).askers
+    askers = manifest.read_log(a.folder).askers
     for headline in _headlines(a, comparison):
         metric, value = headline.metric, headline.value
         info = next(

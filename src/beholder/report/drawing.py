@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beholder.base.optional import load, require
+from beholder.base.optional import load_object, require
 from beholder.errors import ConfigError, RunError
 from beholder.run.kind import features, kind_of
 
@@ -36,7 +36,7 @@ def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
         raise RunError(
             f"{run_folder}: runs of the kind {kind.name!r} have no page"
         )
-    written: Path = load(kind.page)(run_folder, output, **options)
+    written: Path = load_object(kind.page)(run_folder, output, **options)
     return written
 
 
@@ -57,7 +57,7 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
             f"a run of the kind {kind.name!r} has no figures of its own; leave out figures"
         )
     require("matplotlib", extra="plots", purpose="a figure")
-    written: list[Path] = load(kind.figures)(run_folder, figures_dir)
+    written: list[Path] = load_object(kind.figures)(run_folder, figures_dir)
     return written
 
 
@@ -83,7 +83,7 @@ class PageSection:
 def extra_sections(store: Store) -> list[PageSection]:
     """Return the sections that features add to the page of a run, in their order."""
     sections = (
-        load(feature.section)(store)
+        load_object(feature.section)(store)
         for feature in features()
         if feature.section
     )

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beholder.base.files import make_folder, replacing, safe_name, write_text
+from beholder.base.files import (
+    make_folder,
+    safe_name,
+    write_atomically,
+    write_text,
+)
 from beholder.base.rounding import fixed
 from beholder.records import ItemScore, Side
 from beholder.report.charts import histogram
@@ -115,7 +120,7 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
         # Without the salt, ids in the file are random.
         with (
             rc_context({"svg.hashsalt": "beholder"}),
-            replacing(path) as unfinished,
+            write_atomically(path) as unfinished,
         ):
             figure.savefig(
                 unfinished, format=ending, dpi=160, metadata=metadata

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 
 _LETTER = 6.6
@@ -119,7 +119,7 @@ def _boxes(graph: SceneGraph) -> Iterator[_Box]:
 
 def _arrows(graph: SceneGraph, boxes: Sequence[_Box]) -> Iterator[_Arrow]:
     """Yield an arrow for each pair with relations; it leaves a box above those that end there."""
-    texts_by_pair = by_key(
+    texts_by_pair = group_by_key(
         ((relation.subject, relation.object), _stated(relation))
         for relation in graph.relations
     )

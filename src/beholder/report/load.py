@@ -98,7 +98,7 @@ def load(store: Store) -> RunData:
     Raises:
         RunError: The folder has no run log, or a damaged one.
     """
-    log = manifest.read(store.folder)
+    log = manifest.read_log(store.folder)
     n_items = log.data.n_items
     results = manifest.results(log)
     labels = SubjectLabels.of(

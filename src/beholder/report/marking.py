@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from beholder.base.visible import visible
+from beholder.base.visible import make_visible
 from beholder.records import Item, Side, Span, Unit
 from beholder.report.tones import is_sure
 
@@ -71,7 +71,7 @@ def mark(
     for key, unit in enumerate(units):
         if stands_in(unit, side, reference_index) and is_sure(unit):
             spans += [(key, span) for span in unit.spans]
-    return pieces(visible(text), spans)
+    return pieces(make_visible(text), spans)
 
 
 def heights(marked: Iterable[Piece]) -> dict[int, int]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from beholder.base.optional import missing
+from beholder.base.optional import missing_message
 from beholder.base.rounding import fixed
-from beholder.base.visible import visible
+from beholder.base.visible import make_visible
 from beholder.report.numbers import (
     show_interval,
     show_number,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent / "templates"
 _FILTERS: dict[str, Callable[..., object]] = {
-    "visible": visible,
+    "visible": make_visible,
     "fixed": fixed,
     "number": show_number,
     "interval": show_interval,
@@ -111,7 +111,9 @@ def content_hash(text: str) -> str:
 
 def no_figures() -> str | None:
     """Return the reason why figures cannot be drawn; None if they can."""
-    return missing("matplotlib", extra="plots", purpose="drawing figures")
+    return missing_message(
+        "matplotlib", extra="plots", purpose="drawing figures"
+    )
 
 
 def data_uri(figure: Figure) -> str:
@@ -142,7 +144,7 @@ def histogram_svg(chart: Histogram, name: str) -> str:
     """Return a histogram of the page as an SVG file."""
     macros = environment().get_template("charts.html.j2").module
     draw_histogram: Callable[..., str] = macros.histogram  # type: ignore[attr-defined]
-    return draw_histogram(chart, visible(name), styles("page.css"))
+    return draw_histogram(chart, make_visible(name), styles("page.css"))
 
 
 def thumb_styles(run_folder: Path, positions: Iterable[int]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from beholder.base.visible import visible
+from beholder.base.visible import make_visible
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
@@ -183,13 +183,15 @@ def _item(
     _, item = next(iter(store.items([position])))
     return {
         "position": position,
-        "id": visible(item.id),
-        "group": {visible(k): visible(v) for k, v in item.group.items()},
+        "id": make_visible(item.id),
+        "group": {
+            make_visible(k): make_visible(v) for k, v in item.group.items()
+        },
         "outcomes": [
             _outcome(item, store.score(name, position)) for name in metrics
         ],
-        "candidate": visible(item.candidate),
-        "references": [visible(text) for text in item.references],
+        "candidate": make_visible(item.candidate),
+        "references": [make_visible(text) for text in item.references],
         "n_images": len(item.images),
     }
 
@@ -200,7 +202,10 @@ def _outcome(
     if outcome is None:
         return None
     if isinstance(outcome, ItemFailure):
-        return {"failure": visible(outcome.message), "error": outcome.error}
+        return {
+            "failure": make_visible(outcome.message),
+            "error": outcome.error,
+        }
     # The page cuts its own copy of the texts, so only lengths and keys of
     # units are sent.
     units = outcome.units
@@ -244,7 +249,9 @@ def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
         "score": unit.score,
         "strength": round(strength(unit), 2),
         "height": height or None,
-        "detail": {visible(key): value for key, value in unit.detail.items()},
+        "detail": {
+            make_visible(key): value for key, value in unit.detail.items()
+        },
     }
     text = item.candidate
     if unit.side == "reference":
@@ -253,7 +260,7 @@ def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
     # A unit with one mark that shows all of its text needs no copy of it.
     alone = len(unit.spans) == 1 and text[slice(*unit.spans[0])] == unit.text
     if not (alone and is_sure(unit)):
-        fields["text"] = visible(
+        fields["text"] = make_visible(
             unit.text
         )  # else the page takes it from its mark
     return fields

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beholder.base import files
-from beholder.base.spec import parse
+from beholder.base.spec import parse_spec
 from beholder.errors import ConfigError
 from beholder.metrics.vcs import VCS, VCSShort
 from beholder.records import Item, ItemScore
@@ -95,9 +95,9 @@ def drawn_metric(
         "vcs_short": VCSShort,
     }
     config_by_name = {
-        asker.name: (kinds[parse(asker.name).name], asker.config)
+        asker.name: (kinds[parse_spec(asker.name).name], asker.config)
         for asker in store.askers()
-        if parse(asker.name).name in kinds
+        if parse_spec(asker.name).name in kinds
     }
     name = metric_name or next(iter(config_by_name), "vcs")
     if name not in config_by_name:
@@ -120,7 +120,7 @@ def _write_pdf(target: Path, figures: Mapping[str, Figure]) -> None:
     from matplotlib.backends.backend_pdf import PdfPages
 
     with (
-        files.replacing(target) as unfinished,
+        files.write_atomically(target) as unfinished,
         PdfPages(unfinished, metadata={"CreationDate": None}) as pages,
     ):
         for figure in figures.values():

@@ -20,7 +20,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from beholder.base import files
-from beholder.base.visible import for_terminal, visible
+from beholder.base.visible import for_terminal, make_visible
 from beholder.records import Interval
 from beholder.report.charts import RangeBar, range_bar
 from beholder.report.numbers import (
@@ -29,7 +29,7 @@ from beholder.report.numbers import (
     show_p,
     show_signed,
 )
-from beholder.tables import Column, Table, plain, write_csv
+from beholder.tables import Column, Table, table_as_json, write_csv
 
 _WORDS = ("text", "direction", "mark", "measure")
 _GAP = "  "
@@ -80,7 +80,7 @@ class TerminalTable:
         )
         above = bool(value_groups) and _wide(names) + widest > room
         if table.title:
-            yield Text(visible(table.title), style="bold")
+            yield Text(make_visible(table.title), style="bold")
         row_names = [] if above else names
         parts = [row_names]
         for value_columns in value_groups:
@@ -102,7 +102,7 @@ class TerminalTable:
             yield Text("")
         notes = table.shown_notes()
         for note in notes:
-            yield Text(visible(note), style="dim", overflow="fold")
+            yield Text(make_visible(note), style="dim", overflow="fold")
         if notes:
             yield Text("")
 
@@ -116,7 +116,8 @@ def _printed(table: Table, column: Column) -> list[_Printed]:
     cells = [show_cell(row, column) for row in table.rows]
     printed = [
         _padded(
-            [visible(column.heading), *cells], right=column.kind not in _WORDS
+            [make_visible(column.heading), *cells],
+            right=column.kind not in _WORDS,
         )
     ]
     if column.interval:
@@ -145,7 +146,9 @@ def _groups(table: Table) -> list[str]:
     for column in table.columns:
         if column.key == table.by:
             for place, row in enumerate(table.rows):
-                head = visible(table.heads.get(str(row.get(table.by)), ""))
+                head = make_visible(
+                    table.heads.get(str(row.get(table.by)), "")
+                )
                 groups[place] = f"{show_cell(row, column)}{_GAP}{head}".strip()
     return groups
 
@@ -316,7 +319,8 @@ def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
         write_csv(table, paths[0])
         files.write_text(
             paths[1],
-            json.dumps(plain(table), ensure_ascii=False, indent=2) + "\n",
+            json.dumps(table_as_json(table), ensure_ascii=False, indent=2)
+            + "\n",
         )
         files.write_text(paths[2], latex(table))
         written += paths
@@ -325,7 +329,7 @@ def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
 
 def _escaped(text: str) -> str:
     return "".join(
-        _LATEX.get(character, character) for character in visible(text)
+        _LATEX.get(character, character) for character in make_visible(text)
     )
 
 
@@ -338,9 +342,9 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
     if value is None:
         return "" if column.kind == "cell" else DASH
     if column.kind in ("text", "cell"):
-        return visible(str(value))
+        return make_visible(str(value))
     if column.kind == "measure":
-        return _NAMES.get(value, visible(str(value)))
+        return _NAMES.get(value, make_visible(str(value)))
     if column.kind == "direction":
         return str(value).upper()
     star = " ★" if column.best and row.get(f"{column.key}_best") else ""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from beholder.base.files import safe_name
-from beholder.base.grouping import by_key
-from beholder.base.visible import visible
+from beholder.base.grouping import group_by_key
+from beholder.base.visible import make_visible
 from beholder.run import manifest
 from beholder.tables import (
     FAILED,
@@ -80,7 +80,7 @@ def summary_table(log: manifest.RunLog) -> Table:
 
 def cell(text: str, style: str = "") -> Text:
     """Return a text that is never read as markup, with visible control characters."""
-    return Text(visible(text), style=style, overflow="fold")
+    return Text(make_visible(text), style=style, overflow="fold")
 
 
 def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
@@ -134,7 +134,7 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
             }
         if len(counts) > 1:
             columns.append(Column(f"{name}_n", "n", "count"))
-    sources = by_key(
+    sources = group_by_key(
         (f"{board.n_sources:,}", f"{board.metric}.{board.value}")
         for board in boards
     )

@@ -14,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from beholder.base.visible import visible
+from beholder.base.visible import make_visible
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import Piece, marked_texts
 from beholder.report.numbers import show_number
@@ -46,7 +46,7 @@ def show(score: ItemScore, console: Console | None = None) -> None:
     if findings:
         console.print(_units(findings, score.item))
     if score.signature:
-        console.print(Text(visible(score.signature), style="dim"))
+        console.print(Text(make_visible(score.signature), style="dim"))
 
 
 def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
@@ -89,9 +89,7 @@ def _legend(units: Iterable[Unit]) -> Text:
     legend = Text()
     for verdict in by_tone(counts):
         unit_tone = tone(verdict)
-        words = (
-            f"{unit_tone.symbol} {visible(label(verdict))} {counts[verdict]}"
-        )
+        words = f"{unit_tone.symbol} {make_visible(label(verdict))} {counts[verdict]}"
         legend.append(words, style=unit_tone.rich)
         legend.append("   ")
     return legend
@@ -104,7 +102,7 @@ def _values(score: ItemScore) -> Table:
     for row, (name, value) in enumerate(score.values.items()):
         style = "bold" if row == 0 else ""
         table.add_row(
-            Text(visible(name), style=style),
+            Text(make_visible(name), style=style),
             Text(show_number(value), style=style),
         )
     return table
@@ -120,13 +118,13 @@ def _units(units: list[Unit], item: Item | None) -> Table:
         unit_tone = tone(unit.verdict)
         table.add_row(
             Text(
-                f"{unit_tone.symbol} {visible(label(unit.verdict))}",
+                f"{unit_tone.symbol} {make_visible(label(unit.verdict))}",
                 style=unit_tone.rich,
             ),
             _place(unit, item),
-            Text(visible(unit.kind)),
+            Text(make_visible(unit.kind)),
             "" if unit.score is None else show_number(unit.score),
-            Text(visible(_describe_unit(unit))),
+            Text(make_visible(_describe_unit(unit))),
         )
     if len(units) > MAX_NOTABLE:
         table.caption = f"and {len(units) - MAX_NOTABLE} more"
@@ -195,4 +193,4 @@ def _unit_title(unit: Unit) -> str:
         f"\n{key.replace('_', ' ')}: {value}"
         for key, value in unit.detail.items()
     )
-    return visible(f"{label(unit.verdict)}{score} ({unit.kind}){facts}")
+    return make_visible(f"{label(unit.verdict)}{score} ({unit.kind}){facts}")

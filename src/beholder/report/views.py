@@ -16,7 +16,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.base.visible import visible
+from beholder.base.visible import make_visible
 from beholder.records import ItemScore, Side
 from beholder.report.marking import stands_in
 
@@ -96,9 +96,11 @@ def _graph(graph: Mapping[str, Any]) -> Mapping[str, object]:
     nodes = graph["nodes"][:MAX_NODES]
     n = len(nodes)
     return {
-        "nodes": [{**node, "name": visible(node["name"])} for node in nodes],
+        "nodes": [
+            {**node, "name": make_visible(node["name"])} for node in nodes
+        ],
         "edges": [
-            [subject, target, visible(text), unit]
+            [subject, target, make_visible(text), unit]
             for subject, target, text, unit in graph["edges"]
             if subject < n and target < n
         ],

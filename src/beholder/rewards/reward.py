@@ -18,7 +18,7 @@ from beholder.asking.asker import Outcome
 from beholder.data.row import texts_of
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
-from beholder.options import Options, asked_tools, grouped
+from beholder.options import Options, default_tools, group_options
 from beholder.records import ROW_FIELDS, Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard
 from beholder.run.live import LiveScorer, TextFailure
@@ -63,7 +63,7 @@ def reward(
     Raises:
         ConfigError: The metric, the value or an option is wrong.
     """
-    defaults = asked_tools(embedder, judge)
+    defaults = default_tools(embedder, judge)
     chosen = metric(of, **defaults) if isinstance(of, str) else of
     # Options of scoring a data set, which a reward is never given whole.
     unfit = sorted(
@@ -82,7 +82,7 @@ def reward(
         raise ConfigError(
             f"{unfit[0]} does not apply to a reward: leave it out"
         )
-    rows, judging, work = grouped(options)
+    rows, judging, work = group_options(options)
     context = RunContext(judging, work, rows.media_root or Path())
     context.check([chosen])
     info = chosen.value_named(value)

@@ -125,7 +125,7 @@ def compare(
             f"the runs share a metric in other settings only: {settings}; compare anyway with"
             " --allow-different"
         )
-    logs = manifest.read(a.folder).askers
+    logs = manifest.read_log(a.folder).askers
     askers = {name: logs[name] for name in names_in_b if name in logs}
     chosen = {
         name: [*log.values, *log.corpus_values[:1]]
@@ -329,8 +329,8 @@ def _whole_differences(
 ) -> Iterator[Difference]:
     """Yield differences of chosen values of the whole set, over subjects that both runs scored."""
     logs = (
-        manifest.read(a.folder).askers.get(name),
-        manifest.read(b.folder).askers.get(name_b),
+        manifest.read_log(a.folder).askers.get(name),
+        manifest.read_log(b.folder).askers.get(name_b),
     )
     values = []
     if logs[0] is not None and logs[1] is not None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from beholder.base.grouping import by_key
-from beholder.base.spec import Spec, parse, tool
+from beholder.base.grouping import group_by_key
+from beholder.base.spec import Spec, canonical_spec, parse_spec
 from beholder.data.marks import SIDES
 from beholder.errors import ConfigError
 from beholder.records import Span
@@ -286,7 +286,7 @@ def _rate_cells(verdicts: Sequence[_Labelled]) -> dict[str, Any]:
 
 def _average_pictures(texts: _Judged) -> _Judged:
     """Average the texts of each picture: those with a label, if any has one."""
-    pairs_by_picture = by_key(
+    pairs_by_picture = group_by_key(
         (picture, (grade, label)) for grade, label, picture in texts.values()
     )
     means: _Judged = {}
@@ -477,5 +477,9 @@ def _measure_places(
 
 def _judge_model(metric: str) -> str | None:
     """Return the model of a metric's judge; None if it has none."""
-    judge = parse(metric).options.get("judge", "builtin")
-    return tool(judge).argument if isinstance(judge, str | Spec) else None
+    judge = parse_spec(metric).options.get("judge", "builtin")
+    return (
+        canonical_spec(judge).argument
+        if isinstance(judge, str | Spec)
+        else None
+    )

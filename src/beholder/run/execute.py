@@ -34,7 +34,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.aio import bounded, run_sync
+from beholder.aio import map_bounded, run_sync
 from beholder.asking.asker import Asker, Outcome, attempt
 from beholder.base.registry import Registry
 from beholder.base.threads import one_blas_thread
@@ -240,7 +240,7 @@ async def _execute_in_coroutines(
         encoded.add(askers[place].name, position, outcome)
         return encoded
 
-    async for _, encoded in bounded(attempt_job, jobs(), concurrency):
+    async for _, encoded in map_bounded(attempt_job, jobs(), concurrency):
         store_outcomes(encoded)
 
 
@@ -340,7 +340,7 @@ _GUARD_ADVICE = (
 
 def needs_script(askers: Iterable[Asker[Any]]) -> bool:
     """Return whether workers must import the caller's script."""
-    return bool(Registry.of_script) or any(
+    return bool(Registry.script_names) or any(
         type(asker).__module__ == _SCRIPT for asker in askers
     )
 

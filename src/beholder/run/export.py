@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beholder.base.files import replacing
+from beholder.base.files import write_atomically
 from beholder.run.place import named_schema
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
@@ -292,7 +292,7 @@ def _write_tables(
     path: Path, schema: pa.Schema, tables: Iterable[pa.Table]
 ) -> None:
     with (
-        replacing(path) as unfinished,
+        write_atomically(path) as unfinished,
         pq.ParquetWriter(unfinished, schema, compression="zstd") as writer,
     ):
         for table in tables:

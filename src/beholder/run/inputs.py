@@ -79,7 +79,7 @@ def root_of(source: str) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def rebased(image: str, root: Path, folder: Path) -> str:
+def rebase_path(image: str, root: Path, folder: Path) -> str:
     """Return an image path relative to another folder; absolute if it is outside of it."""
     if "://" in image:
         return image

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from beholder.base.optional import load
-from beholder.base.registry import installed
+from beholder.base.optional import load_object
+from beholder.base.registry import entry_points
 from beholder.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ _BUILTIN: tuple[Part, ...] = (
 
 def builtin_features() -> Iterator[Feature]:
     """Yield the features of this package; installed packages are not looked up."""
-    return (load(part) for part in _BUILTIN)
+    return (load_object(part) for part in _BUILTIN)
 
 
 def installed_features() -> Iterator[Feature]:
@@ -153,7 +153,7 @@ def installed_features() -> Iterator[Feature]:
     Raises:
         ConfigError: An entry point of the group ``beholder.kinds`` names something else.
     """
-    for point in sorted(installed(GROUP), key=lambda point: point.name):
+    for point in sorted(entry_points(GROUP), key=lambda point: point.name):
         feature = point.load()
         if not isinstance(feature, Feature):
             raise ConfigError(
@@ -241,7 +241,9 @@ def run(
             f"runs of the kind {run_kind.name!r} work on this machine only; leave the engine out"
         )
     options = {"given": given, "notes": notes, "engine": engine}
-    result: R = load(run_kind.run)(config, progress, **_drop_missing(options))
+    result: R = load_object(run_kind.run)(
+        config, progress, **_drop_missing(options)
+    )
     return result
 
 
@@ -267,7 +269,9 @@ def plan(
     """
     run_kind = kind_named(kind) if isinstance(kind, str) else kind
     options = {"given": given, "notes": notes}
-    run_plan: RunPlan = load(run_kind.plan)(config, **_drop_missing(options))
+    run_plan: RunPlan = load_object(run_kind.plan)(
+        config, **_drop_missing(options)
+    )
     return run_plan
 
 

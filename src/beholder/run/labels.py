@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
-from beholder.base.spec import parse, with_value
+from beholder.base.spec import parse_spec, parse_with_value
 from beholder.data.labels import (
     LabelColumn,
     has_decimal_commas,
@@ -116,7 +116,7 @@ def check_answers(
         DataError: Lists them with their places.
     """
     if wrong := wrong_answers(columns, chosen):
-        raise error_of_rows(wrong, n_rows, whole=True)
+        raise error_of_rows(wrong, n_rows, is_whole=True)
 
 
 @dataclass(frozen=True)
@@ -265,11 +265,11 @@ def _match_values(
         return [
             (metric, values[0]) for metric, values in scored.items() if values
         ]
-    spec, value_name = with_value(value_text)
+    spec, value_name = parse_with_value(value_text)
     metric_names = [name for name in scored if name == str(spec)]
     # A name without parameters matches a metric with any.
     metric_names = metric_names or [
-        name for name in scored if parse(name).name == str(spec)
+        name for name in scored if parse_spec(name).name == str(spec)
     ]
     matches: list[tuple[str, Value]] = [
         (metric, value)

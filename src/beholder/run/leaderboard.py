@@ -137,7 +137,7 @@ def leaderboard(
         )
     for store in stores:
         manifest.check_kind(store.folder, kind.name)
-    logs = [manifest.read(store.folder) for store in stores]
+    logs = [manifest.read_log(store.folder) for store in stores]
     # Only metrics that every run has can rank all systems.
     shared = [
         name

@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from beholder.aio import bounded
+from beholder.aio import map_bounded
 from beholder.asking.asker import Outcome, attempt
 from beholder.errors import ItemError, RunError
 from beholder.judges import Tally
@@ -140,7 +140,7 @@ class LiveScorer:
         limit = self._means.work.concurrency or CONCURRENCY
         outcomes = {
             k: outcome
-            async for k, outcome in bounded(
+            async for k, outcome in map_bounded(
                 score_place, range(len(items)), limit
             )
         }

@@ -299,7 +299,7 @@ def write(folder: Path, log: RunLog) -> None:
     files.write_text(folder / FILE_NAME, text)
 
 
-def read(folder: Path) -> RunLog:
+def read_log(folder: Path) -> RunLog:
     """The run log of a run directory.
 
     Raises:
@@ -321,7 +321,10 @@ def _read_log(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
     path = folder / FILE_NAME
     # Both forms: ``content`` gives fields to users that this version may not know.
     plain = files.read_json(
-        path, form=FORMAT, kind="run log", missing=NO_RUN.format(folder)
+        path,
+        form=FORMAT,
+        kind="run log",
+        missing_message=NO_RUN.format(folder),
     )
     return plain, files.as_record(plain, RunLog, path)
 
@@ -334,7 +337,7 @@ def is_closed(folder: Path, log: RunLog) -> bool:
     written = msgspec.json.decode(msgspec.json.encode(log), type=RunLog)
     current_log, stored_log = (
         structs.replace(run_log, judging="", summary=())
-        for run_log in (written, read(folder))
+        for run_log in (written, read_log(folder))
     )
     return current_log == stored_log
 
@@ -350,7 +353,7 @@ def kind_of(folder: Path) -> str:
     Raises:
         RunError: There is no run log, or it is damaged.
     """
-    return read(folder).kind
+    return read_log(folder).kind
 
 
 def check_kind(folder: Path, *kinds: str) -> None:
@@ -375,5 +378,5 @@ def data_folder(folder: Path) -> Path | None:
     Raises:
         RunError: There is no run log, or it is damaged.
     """
-    source = Path(read(folder).data.source)
+    source = Path(read_log(folder).data.source)
     return source.parent if source.is_file() else None

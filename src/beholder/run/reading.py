@@ -20,7 +20,7 @@ def describe_incomplete(store: Store) -> str:
     Raises:
         RunError: The folder holds no run log, or a damaged one.
     """
-    status = manifest.read(store.folder).status
+    status = manifest.read_log(store.folder).status
     if status == COMPLETE:
         return ""
     counts = {}

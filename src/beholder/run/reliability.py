@@ -54,7 +54,7 @@ class Coefficient:
         return cls(name, statistic.value, statistic.interval, statistic.reason)
 
     @classmethod
-    def of_mean(cls, name: str, mean: Estimate) -> Coefficient:
+    def from_mean(cls, name: str, mean: Estimate) -> Coefficient:
         """Make a coefficient of a mean, under a name."""
         return cls(name, mean.mean, mean.interval, mean.reason)
 
@@ -265,6 +265,6 @@ def coefficients(table: Floats) -> tuple[Coefficient, ...]:
             "mean pairwise Spearman",
             mean_pairwise_correlation(table, "spearman"),
         ),
-        Coefficient.of_mean("mean SD within an item", spread.sd),
-        Coefficient.of_mean("mean range within an item", spread.range),
+        Coefficient.from_mean("mean SD within an item", spread.sd),
+        Coefficient.from_mean("mean range within an item", spread.range),
     )

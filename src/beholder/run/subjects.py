@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from beholder import data
 from beholder.asking.asker import Asker
-from beholder.base.optional import load
+from beholder.base.optional import load_object
 from beholder.records import Frame, Item, Reviews, Storyline
 
 
@@ -117,7 +117,7 @@ def _correlation(
     reviews: Reviews, detail: Mapping[str, Any]
 ) -> dict[str, float]:
     """Return the correlation of a ranking with people's; empty if they ranked no text."""
-    correlation: dict[str, float] = load(
+    correlation: dict[str, float] = load_object(
         "beholder.kinds.ranking.study:measured"
     )(reviews, detail)
     return correlation

@@ -352,7 +352,7 @@ def _read_place(folder: Path) -> str | None:
     path = folder / PARTS_NAME
     missing = f"{folder} is no run in parts: it has no {PARTS_NAME}"
     content = files.read_json(
-        path, form=FORMAT, kind="list of parts", missing=missing
+        path, form=FORMAT, kind="list of parts", missing_message=missing
     )
     return files.as_record(
         content.get("place"),

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from beholder.records import Interval
-from beholder.stats.bootstrap import bounded
+from beholder.stats.bootstrap import interval_or_reason
 from beholder.stats.checks import (
     Ints,
     Resampling,
@@ -78,7 +78,9 @@ def bootstrap_agreement(
             p_value=None,
             reason=undefined,
         )
-    interval, reason = bounded(statistic, codes, "items vary", **options)
+    interval, reason = interval_or_reason(
+        statistic, codes, "items vary", **options
+    )
     return Agreement(
         method=method,
         value=value,

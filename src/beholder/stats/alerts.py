@@ -13,8 +13,8 @@ from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import (
     add_reason,
-    bounded,
     cluster_replicates,
+    interval_or_reason,
     replicate_interval,
 )
 from beholder.stats.checks import (
@@ -233,7 +233,7 @@ def _result(
         "gold marks no token, or every token: there are no two classes"
     )
     if f1 is not None:
-        interval, reason = bounded(
+        interval, reason = interval_or_reason(
             lambda rows: _macro_f1(counts[rows], macro),
             codes,
             _VARY,

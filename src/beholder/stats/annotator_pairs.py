@@ -130,6 +130,6 @@ def joined_pair(
     return best
 
 
-def kept(agreement: float, threshold: float | None) -> bool:
+def passes_threshold(agreement: float, threshold: float | None) -> bool:
     """Return whether a best pair with this agreement reaches a threshold; equality passes."""
     return threshold is None or agreement >= threshold - _EQUAL

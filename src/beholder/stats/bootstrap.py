@@ -217,7 +217,7 @@ def cluster_bootstrap(
     return replicate_interval(replicates, level)
 
 
-def bounded(
+def interval_or_reason(
     statistic: Callable[[Ints], float | None],
     codes: Ints,
     varying: str,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import bounded
+from beholder.stats.bootstrap import interval_or_reason
 from beholder.stats.checks import (
     Floats,
     Ints,
@@ -152,7 +152,7 @@ def compare_correlations(
         second = of_y(y[rows], z[rows])
         return None if first is None or second is None else first - second
 
-    interval, few = bounded(
+    interval, few = interval_or_reason(
         statistic,
         codes,
         "clusters vary",

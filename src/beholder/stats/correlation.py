@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import bounded
+from beholder.stats.bootstrap import interval_or_reason
 from beholder.stats.checks import (
     Floats,
     Ints,
@@ -368,7 +368,7 @@ def _interval(
     if options.get("n_resamples") == 0:
         return None, None
     resampling(**options)
-    return bounded(statistic, codes, "clusters vary", **options)
+    return interval_or_reason(statistic, codes, "clusters vary", **options)
 
 
 def ranking_correlation(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import bounded, wald_interval
+from beholder.stats.bootstrap import interval_or_reason, wald_interval
 from beholder.stats.checks import (
     Floats,
     Resampling,
@@ -432,7 +432,7 @@ def wilcoxon(
             reason=missing_reason,
         )
     w, p = map(float, scipy.stats.wilcoxon(difference))
-    interval, reason = bounded(
+    interval, reason = interval_or_reason(
         lambda rows: _rank_biserial(difference[rows]),
         np.arange(n),
         "pairs differ",

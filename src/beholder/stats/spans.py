@@ -10,7 +10,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.records import Interval, Span
-from beholder.stats.bootstrap import bounded
+from beholder.stats.bootstrap import interval_or_reason
 from beholder.stats.checks import (
     Floats,
     Ints,
@@ -26,7 +26,9 @@ TokenSpan: TypeAlias = tuple[int, int]
 Share: TypeAlias = Literal["own", "longer", "union"]
 
 
-def touched(tokens: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
+def token_ranges(
+    tokens: Sequence[Span], spans: Sequence[Span]
+) -> list[TokenSpan]:
     """Convert spans of characters to ranges of the tokens they touch; drop those without a token.
 
     Args:
@@ -133,7 +135,7 @@ def relaxed_f1(
             reason=missing_reason,
         )
     codes = cluster_codes(clusters, len(table))
-    interval, reason = bounded(
+    interval, reason = interval_or_reason(
         lambda rows: _f1(table[rows].sum(axis=0)),
         codes,
         "documents have spans",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from cyclopts import Group, Parameter
 
 from beholder.base.files import check_folder
-from beholder.base.optional import load
+from beholder.base.optional import load_object
 from beholder.errors import ConfigError
 from beholder.options import (
     DataOptions,
@@ -224,7 +224,7 @@ class EngineGroup:
             ConfigError: An option is given that this machine does not take.
         """
         if self.engine == "ray":
-            engine: Engine = load("beholder.ray:RayEngine")(
+            engine: Engine = load_object("beholder.ray:RayEngine")(
                 self.address, self.parts
             )
             return engine
@@ -362,9 +362,9 @@ class TablesGroup:
         # The report package is slow to load, and most commands write no tables.
         if self.tables is not None:
             from beholder.report.study_tables import write_tables
-            from beholder.terminal.printing import say
+            from beholder.terminal.printing import print_note
 
-            say(
+            print_note(
                 f"tables: {self.tables} ({len(write_tables(tables, self.tables))} files)"
             )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beholder.base.visible import for_terminal, visible
+from beholder.base.visible import for_terminal, make_visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,26 +25,26 @@ STDOUT = "-"
 """Standard output, where a file may be named."""
 
 
-def tell(text: object) -> None:
+def print_line(text: object) -> None:
     """Print a line on stdout; control characters are made visible."""
     sys.stdout.write(f"{for_terminal(str(text))}\n")
 
 
-def say(text: object) -> None:
+def print_note(text: object) -> None:
     """Print a line on stderr; control characters are made visible."""
     sys.stderr.write(f"{for_terminal(str(text))}\n")
 
 
-def tell_json(value: object) -> None:
+def print_json(value: object) -> None:
     """Print JSON on stdout; in escapes where the terminal's encoding is not UTF-8."""
     # A Windows console of an old code page would print question marks.
     is_ascii_only = (sys.stdout.encoding or "").lower().replace(
         "-", ""
     ) != "utf8"
-    tell(json.dumps(value, ensure_ascii=is_ascii_only, indent=2))
+    print_line(json.dumps(value, ensure_ascii=is_ascii_only, indent=2))
 
 
-def tell_tables(*tables: RenderableType | Table) -> None:
+def print_tables(*tables: RenderableType | Table) -> None:
     """Print tables on stdout, as wide as the terminal."""
     from rich.console import Console
 
@@ -55,14 +55,14 @@ def tell_tables(*tables: RenderableType | Table) -> None:
         console.print(renderable(table), crop=False)
 
 
-def tell_result(
+def print_result(
     plain: object, tables: Iterable[RenderableType | Table], as_json: bool
 ) -> None:
     """Print a result as JSON or as tables."""
     if as_json:
-        tell_json(plain)
+        print_json(plain)
     else:
-        tell_tables(*tables)
+        print_tables(*tables)
 
 
 def runs_hint() -> str:
@@ -76,7 +76,7 @@ def runs_hint() -> str:
     return f"A run is a folder that commands such as `beholder score` write. {listing}"
 
 
-def tell_summary(
+def print_summary(
     plain: object,
     tables: Iterable[RenderableType | Table],
     as_json: bool,
@@ -97,64 +97,64 @@ def tell_summary(
     """
     # Stdout has one of the two, so that the output can be piped.
     if markdown == STDOUT:
-        tell(summary().rstrip("\n"))
+        print_line(summary().rstrip("\n"))
         return
-    tell_result(plain, tables, as_json)
+    print_result(plain, tables, as_json)
     if markdown is not None:
         from beholder.base.files import write_text
 
         write_text(Path(markdown), summary())
-        say(f"summary: {markdown}")
+        print_note(f"summary: {markdown}")
 
 
-def say_incomplete(*runs: Path) -> None:
+def warn_incomplete(*runs: Path) -> None:
     """Caution of the runs that are not complete; folders without a run are ignored."""
     from beholder.run.reading import incomplete_runs  # loads pyarrow
 
-    say_each(f"caution: {caution}" for caution in incomplete_runs(*runs))
+    print_notes(f"caution: {caution}" for caution in incomplete_runs(*runs))
 
 
-def say_each(lines: Iterable[object]) -> None:
+def print_notes(lines: Iterable[object]) -> None:
     """Print lines on stderr."""
     for line in lines:
-        say(line)
+        print_note(line)
 
 
-def say_left_out(reasons: Iterable[object]) -> None:
+def report_left_out(reasons: Iterable[object]) -> None:
     """Report what was left out, such as wrong rows."""
     for reason in reasons:
-        say(f"left out: {reason}")
+        print_note(f"left out: {reason}")
 
 
 def report_problems(problems: Sequence[str]) -> int:
     """Report what is missing; returns the exit code."""
     for problem in problems:
-        say(problem)
+        print_note(problem)
     return int(bool(problems))
 
 
-def say_outside(folder: Path) -> None:
+def report_outside_pictures(folder: Path) -> None:
     """Report that rows written to a folder name pictures elsewhere, and how such rows are read."""
-    say(
+    print_note(
         f"some pictures lie outside {folder}, so their paths are absolute: read the rows with"
         " --media-root FOLDER"
     )
 
 
-def say_failures(summary: Mapping[str, MetricResult]) -> None:
+def report_failures(summary: Mapping[str, MetricResult]) -> None:
     """Report for each metric why items have no score, most frequent reasons first."""
     for name, result in summary.items():
         reasons = sorted(result.failures.items(), key=lambda pair: -pair[1])
         for reason, count in reasons[:_MAX_REASONS]:
-            say(f"{name}: {count:,} failed: {visible(reason)}")
+            print_note(f"{name}: {count:,} failed: {make_visible(reason)}")
 
 
-def close(
+def report_end(
     out: Path,
     progress: TerminalProgress,
     report: Path | None = None,
     problems: Sequence[str] = (),
-    did: str = "scored",
+    verb: str = "scored",
 ) -> int:
     """Report how a run went and where it is; returns the exit code.
 
@@ -163,26 +163,28 @@ def close(
         progress: What watched the run.
         report: Its page, if one was drawn.
         problems: Reasons to fail.
-        did: What was done to a subject.
+        verb: What was done to a subject.
     """
     counts = (
-        f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
+        f"{progress.scored_now} {verb} now, {progress.failed_now} failed now"
     )
     usage = "".join(
         f"; {words}"
         for words in (progress.tokens_in_words, progress.recalled_in_words)
         if words
     )
-    say(f"{counts}, {progress.reused} reused, {progress.seconds:.1f} s{usage}")
-    say(f"run: {out}")
+    print_note(
+        f"{counts}, {progress.reused} reused, {progress.seconds:.1f} s{usage}"
+    )
+    print_note(f"run: {out}")
     if report is not None:
-        say(f"report: {report}")
+        print_note(f"report: {report}")
     for problem in problems:
-        say(f"beholder: {problem}")
+        print_note(f"beholder: {problem}")
     return 1 if problems else 0
 
 
-def too_many(failures: Sequence[str], allowed: int) -> list[str]:
+def excess_failures(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
     if len(failures) <= allowed:
         return []
@@ -193,30 +195,32 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
         else ""
     )
     return [
-        *(visible(failure) for failure in failures[:_MAX_REASONS]),
+        *(make_visible(failure) for failure in failures[:_MAX_REASONS]),
         f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
         " what a second try may fix, and asks nothing else",
     ]
 
 
-def tell_plan(plan: RunPlan, out: Path) -> int:
+def print_plan(plan: RunPlan, out: Path) -> int:
     """Report what a run would do; returns the exit code."""
-    tell(f"{plan.n_items} items, {len(plan.bad_rows)} rows would be left out")
+    print_line(
+        f"{plan.n_items} items, {len(plan.bad_rows)} rows would be left out"
+    )
     for row in plan.bad_rows:
-        tell(f"  {row}")
+        print_line(f"  {row}")
     for note in plan.notes:
-        tell(note)
+        print_line(note)
     # For each metric: what is left to do, what would fail, and bounds on calls and cost.
     for asker in plan.askers:
-        tell(
+        print_line(
             f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already"
         )
-        tell(f"  {asker.signature}")
+        print_line(f"  {asker.signature}")
         reasons = sorted(asker.lacking.items(), key=lambda pair: -pair[1])
         for reason, count in reasons[:_MAX_REASONS]:
-            tell(f"  {count} would fail: {visible(reason)}")
+            print_line(f"  {count} would fail: {make_visible(reason)}")
         if hidden := [count for _, count in reasons[_MAX_REASONS:]]:
-            tell(
+            print_line(
                 f"  {sum(hidden):,} more would fail for {len(hidden):,} other reasons"
             )
         if asker.judge is not None and asker.judge_most is not None:
@@ -224,24 +228,24 @@ def tell_plan(plan: RunPlan, out: Path) -> int:
             is_range = lower is not None and lower.n_calls < upper.n_calls
             # Without a lower bound, or with one below the upper, the number is an estimate.
             word = "about" if lower is None or is_range else "exactly"
-            tell(f"  {word} {_describe_tally(asker.judge)}")
+            print_line(f"  {word} {_describe_tally(asker.judge)}")
             if asker.judge.n_stored is not None:
-                tell(f"  {_describe_stored(asker.judge)}")
+                print_line(f"  {_describe_stored(asker.judge)}")
             if is_range and lower is not None:
-                tell(f"  at least {_describe_tally(lower)}")
+                print_line(f"  at least {_describe_tally(lower)}")
             if is_range or upper.n_calls > asker.judge.n_calls:
-                tell(f"  at most {_describe_tally(upper)}")
+                print_line(f"  at most {_describe_tally(upper)}")
             for name, tally in asker.other_forms.items():
-                tell(f"  {name} instead: about {_describe_tally(tally)}")
+                print_line(f"  {name} instead: about {_describe_tally(tally)}")
     if any(
         asker.judge is not None and asker.judge.n_calls
         for asker in plan.askers
     ):
-        tell(
+        print_line(
             "not counted: questions asked again because an answer cannot be used, and short ones"
         )
-        tell("  about what a server can do")
-    tell(f"run directory: {out} (nothing was written)")
+        print_line("  about what a server can do")
+    print_line(f"run directory: {out} (nothing was written)")
     return 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from beholder.base.fingerprint import digest_of_modules
+from beholder.base.fingerprint import digest_modules
 
 _TABLE = Path(__file__).with_name("word_frequencies.txt")
 _A = 0.01
@@ -14,7 +14,7 @@ _A = 0.01
 
 def identity() -> str:
     """Name of the table and formula in signatures, with a digest of both."""
-    return f"word-frequencies@{digest_of_modules(__name__)}"
+    return f"word-frequencies@{digest_modules(__name__)}"
 
 
 def weight(word: str) -> float:

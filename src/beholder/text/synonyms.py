@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from pathlib import Path
 
-from beholder.base.fingerprint import digest_of_modules
+from beholder.base.fingerprint import digest_modules
 from beholder.text.kinds import table_lines
 
 _TABLE = Path(__file__).parent / "wordnet" / "synonyms.txt.xz"
@@ -27,7 +27,7 @@ _ENDINGS = {
 
 def identity() -> str:
     """Name of the table in signatures, with a digest of it and of how it is read."""
-    return f"wordnet3.0@{digest_of_modules(__name__)}"
+    return f"wordnet3.0@{digest_modules(__name__)}"
 
 
 @lru_cache(maxsize=1 << 15)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from beholder.base.fingerprint import digest_of_modules
+from beholder.base.fingerprint import digest_modules
 
 # Han characters: radicals, iteration marks, ideographs.
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -16,7 +16,7 @@ _KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 
 def identity() -> str:
     """Name of the rules of ``words`` in signatures, with a digest of their code."""
-    return f"words@{digest_of_modules(__name__)}"
+    return f"words@{digest_modules(__name__)}"
 
 
 @cache

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from beholder.base.optional import load
+from beholder.base.optional import load_object
 from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
 from beholder.run import manifest
@@ -182,7 +182,7 @@ class RunView:
         self._seen: tuple[object, ...] = ()
         self._refreshing = threading.Lock()
         self.problem = ""
-        self.snapshot = Snapshot(manifest.read(folder), {}, ())
+        self.snapshot = Snapshot(manifest.read_log(folder), {}, ())
 
     def store(self) -> AbstractContextManager[Store]:
         """Open the store for reading."""
@@ -208,7 +208,7 @@ class RunView:
             marks = self._file_states()
             if marks == self._seen:
                 return False
-            log = manifest.read(self.folder)
+            log = manifest.read_log(self.folder)
             with self.store() as store:
                 self.snapshot = self._read_snapshot(store, log)
             self._seen = marks
@@ -325,7 +325,7 @@ def _read_further_groups(
     for feature in features():
         if not feature.groups:
             continue
-        for name, by_id in load(feature.groups)(store).items():
+        for name, by_id in load_object(feature.groups)(store).items():
             groups[name] = _encode([by_id.get(item_id) for item_id in ids])
     return groups
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from beholder.base.optional import load
+from beholder.base.optional import load_object
 from beholder.errors import RunError
 from beholder.records import (
     Frame,
@@ -24,7 +24,7 @@ from beholder.web.items import RunView
 
 _SNIPPET = 240
 
-Drawn: TypeAlias = tuple[str, Mapping[str, Any]]
+Drawing: TypeAlias = tuple[str, Mapping[str, Any]]
 """A template and its context."""
 
 Messages: TypeAlias = tuple[tuple[str, str], ...]
@@ -52,7 +52,7 @@ class SeenSubject:
     pictures: Sequence[str]
 
 
-Draw: TypeAlias = Callable[[SeenSubject], Drawn | None]
+Draw: TypeAlias = Callable[[SeenSubject], Drawing | None]
 """Draws a subject; returns None while the run has no results of it."""
 
 
@@ -73,7 +73,7 @@ def first_text(subject: Any) -> str:
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
 
 
-def subject_page(seen_subject: SeenSubject) -> Drawn:
+def subject_page(seen_subject: SeenSubject) -> Drawing:
     """Return the template and context of a subject's page.
 
     Raises:
@@ -88,11 +88,11 @@ def subject_page(seen_subject: SeenSubject) -> Drawn:
         part = ""
     drawing = None
     if part:
-        drawing = load(part)(seen_subject)
+        drawing = load_object(part)(seen_subject)
     return drawing or _plain(seen_subject)
 
 
-def _plain(seen_subject: SeenSubject) -> Drawn:
+def _plain(seen_subject: SeenSubject) -> Drawing:
     snapshot = seen_subject.view.snapshot
     return "plain_item.html.j2", {
         "row": snapshot.subjects[seen_subject.kind].kind.to_row(

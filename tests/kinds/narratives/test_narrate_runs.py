@@ -323,11 +323,11 @@ def test_a_limit_on_cost_stops_the_run_and_a_higher_one_goes_on(
     )
     with pytest.raises(BudgetError, match="--max-cost"):
         run_narratives(config, Quiet())
-    assert manifest.read(config.out).status == "interrupted"
+    assert manifest.read_log(config.out).status == "interrupted"
     n_paid = len(Moody.requests)
     assert 0 < n_paid < 30
     run_narratives(replace(config, work=WorkOptions(max_cost=60.0)), Quiet())
-    assert manifest.read(config.out).status == "complete"
+    assert manifest.read_log(config.out).status == "complete"
     assert len(Moody.requests) == 30
 
 
@@ -440,7 +440,7 @@ def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(
     study, bad_row = run_narratives(replace(config, rows=rows), Quiet())
     assert len(study.narratives) == 10
     assert [error.line for error in bad_row] == [11, 12]
-    assert manifest.read(config.out).data.n_bad_rows == 2
+    assert manifest.read_log(config.out).data.n_bad_rows == 2
 
 
 def test_a_wrong_picture_of_the_collection_stops_a_run_too(

@@ -24,7 +24,7 @@ from beholder.stats.annotator_pairs import (
     complete,
     correlation_with_pairs,
     joined_pair,
-    kept,
+    passes_threshold,
     rank_correlation,
     ranks_of,
 )
@@ -292,10 +292,10 @@ def test_the_model_joins_a_pair_only_where_it_agrees_better_than_people() -> (
 
 
 def test_the_threshold_itself_passes_whatever_floats_make_of_it() -> None:
-    assert kept(0.1 + 0.2, 0.3)
-    assert kept(0.6 - 1e-12, 0.6)
-    assert not kept(0.5, 0.6)
-    assert kept(-1.0, None)
+    assert passes_threshold(0.1 + 0.2, 0.3)
+    assert passes_threshold(0.6 - 1e-12, 0.6)
+    assert not passes_threshold(0.5, 0.6)
+    assert passes_threshold(-1.0, None)
 
 
 def test_position_bias_is_the_correlation_of_rank_and_place() -> None:

@@ -151,7 +151,7 @@ def test_the_signature_names_judge_and_encoder() -> None:
 def test_the_signature_covers_what_selects_sentences_whoever_judges() -> None:
     files = {
         path.name
-        for path in fingerprint.files_of("beholder.metrics.accord.metric")
+        for path in fingerprint.file_digests("beholder.metrics.accord.metric")
     }
     assert {
         "entailment.onnx",

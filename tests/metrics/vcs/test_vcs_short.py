@@ -12,7 +12,7 @@ import pytest
 import beholder
 from beholder import VCS, VCSShort
 from beholder.asking.tools import Tools
-from beholder.base.fingerprint import digest_of, files_of
+from beholder.base.fingerprint import digest_classes, file_digests
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.vcs.short import content_words
@@ -225,8 +225,8 @@ def test_signature_names_stop_list_and_reference_rule_and_covers_words_and_weigh
     assert "|rules:paper|" in literal
     assert "|stop_words:none|" in literal
     # The digest of the code covers how words are cut, and their weights.
-    assert f"|code:{digest_of(VCSShort)}" in signature
-    covered = files_of(VCSShort.__module__)
+    assert f"|code:{digest_classes(VCSShort)}" in signature
+    covered = file_digests(VCSShort.__module__)
     assert {
         package / "text/tokenize.py",
         package / "text/word_frequencies.txt",

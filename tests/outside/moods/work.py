@@ -21,8 +21,8 @@ from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Progress, Quiet, RunContext, Session
 from beholder.run.subjects import ITEM
 from beholder.tables import Column, Table
-from beholder.terminal.printing import tell, tell_plan
-from beholder.web.subject_pages import Drawn, SeenSubject
+from beholder.terminal.printing import print_line, print_plan
+from beholder.web.subject_pages import Drawing, SeenSubject
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def write_page(run_folder: Path, output: Path | None = None) -> Path:
     """The page of a run."""
     target = output or run_folder / "report.html"
     mean = (
-        manifest.results(manifest.read(run_folder))["gladness"]
+        manifest.results(manifest.read_log(run_folder))["gladness"]
         .values["marks"]
         .mean
     )
@@ -91,7 +91,7 @@ def write_page(run_folder: Path, output: Path | None = None) -> Path:
     return target
 
 
-def draw_item(seen: SeenSubject) -> Drawn:
+def draw_item(seen: SeenSubject) -> Drawing:
     """One text in the viewer."""
     return "mood_item.html.j2", {"mood": f"mood of {seen.subject.id}"}
 
@@ -113,9 +113,9 @@ def command(
     """Count exclamation marks."""
     config = MoodConfig(data, out)
     if dry_run:
-        return tell_plan(kind.plan("moods", config), out)
+        return print_plan(kind.plan("moods", config), out)
     kind.run("moods", config, Quiet())
-    tell(f"run: {out}")
+    print_line(f"run: {out}")
     return 0
 
 

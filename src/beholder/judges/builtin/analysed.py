@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.judges.builtin.classes import (
@@ -361,7 +361,7 @@ class AnalysedText:
     @cached_property
     def values_of(self) -> list[Sequence[Values]]:
         """List for each entity the classes of its properties, one set per property."""
-        classes_by_entity = by_key(
+        classes_by_entity = group_by_key(
             (self.properties[place].entity, v)
             for place, v in self.property_values
         )
@@ -450,7 +450,9 @@ def lower_excluded(
     """
     # Only pairs that share a class can exclude each other, so columns are
     # looked up by class; most values are in none.
-    by_class = by_key((name, (j, b)) for j, b in columns for name, _ in b)
+    by_class = group_by_key(
+        (name, (j, b)) for j, b in columns for name, _ in b
+    )
     excluded = {}
     for a in {a for _, a in rows}:
         of_one_class = {

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
@@ -323,7 +323,7 @@ def close_to(
 
     Those in the same words are the only ones.
     """
-    written = by_key(
+    written = group_by_key(
         (_plain(view.plain), i) for i, view in enumerate(references)
     )
     alike = np.minimum(

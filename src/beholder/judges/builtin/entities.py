@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import amount
@@ -183,7 +183,7 @@ def _apply_ties(
     ceiling, factor = np.full_like(least, np.inf), np.ones_like(least)
     # Nouns without a mark in common have no tie (see tied_by), so only pairs
     # that share one are looked up instead of all pairs.
-    places = by_key(
+    places = group_by_key(
         (mark, column)
         for column, (noun, _) in enumerate(target_names)
         for mark in tied_by(noun)

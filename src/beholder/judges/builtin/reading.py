@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.language.reading import (
-    KEPT,
+    CACHE_SIZE,
     TextCache,
     english_graphs,
     read_english,
@@ -23,6 +23,6 @@ def _analysed_claims(texts: Sequence[str]) -> list[AnalysedText]:
     return [AnalysedText(graph) for graph in read_english(texts)]
 
 
-analysed = TextCache(KEPT, _analysed)
+analysed = TextCache(CACHE_SIZE, _analysed)
 analysed_claims = TextCache(_CLAIMS_KEPT, _analysed_claims)
 """Statements are many and small, and must not push texts out."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from beholder.api import Printed
-from beholder.base.spec import with_value
+from beholder.base.spec import parse_with_value
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena, results
 from beholder.kinds.agreement.load import JudgedSet
@@ -30,7 +30,7 @@ from beholder.kinds.agreement.measure import (
 from beholder.kinds.agreement.protocols import Measure
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Metric, ValueInfo, metric
-from beholder.records import ends_of
+from beholder.records import interval_ends
 from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
 from beholder.run.session import Progress
@@ -83,7 +83,7 @@ def asked(text: str, **defaults: object) -> MetricValue:
     Raises:
         ConfigError: No such metric or value.
     """
-    spec, value = with_value(text)
+    spec, value = parse_with_value(text)
     instance = metric(spec, **defaults)
     names = [info.name for info in instance.values]
     if value is not None and value not in names:
@@ -116,7 +116,7 @@ class Row:
 
     def record(self, cluster: int | None) -> results.MetricAgreement:
         """Return the row as results store it, with its cluster."""
-        low, high = ends_of(self.found.interval) or (None, None)
+        low, high = interval_ends(self.found.interval) or (None, None)
         categories = {
             name: results.CategoryAgreement(*figures)
             for name, figures in self.categories.items()
@@ -285,7 +285,7 @@ def agree(
         measures=tuple(section.result for section in sections),
         extra=extra,
     )
-    results.write(run.out, result)
+    results.write_result(run.out, result)
     return AgreementReport(sections, result)
 
 

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from scipy.optimize import linear_sum_assignment
 
 from beholder.aio import run_sync
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.sources import read_rows
 from beholder.errors import DataError, ItemError
 from beholder.judges import Judge
@@ -223,7 +223,7 @@ async def _collect_grades(
     }
     # Only questions without a recorded grade go to the judge, together for
     # each text.
-    places_by_text = by_key(
+    places_by_text = group_by_key(
         (answer.target, i)
         for i, answer in enumerate(answers)
         if i not in grades

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.marks import MARKED, SIDES, Label, MarkProtocol
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.load import JudgedSet
@@ -28,7 +28,7 @@ from beholder.stats.spans import (
     TokenSpan,
     relaxed_f1,
     token_labels,
-    touched,
+    token_ranges,
 )
 from beholder.tables import (
     Cells,
@@ -265,7 +265,7 @@ def _pair_up(
 
 
 def _by_texts(judgments: Iterable[Judgment]) -> Iterable[list[Judgment]]:
-    return by_key(
+    return group_by_key(
         ((judgment.source, judgment.texts), judgment) for judgment in judgments
     ).values()
 
@@ -346,7 +346,7 @@ def _average_preferences(
         dict.fromkeys(name for item in pairs for name in _systems(item))
     )
     # One order of names for each pair of systems, whichever text came first.
-    by_systems = by_key(
+    by_systems = group_by_key(
         (tuple(sorted(_systems(item), key=order.index)), item)
         for item in pairs
     )
@@ -429,7 +429,7 @@ def _share_marks(judged: JudgedSet, protocol: MarkProtocol) -> Table:
     rows: list[Cells] = []
     for label, side in SIDES:
         marked = [item for item in judged.items if label in item.judgments]
-        by_system = by_key(
+        by_system = group_by_key(
             (item.group.get("system", ""), item) for item in marked
         )
         for system, items in by_system.items():
@@ -460,7 +460,7 @@ def _spans(
     item: Item, label: Label, side: Side, protocol: MarkProtocol
 ) -> list[TokenSpan]:
     marks = [(int(start), int(end)) for start, end in item.judgments[label]]
-    return touched(protocol.parts(item, _text(item, side)), marks)
+    return token_ranges(protocol.parts(item, _text(item, side)), marks)
 
 
 def _text(item: Item, side: Side) -> str:

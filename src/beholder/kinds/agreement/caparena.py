@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.docent import (
     COEFFICIENTS,
@@ -16,7 +16,7 @@ from beholder.kinds.agreement.docent import (
     field,
     outcomes,
 )
-from beholder.records import ends_of
+from beholder.records import interval_ends
 from beholder.stats.bootstrap import replicate_interval
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import coefficient
@@ -117,7 +117,7 @@ def agreement(
             interval = replicate_interval(
                 [_correlate(correlation, *pair) for pair in replicates]
             )
-            low, high = ends_of(interval) or (None, None)
+            low, high = interval_ends(interval) or (None, None)
             result |= {f"model_{name}_low": low, f"model_{name}_high": high}
     return result
 
@@ -167,7 +167,7 @@ def _sides(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
 def _resample_net_wins(
     battles: Sequence[Battle], outcome: Ints, n_resamples: int
 ) -> Iterator[Floats]:
-    places_by_source = by_key(
+    places_by_source = group_by_key(
         (source, place) for place, source in enumerate(_sources(battles))
     )
     # Battles about one picture are drawn together: they are not independent.

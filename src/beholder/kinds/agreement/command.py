@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.base.spec import listed
+from beholder.base.spec import split_specs
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.groups import DrawingGroup, JudgmentGroup
 from beholder.terminal.groups import (
@@ -49,7 +49,7 @@ def agree(
 
     call = comparing.Call(
         source or "",
-        listed(metric),
+        split_specs(metric),
         judgments,
         out,
         tools.named(),

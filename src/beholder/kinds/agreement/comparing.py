@@ -53,14 +53,14 @@ from beholder.run.store import Store
 from beholder.tables import Table
 from beholder.terminal.groups import TellGroup
 from beholder.terminal.printing import (
-    close,
-    say,
-    say_each,
-    say_failures,
-    say_left_out,
-    tell_plan,
-    tell_result,
-    tell_summary,
+    print_note,
+    print_notes,
+    print_plan,
+    print_result,
+    print_summary,
+    report_end,
+    report_failures,
+    report_left_out,
 )
 from beholder.terminal.progress import TerminalProgress
 
@@ -90,16 +90,16 @@ class Call:
             self.judgments.subset,
             labels,
         )
-        say_left_out(judged.bad_rows)
+        report_left_out(judged.bad_rows)
         if judged.subset:
-            say(judged.subset)
+            print_note(judged.subset)
         return judged
 
     def print(
         self, title: str, plain: object, tables: Sequence[Table]
     ) -> None:
         """Print a result, with a Markdown summary if the options say so."""
-        tell_summary(
+        print_summary(
             plain,
             tables,
             self.tell.as_json,
@@ -150,9 +150,9 @@ def compare_set(call: Call) -> int:
     # Before scoring: a label that does not fit must cost no judge call.
     check_fit(judged.items, label_targets)
     if call.tell.dry_run:
-        say_each(judged.notes)
+        print_notes(judged.notes)
         run = scoring_config(config, with_length(metrics))
-        return tell_plan(plan_agreement(run, judged, measures), run.out)
+        return print_plan(plan_agreement(run, judged, measures), run.out)
     with TerminalProgress() as progress:
         result = agree(
             judged,
@@ -176,27 +176,27 @@ def compare_set(call: Call) -> int:
     # hide the figures.
     plain = result.without_data()
     plain |= {table.name: table.rows for table in further}
-    say_each(judged.notes)
+    print_notes(judged.notes)
     call.print(f"Agreement: {judged.name}", plain, tables)
-    say_each([*problems, *reasons])
+    print_notes([*problems, *reasons])
     _say_run(config.out)
     call.drawing.write(tables)
     if not call.drawing.no_figures:
         paths = write_agreement_figures(result, config.out / "agreement")
-        say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
+        print_note(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
     page = (
         None
         if call.drawing.no_report
         else draw(config.out, media_root=pictures)
     )
-    return close(config.out, progress, page)
+    return report_end(config.out, progress, page)
 
 
 def _say_run(out: Path) -> None:
     """Report what a reader must know about the rows of a run, and which failed."""
     run = Run(out)
-    say_each(run.notes)
-    say_failures(run.summary)
+    print_notes(run.notes)
+    report_failures(run.summary)
 
 
 def _folder(data: Path, name: str) -> Path | None:
@@ -214,7 +214,7 @@ def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
         )
     metrics = tuple(metric(name, **call.tools) for name in call.metrics)
     if call.tell.dry_run:
-        return tell_plan(
+        return print_plan(
             plan_agreement(replace(config, metrics=metrics), judged, ()),
             config.out,
         )
@@ -234,7 +234,7 @@ def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
     call.print(f"Agreement: {judged.name}", plain, tables)
     call.drawing.write(tables)
     _say_run(config.out)
-    return close(config.out, progress)
+    return report_end(config.out, progress)
 
 
 def print_reliability(call: Call) -> int:
@@ -247,15 +247,15 @@ def print_reliability(call: Call) -> int:
                 reliability(store, call.metrics or None)
             ]
             if caution := describe_incomplete(store):
-                say(f"caution: {caution}")
+                print_note(f"caution: {caution}")
     else:
         judged = call.load(labels)
-        say_each(judged.notes)
+        print_notes(judged.notes)
         # No run reads these texts, so what a run would note of them is noted
         # here.
         for item in scored_items(judged.items, ()):
             judged.row_notes.add(item)
-        say_each(judged.row_notes.sentences())
+        print_notes(judged.row_notes.sentences())
         is_paired = any(item.meta.get("candidate_b") for item in judged.items)
         if is_paired or judged.name in MARKED or len(labels) != 1:
             tables = annotator_tables(judged, labels, call.judgments.expert)
@@ -264,7 +264,7 @@ def print_reliability(call: Call) -> int:
             call.drawing.write(tables)
             return 0
         coefficients = [of_ratings(judged.items, labels[0])]
-    tell_result(
+    print_result(
         [asdict(coefficient) for coefficient in coefficients],
         map(reliability_table, coefficients),
         call.tell.as_json,
@@ -293,31 +293,31 @@ def compare_suite(call: Call, folder: Path) -> int:
     # costs nothing.
     sets = suite.load_sets(config.folder, config.rows)
     for judged in sets:
-        say_left_out(judged.bad_rows)
+        report_left_out(judged.bad_rows)
     if call.tell.dry_run:
         return max(
-            tell_plan(
+            print_plan(
                 suite.plan_set(judged, config), config.run_of(judged).out
             )
             for judged in sets
         )
     results = []
     for number, judged in enumerate(sets, start=1):
-        say(
+        print_note(
             f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged"
         )
         with TerminalProgress() as progress:
             results.append(suite.compare_with_set(judged, config, progress))
         run = config.run_of(judged).out
         _say_run(run)
-        close(run, progress)
+        report_end(run, progress)
     report = suite.combine_sets(config, results)
     tables = suite_tables(report)
     plain = msgspec.to_builtins(report)
     call.print("Agreement of metrics with people", plain, tables)
     place = call.drawing.tables or config.out / "tables"
     paths = write_tables([*tables, measures_table(report)], place)
-    say(f"tables: {place} ({len(paths)} files)")
+    print_note(f"tables: {place} ({len(paths)} files)")
     if not call.drawing.no_report:
-        say(f"report: {write_suite(report, config.out / 'suite.html')}")
+        print_note(f"report: {write_suite(report, config.out / 'suite.html')}")
     return 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.language.reading import read_english
 from beholder.records import Item
@@ -60,14 +60,14 @@ def contents_tables(judged: JudgedSet) -> list[Table]:
         notes += note
     # One row for the references, then one for each system, then the kinds of
     # judgments.
-    by_system = by_key(
+    by_system = group_by_key(
         (system, (item, text))
         for item in items
         for system, text in _candidates(item)
     )
     rows += [_describe(system, texts) for system, texts in by_system.items()]
     kinds: list[Cells] = []
-    for name, judged_items in by_key(
+    for name, judged_items in group_by_key(
         (n, i) for i in items for n in i.judgments
     ).items():
         kind = _name_kind([item.judgments[name] for item in judged_items])

@@ -19,7 +19,7 @@ from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import GenericKind
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Metric
-from beholder.options import Options, asked_tools, check_list, grouped
+from beholder.options import Options, check_list, default_tools, group_options
 from beholder.run.session import Progress, Quiet
 
 
@@ -65,8 +65,8 @@ def agree(
     check_list("metrics", metrics)
     check_list("labels", labels)
     # Tools named here are for text forms only; a metric object has its own.
-    defaults = asked_tools(embedder, judge)
-    rows, judging, work = grouped(options)
+    defaults = default_tools(embedder, judge)
+    rows, judging, work = group_options(options)
     judged = load(
         str(source), None if data is None else str(data), rows, chosen=labels
     )

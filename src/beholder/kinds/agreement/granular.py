@@ -51,8 +51,8 @@ from beholder.stats.spans import (
     TokenSpan,
     relaxed_f1,
     token_labels,
+    token_ranges,
     token_scores,
-    touched,
 )
 
 SEED = 12345
@@ -318,7 +318,9 @@ def _text(
         item, item.candidate if side == "candidate" else item.references[0]
     )
     # People mark characters; a part is wrong if a mark touches it.
-    gold = touched(parts, [(int(a), int(b)) for a, b in item.judgments[label]])
+    gold = token_ranges(
+        parts, [(int(a), int(b)) for a, b in item.judgments[label]]
+    )
     # With several references a unit can be placed only in the first, which
     # people saw.
     side_units = [
@@ -332,7 +334,7 @@ def _text(
         if score is not None:
             scored += [
                 (start, end, score)
-                for start, end in touched(parts, unit.spans)
+                for start, end in token_ranges(parts, unit.spans)
             ]
     return MarkedText(
         item.source,

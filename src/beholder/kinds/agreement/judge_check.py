@@ -20,7 +20,12 @@ from rich.markup import escape
 from beholder.base.rounding import fixed
 from beholder.options import JudgeOptions
 from beholder.terminal.groups import AsJson, Data
-from beholder.terminal.printing import say, tell, tell_json, tell_tables
+from beholder.terminal.printing import (
+    print_json,
+    print_line,
+    print_note,
+    print_tables,
+)
 
 if TYPE_CHECKING:
     from beholder.judges import AnswerStore, Judge
@@ -102,21 +107,21 @@ def judge_check(
         )
         for row in _merge_rows(answering, replicates):
             table.add_row(*row)
-        tell_tables(table)
+        print_tables(table)
     for report in reports:
         n_reasons = 1 if report in silent_judges else _REASONS_SHOWN
         for reason, count in list(report.fit.failed.items())[:n_reasons]:
-            say(
+            print_note(
                 f"{report.name}: {count} of {report.fit.n} without a grade: {reason}"
             )
         if report in silent_judges:
-            say(
+            print_note(
                 f"{report.name}: no answer to the {report.fit.n} questions was usable, so the judge"
                 " is unfit and was asked nothing else. To see what it supports, run beholder doctor"
                 f" --judge {quote(report.name)}; beholder show presence prints the question"
             )
         if report.judging.in_words:
-            tell(f"{report.name}: {report.judging.in_words}")
+            print_line(f"{report.name}: {report.judging.in_words}")
     return int(any(report.fit.verdict == "unfit" for report in reports))
 
 
@@ -146,7 +151,7 @@ def _print_verifications(
                 str(accuracy.n),
                 *(c for pair in cells for c in pair),
             )
-    tell_tables(table)
+    print_tables(table)
 
 
 def _check(
@@ -177,7 +182,7 @@ def _check(
         closing(AnswerFile(Path(folder, "answers.sqlite"))) as file,
     ):
         model = build_judge(judge, judge_options, answers=Answers(file))
-        say(f"asking {judge}")
+        print_note(f"asking {judge}")
         fit, steady = run_sync(check_judge(model))
         judging = file.judging()
         cost = (
@@ -311,7 +316,7 @@ def graph_check(
         annotated, GraphReader(rules, parser, coref)
     )
     if as_json:
-        tell_json(
+        print_json(
             {kind: asdict(scores) for kind, scores in scores_by_kind.items()}
         )
         return
@@ -329,8 +334,8 @@ def graph_check(
             kind,
             *("" if value is None else fixed(value, 3) for value in cells),
         )
-    tell_tables(table)
-    tell(f"{len(annotated)} texts")
+    print_tables(table)
+    print_line(f"{len(annotated)} texts")
 
 
 def build_judge(
@@ -358,7 +363,7 @@ def print_diagnosis(judge: str, judge_options: JudgeOptions) -> bool:
     for finding in findings:
         mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]
         table.add_row(finding.name, mark, cell(finding.said))
-    tell_tables(table)
+    print_tables(table)
     return all(finding.good is not False for finding in findings)
 
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.protocols import (
     CORRELATIONS,
@@ -21,7 +21,7 @@ from beholder.kinds.agreement.protocols import (
     n_words,
 )
 from beholder.kinds.agreement.results import MetricDifference
-from beholder.records import ROW_FIELDS, Interval, Item, ends_of
+from beholder.records import ROW_FIELDS, Interval, Item, interval_ends
 from beholder.stats.alerts import area_of_levels, best_threshold
 from beholder.stats.annotators import alternative_annotator
 from beholder.stats.bootstrap import (
@@ -213,7 +213,7 @@ def usable_scores(data: Data, scores: Floats) -> Floats:
     # with the same correlation, so that a mean over data is a mean over texts.
     spearman = coefficient("spearman")
     scored_places = np.flatnonzero(np.isfinite(scores)).tolist()
-    groups = by_key(
+    groups = group_by_key(
         ((data.sources[place], data.raters[place]), place)
         for place in scored_places
     )
@@ -496,7 +496,7 @@ def _difference(
     # Where many resamples have no value, the others are no fair sample.
     if len(replicates) >= 0.9 * n_resamples:
         interval = percentile_interval(replicates, LEVEL)
-        low, high = ends_of(interval) or (None, None)
+        low, high = interval_ends(interval) or (None, None)
         # Two-sided p of the bootstrap, with 1 added so that it is never 0.
         tail = min((replicates <= 0).sum(), (replicates >= 0).sum())
         p = min(1.0, 2 * (int(tail) + 1) / (len(replicates) + 1))

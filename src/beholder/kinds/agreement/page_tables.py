@@ -25,9 +25,9 @@ from beholder.tables import (
     Cells,
     Column,
     Table,
-    columns_of,
     heading,
     record_cells,
+    record_columns,
 )
 
 DASH = "\N{EN DASH}"
@@ -39,7 +39,7 @@ CLUSTERS = (
 
 def agreement_columns() -> tuple[Column, ...]:
     """Return the columns of the table ``agreement``; the cluster is the last field of its file."""
-    *columns, cluster = columns_of(results.MetricAgreement)
+    *columns, cluster = record_columns(results.MetricAgreement)
     return (*columns[:3], cluster, *columns[3:])
 
 

@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 
 from beholder.base import files
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.kinds.agreement import results
 from beholder.report.drawing import PageSection
 from beholder.report.numbers import show_tick, ticks
@@ -131,7 +131,7 @@ class People:
 
 def section(store: Store) -> PageSection | None:
     """Build the page's section on agreement; None for runs that were not compared with people."""
-    result = results.read(store.folder)
+    result = results.read_result(store.folder)
     if result is None:
         return None
     view = people(store, result)
@@ -149,7 +149,7 @@ def confused(store: Store) -> dict[str, dict[str, str]]:
 
     A text that several people judged is a yes if the mean of their verdicts is at least one half.
     """
-    result = results.read(store.folder)
+    result = results.read_result(store.folder)
     columns: dict[str, dict[str, str]] = {}
     for measure in result.measures if result else ():
         # Names are such as "kappa, label (40% yes)"; the filter of the view
@@ -157,7 +157,7 @@ def confused(store: Store) -> dict[str, dict[str, str]]:
         label = measure.name.partition(", ")[2].rpartition(" (")[0]
         data = measure.data
         for row, verdicts in zip(measure.metrics, data.said, strict=False):
-            ratings = by_key(
+            ratings = group_by_key(
                 (text, (gold, verdict))
                 for text, gold, verdict in zip(
                     data.first, data.gold, verdicts, strict=True

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import ConfigError
 from beholder.run.answers import costs, run_judging
 from beholder.run.reading import incomplete_runs
@@ -168,7 +168,7 @@ def _values(
 
 
 def _means(values: list[float], pictures: list[bytes]) -> dict[bytes, float]:
-    values_by_picture = by_key(zip(pictures, values, strict=True))
+    values_by_picture = group_by_key(zip(pictures, values, strict=True))
     return {
         picture: math.fsum(picture_values) / len(picture_values)
         for picture, picture_values in values_by_picture.items()

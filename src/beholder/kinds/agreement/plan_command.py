@@ -13,7 +13,7 @@ from cyclopts import Group, Parameter
 from beholder.errors import ConfigError
 from beholder.tables import Column, Table
 from beholder.terminal.groups import AsJson
-from beholder.terminal.printing import tell_result
+from beholder.terminal.printing import print_result
 
 if TYPE_CHECKING:
     from beholder.kinds.agreement.pilot import Pilot, TextCost
@@ -114,7 +114,7 @@ def plan(
         )
     notes = (pilot.in_words,) if pilot.in_words else ()
     table = Table("plan", "What a study needs", _COLUMNS, tuple(rows), notes)
-    tell_result(rows, [table], as_json)
+    print_result(rows, [table], as_json)
 
 
 _COLUMNS = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import ConfigError
 from beholder.records import Item
 from beholder.stats.annotators import EPSILONS
@@ -211,7 +211,7 @@ def generic(
     kinds = get_args(GenericKind)
     if kind not in kinds:
         raise ConfigError(f"kind={kind!r}: expected one of {', '.join(kinds)}")
-    ratings = by_key(
+    ratings = group_by_key(
         (name, _ratings(value))
         for item in items
         for name, value in item.judgments.items()

@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.marks import SCORE_OF
 from beholder.data.reviews import reviews_from_row
 from beholder.data.row import shorten
@@ -340,7 +340,9 @@ def battle(
 
 def _token_file(folder: Path, name: str) -> dict[str, list[str]]:
     rows = read_columns(folder, name)
-    return by_key((key.partition(".")[0], text.strip()) for key, text in rows)
+    return group_by_key(
+        (key.partition(".")[0], text.strip()) for key, text in rows
+    )
 
 
 DOCENT_LABELS = (

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.row import shorten
 from beholder.errors import DataError, ItemError
 from beholder.records import Item
@@ -168,7 +168,7 @@ def read_coco(folder: Path, name: str) -> dict[str, list[str]]:
     """Read captions in the form of COCO, by the name of the picture without its ending."""
     data = read_json(folder, name)
     files = {picture["id"]: picture["file_name"] for picture in data["images"]}
-    return by_key(
+    return group_by_key(
         (
             files[annotation["image_id"]].partition(".")[0],
             annotation["caption"].strip(),

@@ -182,14 +182,14 @@ class SuiteResult(Struct, frozen=True):
         )
 
 
-def write(folder: Path, result: AgreementResult) -> None:
+def write_result(folder: Path, result: AgreementResult) -> None:
     """Write ``agreement.json`` into a run."""
     plain = {"format": FORMAT, **msgspec.to_builtins(result)}
     text = json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n"
     files.write_text(folder / FILE_NAME, text)
 
 
-def read(folder: Path) -> AgreementResult | None:
+def read_result(folder: Path) -> AgreementResult | None:
     """Read ``agreement.json`` of a run; None if the run has none.
 
     Raises:
@@ -198,7 +198,9 @@ def read(folder: Path) -> AgreementResult | None:
     path = folder / FILE_NAME
     if not path.is_file():
         return None
-    content = files.read_json(path, form=FORMAT, kind="agreement", missing="")
+    content = files.read_json(
+        path, form=FORMAT, kind="agreement", missing_message=""
+    )
     try:
         result = msgspec.convert(content, AgreementResult)
         for place, measure in enumerate(result.measures):

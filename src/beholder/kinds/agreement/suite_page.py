@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from beholder.base import files
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.kinds.agreement.coarse import coarse_table
 from beholder.kinds.agreement.load import SETS
 from beholder.kinds.agreement.page_tables import (
@@ -102,7 +102,7 @@ def _signature_table(report: SuiteResult) -> Table:
         {"metric": metric, "signature": signature, "sets": ", ".join(names)}
         for metric, by_set in report.signatures.items()
         # One row where a metric had the same signature on several sets.
-        for signature, names in by_key(
+        for signature, names in group_by_key(
             (signature or "no score", name)
             for name, signature in by_set.items()
         ).items()

@@ -97,7 +97,7 @@ def mean_of(
     mean = mean_interval(
         [v for v, _ in values], clusters=[source for _, source in values]
     )
-    return Coefficient.of_mean(name, mean)
+    return Coefficient.from_mean(name, mean)
 
 
 @dataclass(frozen=True)

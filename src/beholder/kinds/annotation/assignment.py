@@ -118,7 +118,9 @@ def assign_units(
         texts = {(unit.id,): _texts(task, unit) for unit in items}
         items = [replace(unit, source=(unit.id,)) for unit in items]
     n = len(design.annotators)
-    shares = assign(items, n, design.overlap or n, design.seed, apart=texts)
+    shares = assign(
+        items, n, design.overlap or n, design.seed, unique_by_source=texts
+    )
     # Count what the assignment could not avoid, for a warning to the owner of the study.
     repeated_ids = set()
     for share in shares:

@@ -19,12 +19,12 @@ from beholder.terminal.groups import (
     ServerGroup,
 )
 from beholder.terminal.printing import (
-    say,
-    say_each,
-    say_incomplete,
-    say_left_out,
-    tell,
-    tell_result,
+    print_line,
+    print_note,
+    print_notes,
+    print_result,
+    report_left_out,
+    warn_incomplete,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def annotate(
         pictures: Folder of the pictures, or file with one row per picture.
         prepare: Create the study and print the links without serving it.
     """
-    say(f"preparing the study {out}")
+    print_note(f"preparing the study {out}")
     from beholder.data.notes import RowNotes
     from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.exchange import with_gold
@@ -135,7 +135,7 @@ def annotate(
 
     annotation_task = task_named(task)
     if prefill is not None:
-        say_incomplete(prefill)
+        warn_incomplete(prefill)
     notes = RowNotes()
     units, skipped_rows = units_of(
         annotation_task,
@@ -145,12 +145,12 @@ def annotate(
         run=prefill,
         notes=notes,
     )
-    say_left_out(skipped_rows)
-    say_each(notes.sentences())
+    report_left_out(skipped_rows)
+    print_notes(notes.sentences())
     if people.gold is not None:
         units = with_gold(annotation_task, units, people.gold)
     if hidden := list_hidden_pictures(units, people.iiif):
-        say(
+        print_note(
             f"beholder: pages do not show pictures at addresses, such as {hidden[0]}"
             f" ({len(hidden)} in all); name their IIIF server with --iiif"
         )
@@ -178,7 +178,7 @@ def tasks() -> None:
     Example: `beholder annotate tasks`
     """
     for name in TASKS.names():
-        tell(f"{name}: {task_named(name).summary}")
+        print_line(f"{name}: {task_named(name).summary}")
 
 
 @app.command
@@ -235,15 +235,15 @@ def export(
     files.write_jsonl(out, rows)
     n = sum(len(judgments.by) for judgments in judged)
     if form == "results":
-        say(
+        print_note(
             f"{n:,} finished judgments of {len(judged):,} units, in {len(rows):,} rows: {out}"
         )
         if left_out:
-            say(left_out)
+            print_note(left_out)
         if next_command := opened.task.next_command(judged):
-            say(f"next: {next_command.format(file=out)}")
+            print_note(f"next: {next_command.format(file=out)}")
     else:
-        say(f"{n:,} finished judgments: {out}")
+        print_note(f"{n:,} finished judgments: {out}")
     opened.close()
 
 
@@ -264,7 +264,7 @@ def import_judgments(
 
     opened = AnnotationStudy.open(study, database)
     n, n_changed = import_rows(opened, source)
-    say(f"{n} judgments, {n_changed} of them new or changed")
+    print_note(f"{n} judgments, {n_changed} of them new or changed")
     opened.close()
 
 
@@ -302,14 +302,14 @@ def agreement(
     if not as_json:
         for row in progress:
             cannot = f" ({row.cannot} cannot be judged)" if row.cannot else ""
-            tell(
+            print_line(
                 f"{row.annotator}: {row.done} of {row.assigned} done{cannot}, {row.begun} begun"
             )
-    tell_result(
+    print_result(
         plain, map(reliability_table, [*agreements, *competences]), as_json
     )
     if not agreements:
-        say(
+        print_note(
             "no agreement yet: two annotators must have finished the same unit"
         )
 
@@ -325,28 +325,28 @@ def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
     from beholder.web.app import serve as listen
 
     if n := study.design.n_seen_twice:
-        say(
+        print_note(
             f"beholder: {n} units went to an annotator who sees one of their texts in another unit;"
             " use more annotators or a smaller --overlap to avoid this"
         )
     settings = study_settings(study, server.host, server.port, server.name)
 
     def listening(address: str) -> None:
-        tell(f"you: {address}")
+        print_line(f"you: {address}")
         base = address.partition("?")[0]
         if link := join_link(study, base):
-            tell(f"participants: {link}")
+            print_line(f"participants: {link}")
         for name, token in study.annotators().items():
-            tell(f"{name}: {base}?token={token}")
+            print_line(f"{name}: {base}?token={token}")
 
     if prepare:
         listening(f"http://{server.host}:{server.port}/?token={study.token}")
-        say(
+        print_note(
             f"study: {study.folder}; serve it with 'beholder annotate serve {study.folder}'"
         )
         study.close()
         return
-    say(
+    print_note(
         f"study: {study.folder}; stop with Ctrl-C, run the same command again to resume"
     )
     listen(make_app(study_routes(study), settings), settings, listening)

@@ -15,8 +15,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from beholder.base.optional import require
-from beholder.base.postgres import TABLES_LOCK, Address, engine
-from beholder.base.sqlite_file import keep_private
+from beholder.base.postgres import TABLES_LOCK, Address, create_engine
+from beholder.base.sqlite_file import create_private
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, Assignment
 from beholder.kinds.annotation.records import AnnotationUnit
@@ -138,7 +138,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         where = str(folder / FILE_NAME)
         try:
             # The file contains the personal links of all annotators.
-            keep_private(folder / FILE_NAME)
+            create_private(folder / FILE_NAME)
         except OSError as error:
             raise RunError(
                 f"{where} cannot be used: {error.strerror or error}"
@@ -151,7 +151,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         address = Address.read(database)
         where = str(address)
         # Tested before each use, so that a restart of the server loses no act.
-        study_engine = engine(
+        study_engine = create_engine(
             address, pool_size=20, max_overflow=10, pool_pre_ping=True
         )
     try:

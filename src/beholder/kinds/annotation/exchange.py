@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.assignment import check_name
@@ -166,7 +166,7 @@ def import_rows(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     ]
     if not rows:
         raise DataError(str(path), "contains no judgments")
-    shares = by_key((row.annotator, positions[row.unit]) for row in rows)
+    shares = group_by_key((row.annotator, positions[row.unit]) for row in rows)
     for annotator, share in shares.items():
         study.admit(annotator, share)
     return len(rows), sum(

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from beholder.base import files
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.base.postgres import Address
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, assign_units
@@ -242,7 +242,7 @@ class AnnotationStudy:
             f"'beholder annotate TASK DATA -o {folder}'"
         )
         content = files.read_json(
-            folder / ABOUT, form=_FORMAT, kind="study", missing=missing
+            folder / ABOUT, form=_FORMAT, kind="study", missing_message=missing
         )
         try:
             about = read_as(content, _About, str(folder / ABOUT))
@@ -565,7 +565,7 @@ class AnnotationStudy:
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
         """Return the judgments by (annotator, position), of the rows with these columns."""
         rows = self._rows("acts", "id", **where)
-        acts = by_key(
+        acts = group_by_key(
             ((row.annotator, row.unit), _read_act(row)) for row in rows
         )
         return {

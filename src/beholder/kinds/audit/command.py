@@ -38,14 +38,14 @@ def audit(
     from beholder.report.study_tables import write_tables
     from beholder.run import SCORES, kind, manifest
     from beholder.run.session import default_out
-    from beholder.tables import plain
+    from beholder.tables import table_as_json
     from beholder.terminal.printing import (
-        close,
-        say,
-        say_incomplete,
-        tell_plan,
-        tell_result,
-        too_many,
+        excess_failures,
+        print_note,
+        print_plan,
+        print_result,
+        report_end,
+        warn_incomplete,
     )
     from beholder.terminal.progress import TerminalProgress
 
@@ -55,19 +55,22 @@ def audit(
         data, metrics, folder, run.rows, run.judging, run.work.found()
     )
     if run.finish.dry_run:
-        return tell_plan(kind.plan(SCORES, config), folder)
+        return print_plan(kind.plan(SCORES, config), folder)
     with TerminalProgress() as progress:
         n = run_audit(config, progress)
-    log = manifest.read(folder)
+    log = manifest.read_log(folder)
     study = tables(folder, config.metrics[0].name, labels)
     write_tables(study, folder / "tables")
-    tell_result(
-        {**manifest.content(folder), "tables": list(map(plain, study))},
+    print_result(
+        {
+            **manifest.content(folder),
+            "tables": list(map(table_as_json, study)),
+        },
         [summary_table(log), *study],
         run.finish.as_json,
     )
-    say_incomplete(folder)
-    say(
+    warn_incomplete(folder)
+    print_note(
         f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}"
         f" --media-root {config.folder.absolute()}"
     )
@@ -77,5 +80,5 @@ def audit(
         for reason in result.failures
     ]
     # Facts that the judge could not check count as failures of the run.
-    problems = too_many(failures, run.finish.allow_failed)
-    return close(folder, progress, problems=problems)
+    problems = excess_failures(failures, run.finish.allow_failed)
+    return report_end(folder, progress, problems=problems)

@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.marks import JudgedFact, exported_rows
 from beholder.errors import ConfigError
 from beholder.records import Item, ItemScore
 from beholder.run.store import Store
 from beholder.stats.ranks import round_values
-from beholder.tables import SYSTEM, Column, Table, estimate
+from beholder.tables import SYSTEM, Column, Table, mean_cells
 
 _Key = tuple[tuple[str, ...], tuple[str, ...], str]
 """Key of a fact: names of the pictures, references, words. Rows of several systems share it."""
@@ -158,7 +158,7 @@ HITS = Table(
 def _compare_systems(
     facts_by_item: list[list[_AuditedFact]], doubt: str
 ) -> Table:
-    by_system = by_key(
+    by_system = group_by_key(
         (facts[0].item.group.get("system", ""), facts)
         for facts in facts_by_item
     )
@@ -181,9 +181,9 @@ def _compare_systems(
             {
                 "system": system or "all",
                 "n": len(items),
-                **estimate("recall", recalls, sources),
-                **estimate("sure", sure, sure_sources),
-                **estimate("difference", differences, sure_sources),
+                **mean_cells("recall", recalls, sources),
+                **mean_cells("sure", sure, sure_sources),
+                **mean_cells("difference", differences, sure_sources),
                 "undefined": len(items) - len(sure),
             }
         )
@@ -210,7 +210,7 @@ def _compare_systems(
 def _count_hits(facts: list[_AuditedFact]) -> Table:
     """Count the facts that people call false, by the judge's state; each fact once."""
     unique = {_key(fact.item, fact.text): fact for fact in facts}
-    judged = by_key(
+    judged = group_by_key(
         (fact.judge, fact)
         for fact in unique.values()
         if fact.people is not None
@@ -219,7 +219,7 @@ def _count_hits(facts: list[_AuditedFact]) -> Table:
         {
             "judge": state,
             "n": len(judged[state]),
-            **estimate(
+            **mean_cells(
                 "false",
                 [float(fact.people == "false") for fact in judged[state]],
                 [fact.source for fact in judged[state]],

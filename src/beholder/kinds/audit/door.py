@@ -8,14 +8,14 @@ from typing import Any, Unpack
 
 from beholder.api import Run
 from beholder.base.files import write_jsonl
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.row import to_row
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import metric
-from beholder.options import Options, grouped
+from beholder.options import Options, group_options
 from beholder.records import ItemScore
 from beholder.run import SCORES, kind
-from beholder.run.inputs import rebased
+from beholder.run.inputs import rebase_path
 from beholder.run.session import Progress, Quiet
 from beholder.run.store import Store
 
@@ -47,7 +47,9 @@ def audit(
         RunError: The run directory is busy or holds another run.
     """
     metrics = (metric("audit", judge=judge, answers=answers),)
-    config = ScoreConfig(str(data), metrics, Path(out), *grouped(options))
+    config = ScoreConfig(
+        str(data), metrics, Path(out), *group_options(options)
+    )
     run_audit(config, progress or Quiet())
     return Run(config.out)
 
@@ -70,7 +72,7 @@ def _list_doubtful(config: ScoreConfig) -> list[dict[str, Any]]:
         for position, item in store.items():
             score = store.score(config.metrics[0].name, position)
             units = score.units if isinstance(score, ItemScore) else ()
-            facts = by_key(
+            facts = group_by_key(
                 (unit.verdict, unit)
                 for unit in units
                 if unit.side == "reference"
@@ -89,7 +91,7 @@ def _list_doubtful(config: ScoreConfig) -> list[dict[str, Any]]:
             row = {
                 **to_row(item),
                 "images": [
-                    rebased(image, config.folder, config.out)
+                    rebase_path(image, config.folder, config.out)
                     for image in item.images
                 ],
                 "facts": [unit.text for unit in sampled],

@@ -12,7 +12,7 @@ from cyclopts import Parameter, Token
 from beholder.errors import ConfigError
 from beholder.kinds.bidirectional.settings import Columns, StudySettings
 from beholder.terminal.groups import AsJson, Out
-from beholder.terminal.printing import say, tell_result
+from beholder.terminal.printing import print_note, print_result
 
 if TYPE_CHECKING:
     from beholder.kinds.bidirectional.study import Study
@@ -116,12 +116,12 @@ def bidirectional(
     }
     json_content["omitted"] = [asdict(part) for part in comparison.omitted]
     json_content["cautions"] = cautions = incomplete_runs(run)
-    tell_result(json_content, [*_main_tables(comparison)], as_json)
+    print_result(json_content, [*_main_tables(comparison)], as_json)
     for caution in cautions:
-        say(f"caution: {caution}")
+        print_note(f"caution: {caution}")
     for part in comparison.omitted:
-        say(f"left out: {part.title}: {part.reason}")
-    say(f"tables: {folder / 'tables'}\nreport: {page}")
+        print_note(f"left out: {part.title}: {part.reason}")
+    print_note(f"tables: {folder / 'tables'}\nreport: {page}")
 
 
 def _main_tables(study: Study) -> Iterator[Table]:

@@ -41,7 +41,7 @@ def observe(
         RunError: The folder is not a run.
     """
     manifest.check_kind(run, manifest.SCORES)
-    log = manifest.read(run)
+    log = manifest.read_log(run)
     values = {
         entry.name: [value.name for value in entry.values]
         for entry in log.metrics

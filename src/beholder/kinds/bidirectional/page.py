@@ -95,7 +95,7 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     """
     write_tables(study.tables, out / "tables")
     # The tables as files come first: the page names them.
-    log = manifest.read(run)
+    log = manifest.read_log(run)
     page = render_page(
         "bidirectional.html.j2",
         ("page.css", "bidirectional.css"),

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias, cast
 
 from beholder import stats
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.records import Estimate
 from beholder.tables import (
     Cells,
     Column,
     Kind,
     Table,
-    columns_of,
     heading,
     record_cells,
+    record_columns,
 )
 
 Direction: TypeAlias = Literal["har", "mar"]
@@ -188,7 +188,7 @@ def split_by(key: str) -> Axis:
     """Return an axis that splits pairs by one of their fields, in order of appearance."""
 
     def parts(group: PairGroup) -> Iterator[PairGroup]:
-        for name, pairs in by_key(
+        for name, pairs in group_by_key(
             (getattr(pair, key), pair) for pair in group.pairs
         ).items():
             yield group.part(pairs, **{key: name})
@@ -362,7 +362,7 @@ def pair_table(
             ]
         )
     # A record type that has a column of a group itself decides on its place and heading.
-    own_keys = {column.key for column in columns_of(record_type)}
+    own_keys = {column.key for column in record_columns(record_type)}
     group_columns = [
         column
         for key, column in _COLUMNS.items()

@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from beholder import stats
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.kinds.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
@@ -329,7 +329,7 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
             if getattr(pair, key) == group.place[when]
         ]
         # Several texts about a picture count once, as their mean.
-        values = by_key(scores_of(pairs, group.direction, group.value))
+        values = group_by_key(scores_of(pairs, group.direction, group.value))
         return {
             image: sum(numbers) / len(numbers)
             for image, numbers in values.items()

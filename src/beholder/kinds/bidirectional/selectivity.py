@@ -25,7 +25,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Struct
 from scipy.cluster.hierarchy import DisjointSet
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.kinds.bidirectional.pairs import (
     Category,
     Fact,
@@ -160,12 +160,12 @@ class _Units:
         for node, fact in self.facts.items():
             words = tuple(_WORDS.findall(fact.text.casefold()))
             groups.merge(first.setdefault(words, node), node)
-        by_content = by_key((groups[node], node) for node in self.facts)
+        by_content = group_by_key((groups[node], node) for node in self.facts)
         return list(by_content.values())
 
     def contents(self, picture: TextPair) -> Iterator[Content]:
         """Yield the merged units."""
-        mentioned_with: dict[Node, list[Node]] = by_key(
+        mentioned_with: dict[Node, list[Node]] = group_by_key(
             (node, linked_node)
             for pair in self.from_models | self.from_people
             for node, linked_node in (pair, pair[::-1])
@@ -225,7 +225,7 @@ def consensus_by_image(
     picture_contents: Sequence[Content],
 ) -> dict[str, list[float]]:
     """Return, per picture with several speakers, how many mention each content of people."""
-    return by_key(
+    return group_by_key(
         (content.image, float(len(content.people)))
         for content in picture_contents
         if content.by_people and content.n_people > 1
@@ -377,7 +377,7 @@ def image_table(pairs: Pairs) -> Table:
 
 def _images(group: PairGroup) -> list[ImageRow]:
     """Return per picture the share of people's contents that no model mentions, and the reverse."""
-    pictures = by_key(
+    pictures = group_by_key(
         (content.image, content) for content in contents(group.pairs)
     )
     rows: list[ImageRow] = []
@@ -546,7 +546,7 @@ def _subjects_by_text(
     systems: dict[str, set[str]] = {}
     # A person's text is counted once, however many systems are paired with it.
     for pair in pairs:
-        facts = by_key((fact.voice, fact) for fact in pair.human_facts)
+        facts = group_by_key((fact.voice, fact) for fact in pair.human_facts)
         for voice, voice_facts in facts.items():
             subjects = {stem(fact.subject) for fact in voice_facts}
             voices.setdefault(pair.references[voice], subjects)

@@ -21,15 +21,15 @@ from beholder.terminal.groups import (
     RunOut,
 )
 from beholder.terminal.printing import (
-    close,
-    say,
-    say_each,
-    say_left_out,
-    say_outside,
-    tell,
-    tell_json,
-    tell_plan,
-    too_many,
+    excess_failures,
+    print_json,
+    print_line,
+    print_note,
+    print_notes,
+    print_plan,
+    report_end,
+    report_left_out,
+    report_outside_pictures,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def caption(
     length = (
         "any length" if limits is None else f"{limits[0]} to {limits[1]} words"
     )
-    say(f"captions of {length} in {writing.language}")
+    print_note(f"captions of {length} in {writing.language}")
     columns = RowColumns(
         system=writing.system_column, named_dataset=writing.dataset
     )
@@ -295,7 +295,7 @@ def review(
         work=run.work.found(),
     )
     if run.finish.dry_run:
-        return tell_plan(kind.plan(REVIEWS, config), config.out)
+        return print_plan(kind.plan(REVIEWS, config), config.out)
     engine = run.where.named()
     # Standard output has results only; what a cluster prints goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
@@ -304,14 +304,14 @@ def review(
     for code in INSTRUCTIONS:
         page = annotation_instructions(len(KINDS), code)
         write_text(config.out / f"instructions-{code}.html", page)
-    announce = say if run.finish.as_json else tell
+    announce = print_note if run.finish.as_json else print_line
     announce(
         f"{written.n_written} sets of {len(KINDS)} reviews: {written.path}"
     )
-    say(
+    print_note(
         f"instructions for annotators: {config.out}/instructions-en.html, -ja.html"
     )
-    say(
+    print_note(
         f"rank them: beholder rank {written.path} --media-root {config.folder}"
     )
     return _close_run(written, config.out, progress, run.finish)
@@ -334,13 +334,13 @@ def _make_rows(
         data, out, systems, columns, run.rows, run.judging, run.work.found()
     )
     if run.finish.dry_run:
-        return tell_plan(kind.plan(ROWS, config), config.run)
+        return print_plan(kind.plan(ROWS, config), config.run)
     engine = run.where.named()
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         written = kind.run(ROWS, config, progress, engine=engine)
-    say(f"{written.n_written} rows written to {config.out}")
+    print_note(f"{written.n_written} rows written to {config.out}")
     if written.outside:
-        say_outside(config.out.parent)
+        report_outside_pictures(config.out.parent)
     return _close_run(written, config.run, progress, run.finish)
 
 
@@ -354,23 +354,23 @@ def _close_run(
     from beholder.run import manifest
 
     # Notes and results are read back from the run, which has them also where nothing was asked.
-    say_left_out(written.bad_rows)
-    log = manifest.read(run)
-    say_each(log.data.notes)
+    report_left_out(written.bad_rows)
+    log = manifest.read_log(run)
+    print_notes(log.data.notes)
     if finish.as_json:
-        tell_json(manifest.content(run))
+        print_json(manifest.content(run))
     for name, result in manifest.results(log).items():
         for caution in result.cautions:
-            say(f"{name}: {caution}")
+            print_note(f"{name}: {caution}")
     failures = [
         f"{name} ({system}): {why.message}"
         for name, system, why in written.failures
     ]
-    return close(
+    return report_end(
         run,
         progress,
-        problems=too_many(failures, finish.allow_failed),
-        did="made",
+        problems=excess_failures(failures, finish.allow_failed),
+        verb="made",
     )
 
 
@@ -382,13 +382,13 @@ def _by_system(
     Raises:
         ConfigError: Two judges have one name.
     """
-    from beholder.base.spec import tool, with_label
+    from beholder.base.spec import canonical_spec, parse_with_label
 
     askers: dict[str, RowAsker] = {}
     for text in [judges] if isinstance(judges, str) else judges or ():
         # The name becomes part of ids and groups, so two judges must not share it.
-        label, parsed = with_label(text)
-        judge = tool(parsed)
+        label, parsed = parse_with_label(text)
+        judge = canonical_spec(parsed)
         name, judge_spec = label or judge.argument or judge.name, str(judge)
         if name in askers:
             raise ConfigError(

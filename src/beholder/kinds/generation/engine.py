@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from beholder.base.files import check_regular, write_jsonl
 from beholder.data import read_frames, read_items, to_row
-from beholder.data.folders import pictures_below, unnamed, videos_below
+from beholder.data.folders import find_name_error, pictures_below, videos_below
 from beholder.data.notes import RowNotes
 from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
@@ -27,7 +27,7 @@ from beholder.kinds.generation.generators import Parts, TextGenerator, parts_of
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemFailure
 from beholder.run import ROWS, manifest
-from beholder.run.inputs import Input, rebased, root_of
+from beholder.run.inputs import Input, rebase_path, root_of
 from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import ITEM, SubjectKind
@@ -60,7 +60,8 @@ def read_pictured(
         if folder is not None and isinstance(row, Item):
             # Rows are written elsewhere than they are read from.
             images = (
-                rebased(image, root_of(source), folder) for image in row.images
+                rebase_path(image, root_of(source), folder)
+                for image in row.images
             )
             row = replace(row, images=tuple(images))
         yield row
@@ -77,7 +78,7 @@ def _pictured(
     rows: Iterator[tuple[int, Any]] = (
         (
             n,
-            unnamed(film, source, n)
+            find_name_error(film, source, n)
             or {"id": film, "candidate": "", "video": film},
         )
         for n, film in enumerate(films, start=1)
@@ -310,7 +311,7 @@ def plan_making(making: GenerationRun[S]) -> RunPlan:
     )
 
 
-def usual(work: WorkOptions) -> WorkOptions:
+def with_usual_concurrency(work: WorkOptions) -> WorkOptions:
     """Return the options with ``concurrency`` filled in by this kind's default."""
     return replace(work, concurrency=work.concurrency or CONCURRENCY)
 
@@ -441,7 +442,9 @@ def _making(config: RowsConfig) -> GenerationRun[Item]:
         data=config.data,
         rows=config.rows,
         means=RunContext(
-            config.judging, usual(config.work), config.out.parent
+            config.judging,
+            with_usual_concurrency(config.work),
+            config.out.parent,
         ),
         subjects=ITEM,
         read=lambda notes: read_pictured(

@@ -26,7 +26,7 @@ from beholder.run.thumbs import thumb
 from beholder.tables import Column, Table, estimate_cells
 
 if TYPE_CHECKING:
-    from beholder.web.subject_pages import Drawn, SeenSubject
+    from beholder.web.subject_pages import Drawing, SeenSubject
 
 S = TypeVar("S")
 
@@ -47,7 +47,7 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
         RunError: The folder does not contain such a run.
     """
     target = output or run_folder / "report.html"
-    log = manifest.read(run_folder)
+    log = manifest.read_log(run_folder)
     manifest.check_kind(run_folder, ROWS.name, REVIEWS.name)
     with Store.read(run_folder) as store:
         page = _render(store, log)
@@ -240,7 +240,7 @@ def _failed(
     )
 
 
-def draw_made(subject_view: SeenSubject) -> Drawn:
+def draw_made(subject_view: SeenSubject) -> Drawing:
     """Return the template of a subject with each system's texts, and its context."""
     snapshot = subject_view.view.snapshot
     systems = snapshot.log.settings["systems"]

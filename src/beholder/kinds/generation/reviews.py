@@ -19,7 +19,7 @@ from beholder.kinds.generation.engine import (
     Written,
     plan_making,
     run_making,
-    usual,
+    with_usual_concurrency,
 )
 from beholder.kinds.generation.generators import GeneratedText, TextGenerator
 from beholder.kinds.generation.kind import REVIEWS
@@ -175,7 +175,9 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         out=config.out / FILE_NAME,
         data=config.data,
         rows=config.rows,
-        means=RunContext(config.judging, usual(config.work), config.folder),
+        means=RunContext(
+            config.judging, with_usual_concurrency(config.work), config.folder
+        ),
         subjects=FRAME,
         read=lambda notes: read_frames(
             config.data, media_root=config.rows.media_root

@@ -112,9 +112,11 @@ def write(findings: StageFindings) -> results.NarrativeStudy:
     config = findings.config
     if findings.pictures is not None:
         # float16 is enough for colours and keeps the file small.
-        rows, _ = _drawn(findings.pictures, findings.inputs.storylines)
+        rows, _ = _choose_matrix_rows(
+            findings.pictures, findings.inputs.storylines
+        )
         with (
-            files.replacing(config.out / results.MATRIX) as unfinished,
+            files.write_atomically(config.out / results.MATRIX) as unfinished,
             unfinished.open("wb") as archive,
         ):
             np.savez_compressed(
@@ -427,7 +429,7 @@ def _hybrid_ratings(
 def _theta(
     pictures: EmbeddedPictures, storylines: Sequence[Storyline]
 ) -> results.ThetaMatrix:
-    rows, order = _drawn(pictures, storylines)
+    rows, order = _choose_matrix_rows(pictures, storylines)
     return results.ThetaMatrix(
         signature=pictures.space.signature,
         embedder=pictures.embedder,
@@ -438,7 +440,7 @@ def _theta(
     )
 
 
-def _drawn(
+def _choose_matrix_rows(
     pictures: EmbeddedPictures, storylines: Sequence[Storyline]
 ) -> tuple[list[int], str]:
     """Return the rows of the drawn matrix in order, and what that order is."""

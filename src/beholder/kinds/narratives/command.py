@@ -33,14 +33,14 @@ from beholder.terminal.groups import (
     StorylineRunGroup,
 )
 from beholder.terminal.printing import (
-    close,
-    say,
-    say_each,
-    say_left_out,
-    tell_plan,
-    tell_result,
-    tell_tables,
-    too_many,
+    excess_failures,
+    print_note,
+    print_notes,
+    print_plan,
+    print_result,
+    print_tables,
+    report_end,
+    report_left_out,
 )
 
 if TYPE_CHECKING:
@@ -240,23 +240,23 @@ def extract(
     extractions = extract_storylines(
         collection, ends, embedder, how, rows, skip_undated
     )
-    say_left_out(extractions.bad_rows)
-    say_each(extractions.notes)
-    say_left_out(extractions.unusable[:_MAX_LISTED])
+    report_left_out(extractions.bad_rows)
+    print_notes(extractions.notes)
+    report_left_out(extractions.unusable[:_MAX_LISTED])
     if len(extractions.unusable) > _MAX_LISTED:
-        say_left_out(
+        report_left_out(
             [f"{len(extractions.unusable) - _MAX_LISTED} more pictures"]
         )
     write_storylines(
         out, (extracted.storyline for extracted in extractions.found)
     )
-    tell_tables(extraction_table(extractions.found))
-    say(f"beholder: time: {extractions.found[0].time}")
+    print_tables(extraction_table(extractions.found))
+    print_note(f"beholder: time: {extractions.found[0].time}")
     # All storylines of a method tend to carry the same warning: it is printed once.
     for warning in dict.fromkeys(
         w for extracted in extractions.found for w in extracted.path.warnings
     ):
-        say(f"beholder: warning: {warning}")
+        print_note(f"beholder: warning: {warning}")
     distinct = len(
         {
             tuple(f.id for f in extracted.storyline.frames)
@@ -264,7 +264,7 @@ def extract(
         }
     )
     if distinct < len(extractions.found):
-        say(
+        print_note(
             f"beholder: {len(extractions.found)} storylines, {distinct} of them different;"
             " replications of maxmin, maps and trails differ only where dates leave the order of"
             " pictures open;"
@@ -272,11 +272,11 @@ def extract(
         )
     # Storylines from colours and edges look plausible and mean little: users must know.
     if not extractions.learned:
-        say(
+        print_note(
             f"beholder: {extractions.embedder} vectors represent appearance, not meaning; use"
             " clip:NAME or npz:FILE for learned ones"
         )
-    say(f"{extractions.found[0].signature}\nsequences: {out}")
+    print_note(f"{extractions.found[0].signature}\nsequences: {out}")
 
 
 @app.command
@@ -438,29 +438,29 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     inputs = read_inputs(config)
     _say_costs(config, cost_table(config, inputs))
     if run.finish.dry_run:
-        return tell_plan(kind.plan(KIND, config, given=inputs), config.out)
+        return print_plan(kind.plan(KIND, config, given=inputs), config.out)
     with TerminalProgress() as progress:
         study, bad_rows = kind.run(KIND, config, progress, given=inputs)
-    say_left_out(bad_rows)
-    say_each(inputs.notes)
+    report_left_out(bad_rows)
+    print_notes(inputs.notes)
     report = write_study(config.out)
     json_content = msgspec.to_builtins(
         {name: getattr(study, name) for name in _JSON_FIELDS}
     )
-    tell_result(json_content, terminal_tables(study), run.finish.as_json)
+    print_result(json_content, terminal_tables(study), run.finish.as_json)
     # A wrong folder of pictures fails every request: the first reason shows it.
     if study.unreadable:
         n, first = len(study.unreadable), study.unreadable[0]
-        say(
+        print_note(
             f"beholder: {n} pictures could not be read (is --media-root right?); the first: {first}"
         )
-    problems = too_many(_failures(study), run.finish.allow_failed)
-    return close(config.out, progress, report, problems, "done")
+    problems = excess_failures(_failures(study), run.finish.allow_failed)
+    return report_end(config.out, progress, report, problems, "done")
 
 
 def _say_costs(config: NarrateConfig, cost: Cost) -> None:
     """Print what a run will judge and what that may cost."""
-    say(
+    print_note(
         f"{cost.n_narratives} narratives of {cost.n_pictures} pictures;"
         f" parts: {', '.join(config.parts)}"
     )
@@ -470,7 +470,7 @@ def _say_costs(config: NarrateConfig, cost: Cost) -> None:
     for unit, row in (("seconds", cost.seconds), ("tokens", cost.tokens)):
         pays = row.break_even
         when = "never" if pays is None else f"from {pays:,.0f} narratives on"
-        say(
+        print_note(
             f"{unit}, {cost.judges} ratings of each narrative: captions {row.captions_total:,.0f}"
             f" (again: {row.captions_again:,.0f}), sight {row.sight_total:,.0f};"
             f" captions pay {when} [{row.basis}]"

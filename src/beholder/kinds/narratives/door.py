@@ -28,7 +28,7 @@ from beholder.kinds.narratives.inputs import (
     read_inputs,
 )
 from beholder.kinds.narratives.kind import KIND
-from beholder.options import DataOptions, Options, check_list, grouped
+from beholder.options import DataOptions, Options, check_list, group_options
 from beholder.records import Storyline
 from beholder.run.kind import run
 from beholder.run.session import Progress, Quiet, default_out
@@ -155,7 +155,7 @@ def compare(
     # Without ``by`` a run does whatever its tools allow.
     default_parts: tuple[Part, ...] = ("captions", "sight") if judges else ()
     default_parts += ("coherence",) if coherence_options is not None else ()
-    rows, judging, work = grouped(options)
+    rows, judging, work = group_options(options)
     config = NarrateConfig(
         sequences=file or "storylines",
         out=Path(out) if out is not None else default_out(file),

@@ -15,7 +15,7 @@ from beholder.errors import ConfigError
 from beholder.kinds.narratives.compared import Number
 from beholder.kinds.narratives.config import Rule
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.records import ends_of
+from beholder.records import interval_ends
 from beholder.tables import heading
 
 Checked: TypeAlias = Literal["looked at", "held out", "not looked at"]
@@ -275,7 +275,7 @@ def _gain(
     comparison = stats.paired_difference(
         (baseline - sight) ** 2, (ratings - sight) ** 2
     )
-    low, high = ends_of(comparison.interval) or (None, None)
+    low, high = interval_ends(comparison.interval) or (None, None)
     return comparison.mean, low, high
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from beholder.base.registry import versioned
+from beholder.base.registry import versioned_identity
 from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
@@ -230,7 +230,7 @@ def extract_storylines(
     encoder = image_embedder(embedder)
     usable, vectors, reasons = usable_frames(encoder, frames, root)
     extracted = tuple(extract(usable, vectors, tasks, how))
-    identity = versioned(encoder, encoder.identity)
+    identity = versioned_identity(encoder, encoder.identity)
     sentences = tuple(notes.sentences())
     return Extractions(
         extracted,

@@ -13,8 +13,8 @@ from typing import ClassVar, Literal, Self
 from beholder.asking.asker import Asker, ValueInfo
 from beholder.asking.params import REQUIRED, param
 from beholder.asking.tools import Tools
-from beholder.base.registry import versioned
-from beholder.base.spec import tool
+from beholder.base.registry import versioned_identity
+from beholder.base.spec import canonical_spec
 from beholder.embed.images import ImageEmbedder, usable_frames
 from beholder.errors import ItemError
 from beholder.kinds.narratives.storylines import strength
@@ -115,7 +115,7 @@ class MeasureCoherence(Asker[Storyline]):
     @property
     def looks(self) -> bool:
         """Return whether pictures are needed: vectors are computed, not read from a file."""
-        return tool(self.embedder).name != "npz"
+        return canonical_spec(self.embedder).name != "npz"
 
     def prepare(self, subjects: Iterable[Storyline]) -> Self:
         """Keep the human storylines, and a digest of all that numbers depend on."""
@@ -166,7 +166,7 @@ class MeasureCoherence(Asker[Storyline]):
             base=self.base,
             scale=self.scale,
         )
-        identity = versioned(embedder, embedder.identity)
+        identity = versioned_identity(embedder, embedder.identity)
         learned = embedder.learned
         return EmbeddedPictures(
             tuple(usable), vectors, space, identity, learned, tuple(notes)

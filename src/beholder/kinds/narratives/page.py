@@ -37,7 +37,7 @@ from beholder.tables import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from beholder.web.subject_pages import Drawn, SeenSubject
+    from beholder.web.subject_pages import Drawing, SeenSubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def alignments(study: NarrativeStudy) -> list[Narrative]:
     return [distances[(len(distances) - 1) // 2][2] for distances in ordered]
 
 
-def draw_storyline(seen: SeenSubject) -> Drawn | None:
+def draw_storyline(seen: SeenSubject) -> Drawing | None:
     """Return template and values of a storyline for the viewer, or None before the run ends."""
     folder = seen.view.folder
     try:
@@ -229,7 +229,7 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
         RunError: The folder is not a finished run over narratives.
     """
     target = output or run_folder / "report.html"
-    study, log = results.read_study(run_folder), manifest.read(run_folder)
+    study, log = results.read_study(run_folder), manifest.read_log(run_folder)
     files.write_text(target, _render(run_folder, study, log))
     if output is None:
         write_tables(study_tables(study), run_folder / "tables")

@@ -484,5 +484,7 @@ def read_study(folder: Path) -> NarrativeStudy:
         f"{folder} is not a finished run over narratives: {STUDY} is missing; run the same command"
         " again to finish it"
     )
-    content = files.read_json(path, form=FORMAT, kind="study", missing=missing)
+    content = files.read_json(
+        path, form=FORMAT, kind="study", missing_message=missing
+    )
     return files.as_record(content, NarrativeStudy, path)

@@ -36,7 +36,7 @@ from beholder.kinds.narratives.results import (
 )
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.kinds.narratives.tables import side_by_side_tables
-from beholder.records import ends_of
+from beholder.records import interval_ends
 from beholder.run.kind import Beside
 from beholder.stats.intraclass import ICCKind
 from beholder.stats.ranks import mean_ranks
@@ -173,7 +173,7 @@ def _scores(
         mean=None if estimate is None else estimate.mean,
         sd=mean_and_sd(means).sd,
         sd_population=float(np.std(means)) if means else None,
-        interval=ends_of(estimate.interval if estimate else None),
+        interval=interval_ends(estimate.interval if estimate else None),
         reason=estimate.reason if estimate else None,
         **structs.asdict(_spread(judged_narratives, method)),
     )
@@ -215,7 +215,7 @@ def _correlated(a: Iterable[Number], b: Iterable[Number]) -> dict[str, Any]:
     return {
         "n": n,
         "r": linear.value,
-        "interval": ends_of(linear.interval),
+        "interval": interval_ends(linear.interval),
         "p": linear.p_value,
         "rho": stats.spearman(x, y).value,
         "reason": linear.reason,
@@ -248,7 +248,7 @@ def _reliability(
         icc_single=single,
         icc_average=average,
         alpha=compared.AgreementValue(
-            alpha.value, ends_of(alpha.interval), alpha.reason
+            alpha.value, interval_ends(alpha.interval), alpha.reason
         ),
         pairwise_r={
             f"{i + 1} and {j + 1}": stats.pearson(
@@ -268,7 +268,7 @@ def agreement(
 
     def worded(kind: ICCKind) -> compared.WordedValue:
         icc = stats.icc(table, kind)
-        ends, verdict = ends_of(icc.interval), stats.reliability_verdict
+        ends, verdict = interval_ends(icc.interval), stats.reliability_verdict
         return compared.WordedValue(
             value=icc.value,
             interval=ends,
@@ -314,7 +314,7 @@ def compare_sources(
                 d_unweighted=stats.cohen_d(a, b, pooling="unweighted").value,
                 d_pooled=stats.cohen_d(a, b).value,
                 g=hedges.value,
-                g_interval=ends_of(hedges.interval),
+                g_interval=interval_ends(hedges.interval),
                 few=min(len(a), len(b)) < FEW,
             )
         )
@@ -506,7 +506,7 @@ def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
         return compared.StepCorrelation(len(rated_steps), None, None)
     rho = stats.spearman(x, y, clusters=narrative)
     return compared.StepCorrelation(
-        len(rated_steps), rho.value, ends_of(rho.interval)
+        len(rated_steps), rho.value, interval_ends(rho.interval)
     )
 
 
@@ -567,7 +567,7 @@ def between_models(
         icc_average=average,
         kendall_w=compared.AgreementValue(
             concordance.value,
-            ends_of(concordance.interval),
+            interval_ends(concordance.interval),
             concordance.reason,
         ),
         pairs=tuple(
@@ -591,11 +591,11 @@ def _pair_of(
         a=models[i],
         b=models[j],
         r=linear.value,
-        interval=ends_of(linear.interval),
+        interval=interval_ends(linear.interval),
         p=linear.p_value,
         rho=stats.spearman(a, b).value,
         difference=difference.mean,
-        difference_interval=ends_of(difference.interval),
+        difference_interval=interval_ends(difference.interval),
         difference_p=difference.p_value,
     )
 

@@ -17,12 +17,12 @@ from cyclopts import Parameter
 from beholder.errors import ConfigError
 from beholder.terminal.groups import Data, RunGroup, RunOut, ToolGroup
 from beholder.terminal.printing import (
-    close,
-    say_each,
-    say_left_out,
-    tell_plan,
-    tell_result,
-    too_many,
+    excess_failures,
+    print_notes,
+    print_plan,
+    print_result,
+    report_end,
+    report_left_out,
 )
 
 if TYPE_CHECKING:
@@ -89,26 +89,26 @@ def rank(
         run.work.found(),
     )
     if run.finish.dry_run:
-        return tell_plan(kind.plan(KIND, config), config.out)
+        return print_plan(kind.plan(KIND, config), config.out)
     # Results go to standard output; all that workers print goes to standard error.
     engine = run.where.named()
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         ranking, bad_rows = kind.run(KIND, config, progress, engine=engine)
-    say_left_out(bad_rows)
-    say_each(manifest.read(config.out).data.notes)
+    report_left_out(bad_rows)
+    print_notes(manifest.read_log(config.out).data.notes)
     report = write_ranking(config.out)
     json_tables = msgspec.to_builtins(ranking.tables)
-    tell_result(json_tables, ranking_tables(ranking), run.finish.as_json)
+    print_result(json_tables, ranking_tables(ranking), run.finish.as_json)
     failures = [
         f"{image.id}, {scorer}: {reason}"
         for image in ranking.images
         for scorer, reason in image.failures.items()
     ]
-    return close(
+    return report_end(
         config.out,
         progress,
         report,
-        too_many(failures, run.finish.allow_failed),
+        excess_failures(failures, run.finish.allow_failed),
     )
 
 

@@ -16,7 +16,7 @@ from beholder.kinds.ranking import results
 from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Ranker, ranker
 from beholder.metrics import Metric
-from beholder.options import Options, asked_tools, check_list, grouped
+from beholder.options import Options, check_list, default_tools, group_options
 from beholder.records import Reviews
 from beholder.run.kind import run
 from beholder.run.session import Progress, Quiet, default_out
@@ -72,8 +72,8 @@ def rank(
     file = str(data) if isinstance(data, str | Path) else None
     # Rows in Python have no file: the run reads them from ``sets`` and is named by that word.
     sets = None if isinstance(data, str | Path) else _from_python(data)
-    defaults = asked_tools(embedder, judge)
-    rows, judging, work = grouped(options)
+    defaults = default_tools(embedder, judge)
+    rows, judging, work = group_options(options)
     if images is not None:
         rows = replace(rows, media_root=Path(images))
     config = RankConfig(

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from beholder.base import files
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import RunError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.kind import KIND
@@ -31,7 +31,7 @@ from beholder.run import manifest
 from beholder.run.thumbs import thumb
 
 if TYPE_CHECKING:
-    from beholder.web.subject_pages import Drawn, SeenSubject
+    from beholder.web.subject_pages import Drawing, SeenSubject
 
 MAX_IMAGES = 200
 """At most this many images are drawn with their texts: more make the page slow to open."""
@@ -94,7 +94,7 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     target = output or run_folder / "report.html"
     ranking = results.read_ranking(run_folder)
     files.write_text(
-        target, _render(run_folder, ranking, manifest.read(run_folder))
+        target, _render(run_folder, ranking, manifest.read_log(run_folder))
     )
     if output is None:
         write_tables(ranking_tables(ranking), run_folder / "tables")
@@ -114,7 +114,7 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     ranking = results.read_ranking(run_folder)
     tables, labels = ranking.tables, list(ranking.labels.values())
     # One figure over all languages, and one for each if the run has several.
-    by_language = by_key(
+    by_language = group_by_key(
         (row.language, row) for row in tables.thresholds_by_language
     )
     paths = []
@@ -127,7 +127,7 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     return paths
 
 
-def draw_reviews(seen: SeenSubject) -> Drawn | None:
+def draw_reviews(seen: SeenSubject) -> Drawing | None:
     """Return template and values of one image for the viewer; None until the run is finished."""
     # The viewer also opens runs that are still going.
     try:

@@ -15,7 +15,7 @@ import numpy as np
 from beholder.asking.asker import Asker, ValueInfo
 from beholder.asking.params import param
 from beholder.asking.tools import Tools
-from beholder.base.spec import Spec, parse
+from beholder.base.spec import Spec, parse_spec
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Draw
 from beholder.judges.operations import Rank
@@ -333,7 +333,7 @@ def ranker(spec: str | Spec, **defaults: object) -> Ranker:
     Raises:
         ConfigError: An unknown ranker or parameter, or a bad value.
     """
-    parsed = parse(spec) if isinstance(spec, str) else spec
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
     # metric(NAME) takes the metric even where a ranker has the same name.
     match parsed.name, parsed.options:
         case "metric", {"members": [Spec() as inner]}:

@@ -313,7 +313,7 @@ def read_ranking(folder: Path) -> Ranking:
         " again to finish it"
     )
     content = files.read_json(
-        path, form=FORMAT, kind="ranking", missing=missing
+        path, form=FORMAT, kind="ranking", missing_message=missing
     )
     return files.as_record(content, Ranking, path)
 

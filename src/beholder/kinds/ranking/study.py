@@ -16,11 +16,11 @@ import numpy as np
 from msgspec import structs
 
 from beholder import stats
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.rankers import Scored
 from beholder.metrics.judged.perplexity import TOKENS
-from beholder.records import Reviews, ends_of
+from beholder.records import Reviews, interval_ends
 from beholder.stats.annotator_pairs import (
     MODEL,
     THRESHOLDS,
@@ -29,7 +29,7 @@ from beholder.stats.annotator_pairs import (
     complete,
     correlation_with_pairs,
     joined_pair,
-    kept,
+    passes_threshold,
 )
 from beholder.stats.correlation import correlate
 
@@ -195,7 +195,7 @@ def _at_by_language(
     judged_images: Images, scorers: Sequence[str], mean: _Mean
 ) -> Iterator[results.AtThreshold]:
     """Yield the rows of each language, if there are several: publications show them apart."""
-    by_language = by_key(
+    by_language = group_by_key(
         (image.reviews.language, image) for image in judged_images
     )
     if len(by_language) > 1:
@@ -258,7 +258,7 @@ def position_bias(
     bias = correlate(
         ranks, places, "spearman", clusters=sources, n_resamples=n_resamples
     )
-    interval = ends_of(bias.interval)
+    interval = interval_ends(bias.interval)
     return results.PositionBias(
         scorer, bias.value, interval, n_requests, n_failed, bias.reason
     )
@@ -360,7 +360,9 @@ def _group_by(
     key: str, images: Iterable[RankedImage]
 ) -> dict[str, list[RankedImage]]:
     """Return the images by ``language`` or ``category``, sorted by name."""
-    groups = by_key((getattr(image.reviews, key), image) for image in images)
+    groups = group_by_key(
+        (getattr(image.reviews, key), image) for image in images
+    )
     return dict(sorted(groups.items()))
 
 
@@ -414,7 +416,7 @@ def _differences(
             comparison = stats.paired_difference(
                 first, second, clusters=sources, n_resamples=n_resamples
             )
-            interval = ends_of(comparison.interval)
+            interval = interval_ends(comparison.interval)
             row = structs.replace(
                 row,
                 difference=comparison.mean,
@@ -441,7 +443,7 @@ def _mean(
     )
     return results.MeanCorrelation(
         mean=mean.mean,
-        interval=ends_of(mean.interval),
+        interval=interval_ends(mean.interval),
         n=mean.n,
         reason=mean.reason,
     )
@@ -453,7 +455,7 @@ def _images_at_threshold(
     return [
         image
         for image in judged_images
-        if image.pair and kept(image.pair.agreement, threshold)
+        if image.pair and passes_threshold(image.pair.agreement, threshold)
     ]
 
 

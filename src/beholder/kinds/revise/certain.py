@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.operations import TextMark
 from beholder.language import Document, Word, parse
@@ -423,7 +423,9 @@ def _sentences(
     document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
     """Yield deletions of sentences whose content words are all marked."""
-    words_by_sentence = by_key((word.sentence, word) for word in document)
+    words_by_sentence = group_by_key(
+        (word.sentence, word) for word in document
+    )
     deleted = []
     for sentence, sentence_words in words_by_sentence.items():
         content = [word for word in sentence_words if word.pos in _CONTENT]

@@ -47,19 +47,19 @@ def revise(
     from beholder.report.comparison import differences
     from beholder.run import manifest
     from beholder.terminal.printing import (
-        close,
-        say,
-        say_each,
-        say_incomplete,
-        say_outside,
-        tell_plan,
-        tell_result,
-        too_many,
+        excess_failures,
+        print_note,
+        print_notes,
+        print_plan,
+        print_result,
+        report_end,
+        report_outside_pictures,
+        warn_incomplete,
     )
     from beholder.terminal.progress import TerminalProgress
 
     if write is not None:
-        say(
+        print_note(
             f"{write_accepted(source, write)} accepted texts written to {write}"
         )
         return 0
@@ -68,21 +68,21 @@ def revise(
     config = ReviseConfig(source, out, judge, metric, judging, work.found())
     # Said before the work starts, because only people can enter these texts.
     if source.is_file() and source.suffix.lower() not in FORMS:
-        say(
+        print_note(
             f"--write cannot change {source.suffix} files; enter accepted texts in their program"
         )
     if finish.dry_run:
-        return tell_plan(plan_making(config.making()), config.run)
-    say_incomplete(source)
+        return print_plan(plan_making(config.making()), config.run)
+    warn_incomplete(source)
     with TerminalProgress() as progress:
         revised = run_revise(config, progress, score=not no_score)
-    say_each(manifest.read(config.run).data.notes)
-    say(
+    print_notes(manifest.read_log(config.run).data.notes)
+    print_note(
         f"{revised.written.n_written} proposals: {out};"
         f" decide with beholder annotate revisions {out}"
     )
     if revised.written.outside:
-        say_outside(out.parent)
+        report_outside_pictures(out.parent)
     if revised.comparison is not None:
         content = {
             "comparison": asdict(revised.comparison),
@@ -91,17 +91,17 @@ def revise(
         table = differences(
             revised.comparison, str(source), str(revised.scores)
         )
-        tell_result(content, [table], finish.as_json)
+        print_result(content, [table], finish.as_json)
         if revised.n_worse:
-            say(
+            print_note(
                 f"{revised.n_worse} proposals score lower than their texts (not_better)"
             )
     failures = []
     for name, _, failure in revised.written.failures:
         failures.append(f"{name}: {failure.message}")
-    return close(
+    return report_end(
         config.run,
         progress,
-        problems=too_many(failures, finish.allow_failed),
-        did="made",
+        problems=excess_failures(failures, finish.allow_failed),
+        verb="made",
     )

@@ -15,7 +15,7 @@ from beholder.kinds.generation.engine import Written, run_making
 from beholder.kinds.revise.engine import ReviseConfig
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import metric as metric_named
-from beholder.options import Options, grouped
+from beholder.options import Options, group_options
 from beholder.records import Item
 from beholder.run import SCORES, kind, manifest
 from beholder.run.compare import Comparison, compare
@@ -67,7 +67,7 @@ def revise(
         DataError: The source cannot be read.
         RunError: The run directory is busy or holds another run.
     """
-    _, judging, work = grouped(options)
+    _, judging, work = group_options(options)
     config = ReviseConfig(
         Path(source), Path(out), judge, metric, judging, work
     )
@@ -86,7 +86,7 @@ def run_revise(
     rows = list(read_records(config.out, dict[str, Any]))
     names = [
         metric_info.name
-        for metric_info in manifest.read(config.source).metrics
+        for metric_info in manifest.read_log(config.source).metrics
     ]
     scored = ScoreConfig(
         str(config.out),

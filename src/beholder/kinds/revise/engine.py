@@ -25,7 +25,10 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import ReviseText, TextMark
 from beholder.kinds.generation.askers import RowAsker, RowColumns
-from beholder.kinds.generation.engine import GenerationRun, usual
+from beholder.kinds.generation.engine import (
+    GenerationRun,
+    with_usual_concurrency,
+)
 from beholder.kinds.generation.generators import (
     CHARACTERS,
     WORDS,
@@ -38,7 +41,7 @@ from beholder.metrics import Tools
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.run import ROWS, SCORES, manifest
-from beholder.run.inputs import rebased
+from beholder.run.inputs import rebase_path
 from beholder.run.session import RunContext
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
@@ -179,7 +182,7 @@ def _with_marks(
     folder: Path,
 ) -> Item:
     """Return a row with marks in ``meta``, its pictures relative to ``folder``."""
-    images = tuple(rebased(image, root, folder) for image in item.images)
+    images = tuple(rebase_path(image, root, folder) for image in item.images)
     meta = {"marks": list(map(asdict, marks)), "source": source}
     return replace(item, images=images, meta={**item.meta, **meta})
 
@@ -214,7 +217,7 @@ def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
 def _read_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
     manifest.check_kind(run, SCORES)
     root = manifest.data_folder(run) or Path()
-    data = Path(manifest.read(run).data.source)
+    data = Path(manifest.read_log(run).data.source)
     source: dict[str, str] = {}
     # Rows that were passed from Python have no file.
     if data.is_file():
@@ -518,7 +521,11 @@ class ReviseConfig:
             out=self.out,
             data=str(self.source),
             rows=DataOptions(),
-            means=RunContext(self.judging, usual(self.work), self.out.parent),
+            means=RunContext(
+                self.judging,
+                with_usual_concurrency(self.work),
+                self.out.parent,
+            ),
             subjects=ITEM,
             read=lambda notes: iter(rows),
             source=None,

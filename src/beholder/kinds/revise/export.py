@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from beholder.base.files import open_regular, write_bytes
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.lines import read_records, strict_json
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.revise.places import (
@@ -66,7 +66,7 @@ def write_accepted(accepted: Path, out: Path) -> int:
     rows = [
         row for row in read_records(accepted, AcceptedRow) if row.source.file
     ]
-    rows_by_file = by_key((_resolve(row, accepted), row) for row in rows)
+    rows_by_file = group_by_key((_resolve(row, accepted), row) for row in rows)
     if not rows_by_file:
         raise ConfigError(
             f"{accepted}: no row names the file that its text comes from; the final texts are its"
@@ -182,7 +182,9 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
         )
         return text.encode("utf-8")
     texts = _texts(source, form, str(file))
-    texts_by_key = by_key((key, text) for text in texts for key in text.keys)
+    texts_by_key = group_by_key(
+        (key, text) for text in texts for key in text.keys
+    )
 
     def find(row: AcceptedRow) -> list[FoundText]:
         place = row.source
@@ -367,7 +369,7 @@ def _spliced_archive(
     name = str(file)
     # Locators of EPUB are PART:LINE, those of DOCX and PPTX PART#ID.
     mark = ":" if file.suffix.lower() == ".epub" else "#"
-    by_part = by_key(
+    by_part = group_by_key(
         ((row.source.locator or "").rpartition(mark)[0], row) for row in rows
     )
     with packed.open_archive(BytesIO(packed_data), name) as archive:

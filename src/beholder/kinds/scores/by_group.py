@@ -26,7 +26,7 @@ def group_tables(store: Store) -> list[Table]:
     Shares are pooled over all units of a group, each counted once whatever its weight; intervals
     resample what is described. Units without a verdict that the judge could read are left out.
     """
-    log = manifest.read(store.folder)
+    log = manifest.read_log(store.folder)
     sources = store.sources(log.data.n_items)
     tables = [
         table

@@ -22,12 +22,12 @@ from beholder.terminal.groups import (
     ToolGroup,
 )
 from beholder.terminal.printing import (
-    close,
-    say,
-    say_each,
-    say_left_out,
-    tell_plan,
-    tell_summary,
+    print_note,
+    print_notes,
+    print_plan,
+    print_summary,
+    report_end,
+    report_left_out,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def score(
     """
     from beholder import metrics
     from beholder.api import Run
-    from beholder.base.spec import listed
+    from beholder.base.spec import split_specs
     from beholder.data.notes import RowNotes
     from beholder.errors import ConfigError
     from beholder.kinds.scores import by_group, gate_reports, gates
@@ -115,9 +115,9 @@ def score(
     rows = open_rows(data, run.rows, row_notes)
     if not metric:
         chosen, reason = rows.fitting_metric(judge=tools.judge is not None)
-        say(f"metric: {chosen} ({reason})")
+        print_note(f"metric: {chosen} ({reason})")
         metric = (chosen,)
-    metric = listed(metric)
+    metric = split_specs(metric)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
     _say_unused(tools, scored)
     parsed_gates = [
@@ -140,7 +140,7 @@ def score(
         scored_metric.name: scored_metric.values for scored_metric in scored
     }
     label_targets = targets(people.labels, people.label, values, notes=notes)
-    say_each(notes)
+    print_notes(notes)
     engine = run.where.named()
     config = ScoreConfig(
         data,
@@ -162,11 +162,11 @@ def score(
         read_scored_items(config, [], again),
     )
     if note:
-        say(f"--worse-than: {note}")
+        print_note(f"--worse-than: {note}")
     if label_targets:
         check_fit(read_scored_items(config, [], again), label_targets)
     if run.finish.dry_run:
-        return tell_plan(
+        return print_plan(
             kind.plan(KIND, config, given=again or rows, notes=row_notes),
             config.out,
         )
@@ -180,7 +180,7 @@ def score(
             notes=row_notes,
             engine=engine,
         )
-    say_left_out(bad_rows)
+    report_left_out(bad_rows)
     finished_run = Run(config.out)
     report = (
         None
@@ -225,12 +225,12 @@ def score(
             str(config.out), [*tables, *run_tables(config.out)], problems
         )
 
-    means = [summary_table(manifest.read(config.out)), *added_tables]
+    means = [summary_table(manifest.read_log(config.out)), *added_tables]
     fields = dict(finished_run.manifest) | {
         table.name: table.rows for table in corrected
     }
-    tell_summary(fields, means, run.finish.as_json, markdown, summary)
-    return close(config.out, progress, report, problems)
+    print_summary(fields, means, run.finish.as_json, markdown, summary)
+    return report_end(config.out, progress, report, problems)
 
 
 def _say_bars(store: Store) -> None:
@@ -241,7 +241,7 @@ def _say_bars(store: Store) -> None:
         for text in item.references
     )
     if n := sum(" | " in text for text in texts):
-        say(
+        print_note(
             f"caution: {n:,} references contain ' | ' and were read as one text; write several as a"
             " JSON list or in columns reference_1, reference_2"
         )
@@ -256,4 +256,6 @@ def _say_unused(tools: ToolGroup, scored: Sequence[Metric[Any]]) -> None:
     }
     for name, spec in tools.named().items():
         if name not in used_tools:
-            say(f"--{name} {spec} is not used: no metric here takes one")
+            print_note(
+                f"--{name} {spec} is not used: no metric here takes one"
+            )

@@ -18,7 +18,7 @@ from beholder.judges import Judge
 from beholder.kinds.scores.engine import Rows, ScoreConfig, open_rows
 from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric, metric
-from beholder.options import Options, asked_tools, check_list, grouped
+from beholder.options import Options, check_list, default_tools, group_options
 from beholder.records import Item
 from beholder.run.kind import run
 from beholder.run.session import Engine, Progress, Quiet, default_out
@@ -70,7 +70,7 @@ def score(
     """
     name = str(data) if isinstance(data, str | Path) else None
     notes = RowNotes(clean)
-    data_options, _, _ = grouped(options)
+    data_options, _, _ = group_options(options)
     if name is None:
         numbered = _numbered_rows(data, data_options.map)
         items = items_of(numbered, data_options, "items", notes=notes)
@@ -114,8 +114,8 @@ def configure(
             raise ConfigError(
                 f"metrics: expected metrics or their text forms, got {entry!r}"
             )
-    defaults = asked_tools(embedder, judge)
-    rows, judging, work = grouped(options)
+    defaults = default_tools(embedder, judge)
+    rows, judging, work = group_options(options)
     return ScoreConfig(
         data=source or "items",
         metrics=tuple(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.notes import RowNotes
@@ -366,7 +366,7 @@ def reached(store: Store, goal: Until, n: int) -> Reached:
         for p, numbers in store.values(goal.metric, n)
         if goal.value in numbers
     )
-    of_picture = by_key(
+    of_picture = group_by_key(
         (int(codes[place]), numbers[goal.value]) for place, numbers in scores
     )
     sequence, n_pictures = Betting(goal.low, goal.high), 0

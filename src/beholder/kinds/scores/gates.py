@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from beholder import metrics
 from beholder.base.rounding import fixed
-from beholder.base.spec import with_value
+from beholder.base.spec import parse_with_value
 from beholder.errors import ConfigError
 from beholder.kinds.scores.engine import ScoreConfig, Until, reached
 from beholder.kinds.scores.kind import KIND
@@ -173,7 +173,7 @@ def _parse_target(
             f"{option} {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER"
         )
     try:
-        spec, value = with_value(name)
+        spec, value = parse_with_value(name)
         metric_name = metrics.metric(spec, **tools).name
         metric = next(
             (

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from beholder import stats
 from beholder.base import files
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.records import Estimate, ItemScore, Unit
 from beholder.report import charts
 from beholder.report.drawing import extra_sections
@@ -124,7 +124,7 @@ def _words(text: str, of: object, contradiction: object) -> str:
 
 
 if TYPE_CHECKING:
-    from beholder.web.subject_pages import Drawn, SeenSubject
+    from beholder.web.subject_pages import Drawing, SeenSubject
 
 _SCRIPTS = Path(__file__).parent / "scripts"
 _N_EXTREME = 8
@@ -371,7 +371,7 @@ def breakdowns(
             (labels[position], place)
             for place, position in enumerate(positions)
         )
-        members = by_key(
+        members = group_by_key(
             (label, place)
             for label, place in labelled_places
             if label is not None
@@ -404,7 +404,7 @@ def breakdowns(
     return group_breakdowns
 
 
-def draw_item(subject_view: SeenSubject) -> Drawn:
+def draw_item(subject_view: SeenSubject) -> Drawing:
     """Return the template and the context of an item, as in the static report."""
     metrics = subject_view.view.snapshot.of_kind(subject_view.kind)
     encoded = encode_item(

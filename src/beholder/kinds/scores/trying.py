@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from beholder.base.optional import missing
+from beholder.base.optional import missing_message
 from beholder.errors import BeholderError, ConfigError, ItemError
 from beholder.kinds.scores.engine import ScoreConfig, run_scores
 from beholder.metrics import METRICS, Metric, Tools, metric
@@ -29,7 +29,7 @@ from beholder.run.session import Quiet
 from beholder.text import RuleSplitter
 from beholder.web.items import RunView
 from beholder.web.pages import page
-from beholder.web.subject_pages import Drawn, SeenSubject, subject_page
+from beholder.web.subject_pages import Drawing, SeenSubject, subject_page
 
 MAX_TEXT = 20_000
 """Characters of all pasted texts; each sign outside a word counts as several (``Bounds``)."""
@@ -113,7 +113,7 @@ class TryPage:
 
     def _score(
         self, fields: Mapping[str, str], chosen: Sequence[str]
-    ) -> Drawn:
+    ) -> Drawing:
         # The form may come from anywhere: judges and metrics are checked against those offered, and
         # the size of the texts is bounded before any work. The run lives in a temporary folder.
         text = fields.get("text", "").strip()
@@ -153,13 +153,13 @@ class TryPage:
                 template, parts = subject_page(
                     SeenSubject(view, store, "item", 0, item, ())
                 )
-                missing_note = missing(
+                missing_note = missing_message(
                     "matplotlib",
                     extra="plots",
                     purpose="drawing the steps of VCS",
                 )
                 steps = {} if missing_note else step_pictures(store, 0)
-            results = manifest.results(manifest.read(out))
+            results = manifest.results(manifest.read_log(out))
         return template, {
             **parts,
             "steps": steps,

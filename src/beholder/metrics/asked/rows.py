@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import BadRowError, ItemError
 from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
@@ -379,7 +379,7 @@ def by_group(
     answered_rows: Iterable[AnsweredRow[Row]],
 ) -> Mapping[str, list[AnsweredRow[Row]]]:
     """Group by topic; the names are sorted, and rows without a topic are left out."""
-    groups = by_key(
+    groups = group_by_key(
         (answered_row.row.group, answered_row)
         for answered_row in answered_rows
     )

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from beholder.base.spec import tool
+from beholder.base.spec import canonical_spec
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ConfigError, DataError, ItemError
@@ -394,7 +394,7 @@ def _by_language(encoders: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
                 " ('hf:bert-base-multilingual-cased', 9)"
             )
         spec, layer = entry
-        by_language[name] = (str(tool(spec)), layer)
+        by_language[name] = (str(canonical_spec(spec)), layer)
     return dict(sorted(by_language.items()))
 
 

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from beholder.asking.params import installed_version
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Bounds, Tools, ValueInfo, param
@@ -330,14 +330,16 @@ def _index(reference: Words, stemmer: str, synonyms: str) -> _Index:
     words = list(enumerate(reference))
     stems: dict[str, list[int]] = {}
     if stemmer != "none":
-        stems = by_key((stem(word, stemmer), place) for place, word in words)
+        stems = group_by_key(
+            (stem(word, stemmer), place) for place, word in words
+        )
     shared: dict[int, list[int]] = {}
     if synonyms != "none":
-        shared = by_key(
+        shared = group_by_key(
             (sense, place) for place, word in words for sense in senses(word)
         )
     return _Index(
-        by_key((word, place) for place, word in words), stems, shared
+        group_by_key((word, place) for place, word in words), stems, shared
     )
 
 

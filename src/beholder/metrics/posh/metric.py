@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import ConfigError
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import (
@@ -210,7 +210,7 @@ class PoSh(Metric[PoShEvidence]):
             else ("presence",)
         )
 
-    def _settled(self, judge: Judge) -> PoSh:
+    def _with_form(self, judge: Judge) -> PoSh:
         """Return this metric with ``asking`` resolved to "one" or "list"."""
         if self.asking != "auto":
             return self
@@ -237,14 +237,14 @@ class PoSh(Metric[PoShEvidence]):
             or not judge.can(Contradict)
         ):
             return ()
-        asking = self._settled(judge).asking
+        asking = self._with_form(judge).asking
         return (replace(self, asking="one" if asking == "list" else "list"),)
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identities of the tools, with the threshold and the form in use."""
         judge = tools.judge(self.judge)
         if self.asking == "auto":
-            return self._settled(judge).identities(tools)
+            return self._with_form(judge).identities(tools)
         if self.rules == "reference" and self.identifiers == "judge":
             judge.check_can(Rewrite)
         if self.asking == "list":
@@ -261,7 +261,7 @@ class PoSh(Metric[PoShEvidence]):
             ItemError: A text is not English.
         """
         if self.asking == "auto":
-            return await self._settled(tools.judge(self.judge)).gather(
+            return await self._with_form(tools.judge(self.judge)).gather(
                 item, tools
             )
         texts = (item.candidate, *item.references)
@@ -311,7 +311,9 @@ class PoSh(Metric[PoShEvidence]):
         self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]
     ) -> Grades:
         """Return the grades of one wave."""
-        by_pair = by_key(((ask.side, ask.reference), ask) for ask in asks)
+        by_pair = group_by_key(
+            ((ask.side, ask.reference), ask) for ask in asks
+        )
         operation = PresenceList if self.asking == "list" else Presence
         version = "1" if self.asks_instead(judge) else "4"
         pending = []

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from beholder.base.fingerprint import digest_of_data
+from beholder.base.fingerprint import digest_data_file
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.metrics import Bounds, Tools, param
@@ -194,7 +194,7 @@ _ENGLISH = Path(__file__).with_name("stop_words_english.txt")
 def identity(stop_words: StopWords) -> str:
     """Return the name of the stop list in signatures, with a digest of it."""
     return (
-        f"english@{digest_of_data(_ENGLISH)[:12]}"
+        f"english@{digest_data_file(_ENGLISH)[:12]}"
         if stop_words == "english"
         else stop_words
     )

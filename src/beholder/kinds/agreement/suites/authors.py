@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.comparison import (
@@ -172,13 +172,13 @@ def _result(head: Head, scores: ItemScores) -> AuthorsResult:
     groups = [item.group for item in scores.items]
     # By position of a text about the same source: share of other texts that score below it.
     wins: dict[int, float] = {}
-    comparisons = by_key(
+    comparisons = group_by_key(
         ((group[REFERENCE], group[CANDIDATE], scores.items[at].source), at)
         for at, group in enumerate(groups)
         if at in scores.values
     )
     for places in comparisons.values():
-        sides = by_key((groups[at][ABOUT], at) for at in places)
+        sides = group_by_key((groups[at][ABOUT], at) for at in places)
         # Without a score on one of the sides there is nothing to compare.
         if len(sides) == 2:
             same_scores, other_scores = (
@@ -189,10 +189,10 @@ def _result(head: Head, scores: ItemScores) -> AuthorsResult:
                 same_scores == other_scores
             )
             wins[sides[SAME_SOURCE][0]] = float(share.mean())
-    references = by_key(
+    references = group_by_key(
         (group[REFERENCE], at) for at, group in enumerate(groups)
     )
-    pairs = by_key(
+    pairs = group_by_key(
         ((group[REFERENCE], group[CANDIDATE]), at)
         for at, group in enumerate(groups)
     )

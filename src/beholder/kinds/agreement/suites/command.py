@@ -24,10 +24,10 @@ from beholder.terminal.groups import (
     WorkGroup,
 )
 from beholder.terminal.printing import (
-    close,
-    say_each,
-    say_left_out,
-    tell_result,
+    print_notes,
+    print_result,
+    report_end,
+    report_left_out,
 )
 
 if TYPE_CHECKING:
@@ -197,12 +197,12 @@ def _run(
 
     with TerminalProgress() as progress:
         results, wrong_rows = score(config, progress)
-    say_left_out(wrong_rows)
-    say_each(manifest.read(config.scores.out).data.notes)
+    report_left_out(wrong_rows)
+    print_notes(manifest.read_log(config.scores.out).data.notes)
     tables = tables_of(results)
     write_tables(tables, config.scores.out / "tables")
-    tell_result([asdict(result) for result in results], tables, as_json)
-    return close(config.scores.out, progress)
+    print_result([asdict(result) for result in results], tables, as_json)
+    return report_end(config.scores.out, progress)
 
 
 def _config(

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
 from beholder.records import Estimate, Item
@@ -230,11 +230,11 @@ def _result(head: Head, scores: ItemScores) -> ComparisonResult:
     ties: dict[int, float] = {}
     separated: dict[int, float] = {}
     right: dict[int, float] = {}
-    texts = by_key(
+    texts = group_by_key(
         (items[place].group[TEXT], place) for place in scores.values
     )
     for places in texts.values():
-        sides = by_key(
+        sides = group_by_key(
             (items[place].group[VALIDITY], place) for place in places
         )
         if len(sides) < 2:
@@ -251,7 +251,7 @@ def _result(head: Head, scores: ItemScores) -> ComparisonResult:
         separated[places[0]] = float(high.min() > low.max())
         right |= zip(valid, wins.mean(axis=1).tolist(), strict=True)
         right |= zip(invalid, wins.mean(axis=0).tolist(), strict=True)
-    kinds = by_key(
+    kinds = group_by_key(
         ((item.group[VALIDITY], item.group[KIND]), place)
         for place, item in enumerate(items)
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from beholder.base.registry import origin
+from beholder.base.registry import find_origin
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.records import (
     CANNOT,
@@ -92,7 +92,7 @@ class Task(ABC):
     @property
     def full_name(self) -> str:
         """The name on the command line: ``package/name`` for a task of another package."""
-        origin_of_task = origin(type(self))
+        origin_of_task = find_origin(type(self))
         return (
             origin_of_task.name
             if origin_of_task and origin_of_task.name

@@ -27,7 +27,7 @@ from beholder.kinds.annotation.tasks.base import (
 )
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
-from beholder.stats.spans import touched
+from beholder.stats.spans import token_ranges
 from beholder.text.tokenize import words
 
 Kind = Literal["object", "attribute", "relation", "number", "other"]
@@ -104,7 +104,7 @@ class MarkTask(Task):
                 "there is no reference in which omissions could be marked"
             )
         text = unit.texts[place]
-        if not 0 <= start < end <= len(text) or not touched(
+        if not 0 <= start < end <= len(text) or not token_ranges(
             words(text), [(start, end)]
         ):
             raise ItemError(f"{name}: the text has no word there")
@@ -143,8 +143,8 @@ class MarkTask(Task):
         for judgment, compared in ((state, expected), (expected, state)):
             for _, label, _, span, text in _list_marks(unit, judgment):
                 tokens = words(unit.texts[_TEXTS[label][0]])
-                ranges = touched(tokens, _spans(compared, label))
-                ((start, end),) = touched(tokens, [span])
+                ranges = token_ranges(tokens, _spans(compared, label))
+                ((start, end),) = token_ranges(tokens, [span])
                 if not any(
                     2 * (min(end, b) - max(start, a)) >= end - start
                     for a, b in ranges
@@ -169,7 +169,7 @@ class MarkTask(Task):
                 (
                     judgments.unit.source,
                     [
-                        touched(
+                        token_ranges(
                             words(judgments.unit.texts[place]),
                             _spans(s, label),
                         )

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from beholder.base.grouping import by_key
+from beholder.base.grouping import group_by_key
 from beholder.data.marks import SCORE_OF
 from beholder.data.row import to_row
 from beholder.errors import ConfigError
@@ -64,7 +64,7 @@ class PairTask(Task):
             for item in rows
             if "candidate_b" not in item.meta
         )
-        for items in by_key(items_by_source).values():
+        for items in group_by_key(items_by_source).values():
             for a, b in combinations(items, 2):
                 if (
                     a.group.get("system") != b.group.get("system")
