@@ -73,7 +73,7 @@ class PartsPlace:
         Raises:
             RunError: It cannot be looked at.
         """
-        with self._at(folder) as (files, path):
+        with self._locate(folder) as (files, path):
             entries = files.get_file_info(
                 fs.FileSelector(path, allow_not_found=True)
             )
@@ -90,7 +90,7 @@ class PartsPlace:
         Raises:
             RunError: It cannot be looked at.
         """
-        with self._at(name) as (files, path):
+        with self._locate(name) as (files, path):
             return bool(files.get_file_info(path).is_file)
 
     def write(self, name: str, table: pa.Table) -> None:
@@ -102,7 +102,7 @@ class PartsPlace:
         dictionary_columns = [
             column for column in _ONCE_A_COLUMN if column in table.column_names
         ]
-        with self._at(name) as (files, path):
+        with self._locate(name) as (files, path):
             folder, _, file_name = path.rpartition("/")
             # Readers skip names with a dot, so that a file appears whole or not at all.
             unfinished = f"{folder}/.{file_name}.{uuid.uuid4().hex}"
@@ -123,7 +123,7 @@ class PartsPlace:
             RunError: It cannot be read, or a column is missing.
         """
         with (
-            self._at(name) as (files, path),
+            self._locate(name) as (files, path),
             pq.ParquetFile(path, filesystem=files) as file,
         ):
             # pyarrow would leave a missing column out without an error.
@@ -141,13 +141,13 @@ class PartsPlace:
             RunError: It cannot be read.
         """
         with (
-            self._at(name) as (files, path),
+            self._locate(name) as (files, path),
             pq.ParquetFile(path, filesystem=files) as file,
         ):
             return int(file.metadata.num_rows)
 
     @contextmanager
-    def _at(self, name: str) -> Iterator[tuple[fs.FileSystem, str]]:
+    def _locate(self, name: str) -> Iterator[tuple[fs.FileSystem, str]]:
         """Open the file system and the path of a name there; errors become RunError."""
         try:
             files, root = self._files_and_root

@@ -384,7 +384,7 @@ class Session:
             ConfigError: A tool cannot be made, or does not support the operation.
             RunError: The run holds outcomes of that name that were made in another way.
         """
-        prepared = self._prepare_asker(asker, kind, n)
+        prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
         self.store.add_asker(
             prepared.name, kind, prepared.config(), signature, renew=renew
@@ -401,7 +401,7 @@ class Session:
         )
         return self.asked[-1]
 
-    def _prepare_asker(
+    def _prepared(
         self, asker: Asker[S], kind: SubjectKind[S], n: int
     ) -> Asker[S]:
         """Return the asker with its state over the data: loaded if it is stored, else computed."""
