@@ -183,7 +183,7 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
             "opnai:m",
             r"no judge is called 'opnai'; did you mean 'openai'.*openai:MODEL.*panel",
         ),
-        ("openai", "'openai' names no model; write for example openai:MODEL"),
+        ("openai", "'openai' needs a model; write for example openai:MODEL"),
         ("openai(model='m', temprature=1)", "temprature"),
         (
             "openai(model='m', temperature=3)",

@@ -295,7 +295,7 @@ def test_newest_version_of_a_prompt_is_taken(tmp_path: Path) -> None:
             "[system]\n[user]\n",
             "no operation uses a prompt called 'rewrit'",
         ),
-        ("readme.txt", "", "holds no prompts"),
+        ("readme.txt", "", "contains no prompt"),
     ],
 )
 def test_folder_that_cannot_be_used_says_why(

@@ -125,7 +125,7 @@ def _build_model(
 ) -> Judge:
     if not spec.argument:
         raise ConfigError(
-            f"{str(spec)!r} names no model; write for example {spec.name}:MODEL"
+            f"{str(spec)!r} needs a model; write for example {spec.name}:MODEL"
         )
     # Replicates are repeats of one model, judged as a panel. They need a
     # temperature above 0: at 0 the server would repeat its answer and the

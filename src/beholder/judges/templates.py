@@ -328,7 +328,7 @@ class Templates:
             custom = _load(folder)
             if not custom:
                 raise ConfigError(
-                    f"{folder} holds no prompts; they are called NAME.vN.txt"
+                    f"{folder} contains no prompt; expected files called NAME.vN.txt"
                 )
             # A misspelt file name would silently leave the shipped prompt in
             # use.
