@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import pytest
 
 import beholder
 from beholder import rewards, stats
+from beholder.metrics import METRICS
 
 SITE = Path(__file__).parents[2] / "site"
 if "BEHOLDER_TEST_SITE" not in os.environ:
@@ -84,6 +86,38 @@ def test_every_link_leads_to_a_place(read: dict[Path, Page]) -> None:
             ):
                 broken.append((path.name, link))
     assert not broken
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("compare two captioners", "notebooks/compare-models.html"),
+        ("dates of photographs", "narratives.html#dates-of-photographs"),
+        (
+            "inter-annotator agreement",
+            "annotate.html#inter-annotator-agreement",
+        ),
+        ("har mar", "bidirectional.html"),
+    ],
+)
+def test_search_finds_the_page_that_answers(words: str, answer: str) -> None:
+    index = json.loads(
+        (SITE / "search/search_index.json").read_text(encoding="utf-8")
+    )
+    titles = {
+        entry["location"]: entry["title"].lower() for entry in index["docs"]
+    }
+    # The search ranks words of titles first.
+    assert all(word in titles[answer] for word in words.split())
+
+
+def test_every_metric_has_a_page_in_the_navigation(
+    read: dict[Path, Page],
+) -> None:
+    links = read[SITE / "metrics.html"].links
+    for name in METRICS.builtin():
+        assert f"metrics/{name}.html" in links
+        assert name in read[SITE / "metrics.html"].places
 
 
 @pytest.mark.parametrize(
