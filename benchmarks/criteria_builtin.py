@@ -26,7 +26,7 @@ STATES = ("met", "contradicted", "not_mentioned")
 def criteria(pair: Pair, other_pair: Pair) -> list[dict[str, str]]:
     """Return the criteria of a text, each with its true state for an id."""
     stated, altered, elsewhere = (
-        [segment.of(text) for segment in splitter("rules").split(text)]
+        [segment.text_in(text) for segment in splitter("rules").split(text)]
         for text in (pair.reference, pair.altered, other_pair.reference)
     )
     criteria_rows = [("met", sentence) for sentence in stated]

@@ -84,7 +84,7 @@ def make(folder: Path, n: int) -> Path:
                 scores = dict(
                     zip(names, rng.random(len(names)).tolist(), strict=True)
                 )
-                store.put(
+                store.put_outcome(
                     asker.name, place, ItemScore(scores, units, asker.name)
                 )
         export(store, scheduled)

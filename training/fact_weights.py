@@ -64,7 +64,7 @@ def evidence(
     for text, statements_of_text in zip(texts, statements, strict=True):
         source = claims.Source(analysed(text))
         source_words = set(source.text.words)
-        analysed_statements = analysed_claims.of(
+        analysed_statements = analysed_claims.read_texts(
             [
                 claims.respelt(statement.text, source_words)
                 for statement in statements_of_text

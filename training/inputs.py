@@ -148,5 +148,5 @@ def _sample() -> tuple[list[str], list[str]]:
     ]
     split = RuleSplitter().split
     return texts, [
-        segment.of(text) for text in texts for segment in split(text)
+        segment.text_in(text) for text in texts for segment in split(text)
     ]

@@ -184,7 +184,9 @@ def sentences(data: Path, n: int) -> list[str]:
     ) as file:
         for line in file:
             text = json.loads(line)["text"]
-            sentences += [segment.of(text) for segment in splitter.split(text)]
+            sentences += [
+                segment.text_in(text) for segment in splitter.split(text)
+            ]
     return sentences[:: len(sentences) // n][:n]
 
 

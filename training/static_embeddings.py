@@ -73,7 +73,7 @@ def collect(
         for line in file:
             text = json.loads(line)["text"]
             sentences.extend(
-                segment.of(text) for segment in splitter.split(text)
+                segment.text_in(text) for segment in splitter.split(text)
             )
     tokenized = [
         [s[start:end].lower() for start, end in words(s)] for s in sentences

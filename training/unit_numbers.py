@@ -308,7 +308,7 @@ def silver(
     rng = random.Random(SEED)
     cases = []
     for text in texts:
-        (source,) = analysed_claims.of([text])
+        (source,) = analysed_claims.read_texts([text])
         reworded = re.sub(
             r"[a-z]+",
             lambda word: synonyms.get(word[0], word[0]),
@@ -317,7 +317,7 @@ def silver(
         for phrase, synonym in PHRASES:
             if rng.random() < 0.5:
                 reworded = re.sub(rf"\b{phrase}\b", synonym, reworded)
-        (target,) = analysed_claims.of([reworded])
+        (target,) = analysed_claims.read_texts([reworded])
         cases += [
             Case((evidence,), True) for evidence in gather(source, target, n)
         ]
@@ -328,7 +328,7 @@ def silver(
         ):
             if altered_text == text:
                 continue
-            (false,) = analysed_claims.of([altered_text])
+            (false,) = analysed_claims.read_texts([altered_text])
             wrong: list[Evidence] = []
             for unit, evidence in zip(
                 false.units, gather(false, source, n), strict=True

@@ -30,7 +30,9 @@ def sentences(data: Path) -> Iterator[str]:
     ) as file:
         for line in file:
             text = json.loads(line)["text"]
-            yield from (segment.of(text) for segment in splitter.split(text))
+            yield from (
+                segment.text_in(text) for segment in splitter.split(text)
+            )
     for name in TREEBANKS:
         with lzma.open(
             data / "ud_english" / name, "rt", encoding="utf-8"

@@ -15,7 +15,7 @@ from beholder.judges import AnswerFile
 from beholder.kinds.agreement.agree import (
     MetricValue,
     agree,
-    asked,
+    parse_metric_value,
 )
 from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import (
@@ -329,10 +329,10 @@ class TestAgree:
         assert all(row.found.value is None for row in section.rows)
 
     def test_a_value_can_be_named(self) -> None:
-        assert asked("rouge.rouge_2").value == "rouge_2"
-        assert asked("rouge(beta=1.5)").value is None
+        assert parse_metric_value("rouge.rouge_2").value == "rouge_2"
+        assert parse_metric_value("rouge(beta=1.5)").value is None
         with pytest.raises(ConfigError, match="has no value 'xyz'"):
-            asked("rouge.xyz")
+            parse_metric_value("rouge.xyz")
 
 
 class TestCaparena:
@@ -542,7 +542,8 @@ def test_caption_metrics_agree_as_the_published_code_does(
     judged = load("flickr8k_expert", str(shared_data / "human_judgments"))
     config = ScoreConfig(data="f", metrics=(), out=tmp_path)
     metrics = [
-        asked(name) for name in ("bleu", "rouge", "cider", "cider_d", "meteor")
+        parse_metric_value(name)
+        for name in ("bleu", "rouge", "cider", "cider_d", "meteor")
     ]
     report = agree(
         judged,

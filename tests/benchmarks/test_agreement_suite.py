@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.agreement.agree import asked
+from beholder.kinds.agreement.agree import parse_metric_value
 from beholder.kinds.agreement.agreement_suite import (
     WITHOUT_A_KEY,
     AgreementSuiteConfig,
@@ -152,7 +152,7 @@ def test_folders_without_sets_and_sets_of_one_name_are_errors(
 def config(
     folder: Path, *names: str, n_resamples: int = 200
 ) -> AgreementSuiteConfig:
-    metrics = tuple(asked(name) for name in names)
+    metrics = tuple(parse_metric_value(name) for name in names)
     return AgreementSuiteConfig(
         folder, metrics, folder.parent / "out", n_resamples=n_resamples
     )

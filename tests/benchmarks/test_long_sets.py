@@ -22,7 +22,7 @@ from beholder.errors import DataError
 from beholder.kinds.agreement.agree import (
     MetricValue,
     agree,
-    asked,
+    parse_metric_value,
 )
 from beholder.kinds.agreement.agreement_suite import (
     AgreementSuiteConfig,
@@ -639,7 +639,7 @@ def test_a_suite_reports_the_auc_of_marked_sets(tmp_path: Path) -> None:
     judged = load(
         "detailverifybench", str(tmp_path / "sets" / "detailverifybench")
     )
-    metrics = (asked("ngram_embed"), asked("chrf"))
+    metrics = (parse_metric_value("ngram_embed"), parse_metric_value("chrf"))
     suite = AgreementSuiteConfig(
         tmp_path / "sets", metrics, tmp_path / "out", n_resamples=80
     )
@@ -651,7 +651,7 @@ def test_a_suite_reports_the_auc_of_marked_sets(tmp_path: Path) -> None:
     run = ScoreConfig(judged.name, (), tmp_path / "out" / judged.name)
     alone = granular(
         judged,
-        [asked("ngram_embed").metric],
+        [parse_metric_value("ngram_embed").metric],
         run,
         Quiet(),
         n_resamples=80,

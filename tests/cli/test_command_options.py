@@ -255,7 +255,7 @@ def test_groups_of_options_reach_the_command(command: str) -> None:
         run.finish.dry_run,
         run.finish.allow_failed,
     ) == (True, True, 0)
-    assert run.work.found().cache == Path("c/answers.sqlite")
+    assert run.work.to_options().cache == Path("c/answers.sqlite")
 
 
 def test_no_option_has_an_opposite_and_nothing_internal_is_shown(

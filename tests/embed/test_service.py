@@ -224,11 +224,13 @@ def test_the_vectors_used_last_stay_and_texts_count_as_memory() -> None:
         3 * (8 + 4 + 256)
     )  # bytes of three vectors with their texts
     for text in "abc":
-        recent.put(text, rows[text])
-    recent.put("x" * 1000, rows["x" * 1000])  # takes 4,264: more than there is
+        recent.add_row(text, rows[text])
+    recent.add_row(
+        "x" * 1000, rows["x" * 1000]
+    )  # takes 4,264: more than there is
     assert recent.get("x" * 1000) is None
     assert recent.get("a") is rows["a"]
-    recent.put("d", rows["a"])
+    recent.add_row("d", rows["a"])
     assert recent.get("b") is None
     assert [recent.get(text) is not None for text in "acd"] == [True] * 3
 

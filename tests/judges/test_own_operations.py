@@ -23,7 +23,7 @@ class Mood(ModelOperation[str]):
 
     text = "A calm lake."
 
-    async def put(self, model: Respondent) -> str:
+    async def ask_model(self, model: Respondent) -> str:
         return await model.text(
             model.render({"text": self.text}), str, max_tokens=8, typical="sad"
         )

@@ -23,7 +23,7 @@ class Reading:
 def test_texts_are_read_once_while_they_are_among_the_last_used() -> None:
     reading = Reading()
     cache = TextCache(2, reading)
-    first, again, second = cache.of(["a dog", "a dog", "a cat"])
+    first, again, second = cache.read_texts(["a dog", "a dog", "a cat"])
     assert first is again
     assert reading.asked == [["a dog", "a cat"]]
     assert cache("a dog") is first  # now used later than the cat
@@ -39,7 +39,7 @@ def test_texts_are_read_once_while_they_are_among_the_last_used() -> None:
 
 def test_more_texts_than_are_kept_are_all_read() -> None:
     cache = TextCache(1, Reading())
-    assert cache.of(["a dog", "a cat", "a"]) == [
+    assert cache.read_texts(["a dog", "a cat", "a"]) == [
         ["a", "dog"],
         ["a", "cat"],
         ["a"],

@@ -99,7 +99,7 @@ def test_a_log_left_by_a_killed_run_on_such_a_disk_is_told_in_words(
 ) -> None:
     run = _scored(tmp_path / "run", "one")
     with Store.open(run) as store:
-        store.put("word_count", 0, ItemScore({"words": 1.0}))
+        store.put_outcome("word_count", 0, ItemScore({"words": 1.0}))
         for name in (
             FILE_NAME,
             f"{FILE_NAME}-wal",
@@ -264,18 +264,18 @@ def test_an_unfinished_score_is_kept_and_asked_for_again(
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "x"), Item("b", "y")])
         store.add_asker("m", ITEM, {}, "m|v:1")
-        store.put("m", 0, ItemScore({"v": 1.0}, unfinished=True))
-        store.put("m", 1, ItemScore({"v": 2.0}))
+        store.put_outcome("m", 0, ItemScore({"v": 1.0}, unfinished=True))
+        store.put_outcome("m", 1, ItemScore({"v": 2.0}))
         assert store.pending("m", 2).tolist() == [True, False]
         assert store.n_finished("m", 2) == 1
         assert [values for _, values in store.values("m")] == [
             {"v": 1.0},
             {"v": 2.0},
         ]
-        store.put("m", 0, ItemFailure("ItemError", "no"))
+        store.put_outcome("m", 0, ItemFailure("ItemError", "no"))
         assert store.pending("m", 2).tolist() == [False, False]
         assert [values for _, values in store.values("m")] == [{"v": 2.0}]
-        store.put("m", 0, ItemScore({"v": 3.0}))
+        store.put_outcome("m", 0, ItemScore({"v": 3.0}))
         assert list(store.failures("m")) == []
 
 
@@ -286,8 +286,8 @@ def test_a_failure_keeps_what_was_found_nevertheless(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "one"), Item("b", "two")])
         store.add_asker("m", ITEM, {}, "m|v:1")
-        store.put("m", 0, failed)
-        store.put("m", 1, ItemFailure("ItemError", "nothing"))
+        store.put_outcome("m", 0, failed)
+        store.put_outcome("m", 1, ItemFailure("ItemError", "nothing"))
         assert store.score("m", 0) == failed
         assert dict(store.failures("m"))[1].detail == {}
 
@@ -299,8 +299,8 @@ def test_outcomes_made_in_another_way_are_refused_or_forgotten(
         store.sync(ITEM, [Item("a", "one"), Item("b", "two")])
         for name in ("m", "other"):
             store.add_asker(name, ITEM, {}, f"{name}|v:1")
-            store.put(name, 0, ItemScore({"x": 1.0}))
-            store.put(name, 1, ItemFailure("ItemError", "nothing"))
+            store.put_outcome(name, 0, ItemScore({"x": 1.0}))
+            store.put_outcome(name, 1, ItemFailure("ItemError", "nothing"))
         with pytest.raises(
             RunError,
             match="holds scores of m made by beholder 1, and this is beholder 2",
@@ -327,9 +327,9 @@ def test_outcomes_of_subjects_that_are_asked_no_more_are_forgotten(
         store.sync(ITEM, [Item(str(n), "text") for n in range(4)])
         for name in ("m", "other"):
             store.add_asker(name, ITEM, {}, f"{name}|v:1")
-            store.put(name, 0, ItemScore({"x": 1.0}))
-            store.put(name, 1, ItemFailure("ItemError", "nothing"))
-            store.put(name, 2, ItemScore({"x": 2.0}))
+            store.put_outcome(name, 0, ItemScore({"x": 1.0}))
+            store.put_outcome(name, 1, ItemFailure("ItemError", "nothing"))
+            store.put_outcome(name, 2, ItemScore({"x": 2.0}))
         store.keep_only("m", [2, 3])
         assert store.finished("m") == {2}
         assert store.finished("other") == {0, 1, 2}
@@ -342,7 +342,7 @@ def test_a_block_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "x"), Item("b", "y")])
         store.add_asker("m", ITEM, {}, "m|v:1")
-        store.put("m", 1, ItemScore({"v": 2.0}))
+        store.put_outcome("m", 1, ItemScore({"v": 2.0}))
         broken = Encoded([*block.scores, ("m", 1)], block.failures)  # type: ignore[list-item]
         with pytest.raises(sqlite3.ProgrammingError):
             store.put_block(broken)
@@ -357,7 +357,7 @@ def test_what_is_finished_is_read_from_indices(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "x")])
         store.add_asker("m", ITEM, {}, "m|v:1")
-        store.put("m", 0, ItemScore({"v": 1.0}))
+        store.put_outcome("m", 0, ItemScore({"v": 1.0}))
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         connection.set_trace_callback(statements.append)
         assert SqliteTables(tmp_path, connection).n_finished("m", 1) == 1

@@ -46,21 +46,23 @@ def store(tmp_path: Path) -> Any:
         open_store.sync(ITEM, ITEMS)
         for name in ("m", "k"):
             open_store.add_asker(name, ITEM, {}, f"{name}|v:1")
-        open_store.put(
+        open_store.put_outcome(
             "m",
             0,
             ItemScore({"f": 0.5}, (_unit("x", (0, 1), (2, 4)), _unit("y"))),
         )
-        open_store.put("m", 1, ItemFailure("ItemError", "broken"))
-        open_store.put("m", 2, ItemScore({"f": 1, "p": 0.25}))
-        open_store.put("m", 4, ItemScore({"p": 0.75}, (_unit("beyond"),)))
+        open_store.put_outcome("m", 1, ItemFailure("ItemError", "broken"))
+        open_store.put_outcome("m", 2, ItemScore({"f": 1, "p": 0.25}))
+        open_store.put_outcome(
+            "m", 4, ItemScore({"p": 0.75}, (_unit("beyond"),))
+        )
         detail = {"of": "é", "n": [1, None]}
-        open_store.put(
+        open_store.put_outcome(
             "k",
             3,
             ItemScore({}, (_unit("z", (1, 2), score=0.1, detail=detail),)),
         )
-        open_store.put("k", 0, ItemFailure("ItemError", "first"))
+        open_store.put_outcome("k", 0, ItemFailure("ItemError", "first"))
         yield open_store
 
 

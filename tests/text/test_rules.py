@@ -17,7 +17,7 @@ RULES = RuleSplitter()
 
 
 def pieces(text: str) -> list[str]:
-    return [segment.of(text) for segment in RULES.split(text)]
+    return [segment.text_in(text) for segment in RULES.split(text)]
 
 
 # One row a case: a bar stands where the text has a space and is to be cut.
@@ -190,7 +190,7 @@ def test_every_visible_character_stands_in_exactly_one_segment(
     visible = {i for i, c in enumerate(text) if not c.isspace()}
     assert visible <= set(covered)
     for segment in segments:
-        assert segment.of(text).strip() == segment.of(text) != ""
+        assert segment.text_in(text).strip() == segment.text_in(text) != ""
 
 
 @pytest.mark.slow  # counts the lines run for long texts

@@ -36,7 +36,7 @@ def write_run(
             store.add_asker(name, ITEM, {}, f"{name}|v:1")
             for position, outcome in enumerate(outcome_list):
                 if outcome is not None:
-                    store.put(name, position, outcome)
+                    store.put_outcome(name, position, outcome)
             scores = [
                 outcome
                 for outcome in outcome_list

@@ -189,7 +189,7 @@ def test_a_run_is_read_again_only_if_it_has_changed(
         for position in (1, 2):
             outcome = done[position]
             assert outcome is not None
-            store.put("posh", position, outcome)
+            store.put_outcome("posh", position, outcome)
         assert view.refresh()  # while it is written
         assert view.snapshot.askers[0].state.tolist() == [1, 1, 2, 0, 0]
         assert view.snapshot.askers[0].verdicts["mistake"].tolist() == [

@@ -219,7 +219,7 @@ def test_a_running_run_is_followed_without_a_click(
         tab.goto(f"{address}/runs/0")
         tab.wait_for_selector("text=1 of 3")
         with Store.open(run) as store:
-            store.put("vcs", 1, scores[1])
+            store.put_outcome("vcs", 1, scores[1])
         tab.wait_for_selector(
             "text=2 of 3", timeout=120_000
         )  # read at most a tenth of the time

@@ -154,7 +154,7 @@ def _worded(
     Questions about relations that the metric left out have no unit.
     """
     units = list(score.units)
-    for graph in english_graphs.of((candidate, reference)):
+    for graph in english_graphs.read_texts((candidate, reference)):
         for asked_unit, question in unit_questions(graph):
             if not units or (units[0].kind, units[0].text) != (
                 asked_unit.kind,

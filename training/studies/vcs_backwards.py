@@ -30,7 +30,7 @@ TextPairs = list[tuple[str, str]]
 
 
 def sentences(text: str) -> list[str]:
-    return [segment.of(text) for segment in RuleSplitter().split(text)]
+    return [segment.text_in(text) for segment in RuleSplitter().split(text)]
 
 
 def joined(parts: list[str], n: int) -> str:

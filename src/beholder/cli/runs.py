@@ -99,7 +99,7 @@ def view(
     from beholder.web import Settings, serve
     from beholder.web.viewer import Viewer, make_viewer
 
-    try_page = TryPage(judge, work.found()).page if trying else None
+    try_page = TryPage(judge, work.to_options()).page if trying else None
     settings = Settings(
         host=server.host,
         port=server.port,

@@ -318,7 +318,7 @@ class TokenService:
             def store_vectors(done: asyncio.Task[FloatArray]) -> None:
                 del flights[key]
                 if not done.cancelled() and done.exception() is None:
-                    self._recent.put(key, done.result())
+                    self._recent.add_row(key, done.result())
 
             task.add_done_callback(store_vectors)
         return flights[key]

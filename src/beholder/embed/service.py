@@ -232,7 +232,7 @@ class EmbeddingService:
         vectors: Mapping[str, FloatArray],
     ) -> None:
         for text, row in vectors.items():
-            self._recent.put(text, row)
+            self._recent.add_row(text, row)
             flight.outcomes.pop(text).set_result(row)
 
 
@@ -259,7 +259,7 @@ class Recent:
             entry = self._entries.get(text)
         return None if entry is None else entry[1]
 
-    def put(self, text: str, row: FloatArray) -> None:
+    def add_row(self, text: str, row: FloatArray) -> None:
         """Store an array under a text, unless it alone takes more than the limit."""
         entry = (text, row)
         with self._lock:

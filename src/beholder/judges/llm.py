@@ -303,5 +303,5 @@ class LLMJudge(Judge):
             draw.replicate,
             self._samples,
         )
-        answer: T = await operation.put(model)
+        answer: T = await operation.ask_model(model)
         return answer

@@ -93,9 +93,9 @@ class TextCache(Generic[T]):
 
     def __call__(self, text: str) -> T:
         """Return the reading of one text."""
-        return self.of((text,))[0]
+        return self.read_texts((text,))[0]
 
-    def of(self, texts: Sequence[str]) -> list[T]:
+    def read_texts(self, texts: Sequence[str]) -> list[T]:
         """Return the readings of texts, in order. Errors are those of ``read_all``."""
         with self._reading:
             values_by_text = {
@@ -132,8 +132,8 @@ class TextCache(Generic[T]):
             )
             for text in batch:
                 self._wanted.pop(text, None)
-        self.of(tuple(batch))
-        return self.of(texts)
+        self.read_texts(tuple(batch))
+        return self.read_texts(texts)
 
     def clear(self) -> None:
         """Forget all texts."""

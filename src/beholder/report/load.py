@@ -101,7 +101,7 @@ def load(store: Store) -> RunData:
     log = manifest.read_log(store.folder)
     n_items = log.data.n_items
     results = manifest.results(log)
-    labels = SubjectLabels.of(
+    labels = SubjectLabels.from_subjects(
         ITEM, (item for _, item in islice(store.items(), n_items))
     )
     return RunData(

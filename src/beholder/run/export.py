@@ -58,7 +58,7 @@ class SubjectLabels:
     groups: Mapping[str, pa.Array]
 
     @classmethod
-    def of(
+    def from_subjects(
         cls, kind: SubjectKind[Any], subjects: Iterable[Any]
     ) -> SubjectLabels:
         """Collect the labels of subjects of one kind, in order."""
@@ -87,7 +87,7 @@ def export(store: Store, schedule: Sequence[ScheduledAsker]) -> None:
     """
     kinds = {entry.kind.name: (entry.kind, entry.n) for entry in schedule}
     labels = {
-        name: SubjectLabels.of(
+        name: SubjectLabels.from_subjects(
             kind, (subject for _, subject in islice(store.subjects(kind), n))
         )
         for name, (kind, n) in kinds.items()

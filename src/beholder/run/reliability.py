@@ -49,7 +49,9 @@ class Coefficient:
     reason: str | None = None
 
     @classmethod
-    def of(cls, name: str, statistic: Agreement | ICC) -> Coefficient:
+    def from_statistic(
+        cls, name: str, statistic: Agreement | ICC
+    ) -> Coefficient:
         """Make a coefficient of a statistic, under a name."""
         return cls(name, statistic.value, statistic.interval, statistic.reason)
 
@@ -231,7 +233,9 @@ def _without_full_table(
         coefficient.name
         for coefficient in coefficients(np.arange(4.0).reshape(2, 2))
     )
-    alpha = Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval"))
+    alpha = Coefficient.from_statistic(
+        _ALPHA, krippendorff_alpha(table, "interval")
+    )
     return tuple(
         alpha if name == _ALPHA else Coefficient(name, None, reason=reason)
         for name in names
@@ -257,11 +261,16 @@ def coefficients(table: Floats) -> tuple[Coefficient, ...]:
     """Compute all coefficients of a complete items by raters table, shape (n, k)."""
     spread = within_item_spread(table)
     return (
-        *(Coefficient.of(f"ICC({kind})", icc(table, kind)) for kind in _KINDS),
-        Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval")),
-        Coefficient.of("Cronbach alpha", cronbach_alpha(table)),
-        Coefficient.of("Kendall W", kendall_w(table)),
-        Coefficient.of(
+        *(
+            Coefficient.from_statistic(f"ICC({kind})", icc(table, kind))
+            for kind in _KINDS
+        ),
+        Coefficient.from_statistic(
+            _ALPHA, krippendorff_alpha(table, "interval")
+        ),
+        Coefficient.from_statistic("Cronbach alpha", cronbach_alpha(table)),
+        Coefficient.from_statistic("Kendall W", kendall_w(table)),
+        Coefficient.from_statistic(
             "mean pairwise Spearman",
             mean_pairwise_correlation(table, "spearman"),
         ),

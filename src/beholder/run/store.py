@@ -327,7 +327,7 @@ class Store:
             is_pending[position] = False
         return is_pending
 
-    def put(
+    def put_outcome(
         self, asker: str, position: int, outcome: ItemScore | ItemFailure
     ) -> None:
         """Write the outcome of one subject."""

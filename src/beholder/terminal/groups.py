@@ -174,7 +174,7 @@ class WorkGroup(WorkOptions):
         ),
     ] = None  # type: ignore[assignment]
 
-    def found(self) -> WorkOptions:
+    def to_options(self) -> WorkOptions:
         """The options of the run, with the file or database of the cache."""
         return WorkOptions(
             self.workers,
@@ -197,7 +197,7 @@ class ToolGroup:
     judge: str | None = None
     embedder: str | None = None
 
-    def named(self) -> dict[str, str]:
+    def specs(self) -> dict[str, str]:
         """Those that were given."""
         return {kind: spec for kind, spec in vars(self).items() if spec}
 
@@ -217,7 +217,7 @@ class EngineGroup:
     address: str | None = None
     parts: str | None = None
 
-    def named(self) -> Engine | None:
+    def to_engine(self) -> Engine | None:
         """The engine; None for this machine.
 
         Raises:

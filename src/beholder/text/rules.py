@@ -29,7 +29,7 @@ class Segment:
     start: int
     end: int
 
-    def of(self, text: str) -> str:
+    def text_in(self, text: str) -> str:
         """The words of the segment."""
         return text[self.start : self.end]
 
@@ -414,7 +414,7 @@ def _join_wordless(text: str, pieces: list[Segment]) -> list[Segment]:
     # True while no piece so far has a letter or digit.
     wordless = True
     for piece in pieces:
-        has_word = any(c.isalnum() for c in piece.of(text))
+        has_word = any(c.isalnum() for c in piece.text_in(text))
         if joined and (wordless or not has_word):
             joined[-1] = Segment(joined[-1].start, piece.end)
         else:

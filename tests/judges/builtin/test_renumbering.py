@@ -27,7 +27,7 @@ def test_equal_numbers_get_the_words_of_the_text(
     claim: str, text: str, expected: str
 ) -> None:
     (renumbered_claim,) = renumbered(
-        analysed_claims.of([claim]), [analysed(text)]
+        analysed_claims.read_texts([claim]), [analysed(text)]
     )
     assert renumbered_claim.graph.text == expected
 
@@ -49,8 +49,10 @@ def test_equal_numbers_are_true_in_any_words(
 
 
 def test_statements_match_in_any_words_of_a_number() -> None:
-    claims = analysed_claims.of(
+    claims = analysed_claims.read_texts(
         ["There are half a dozen eggs.", "There are three eggs."]
     )
-    references = analysed_claims.of(["There is a bowl.", "There are 6 eggs."])
+    references = analysed_claims.read_texts(
+        ["There is a bowl.", "There are 6 eggs."]
+    )
     assert matches(claims, references) == [1, None]

@@ -152,7 +152,8 @@ def test_where_a_short_text_is_cut(
     text: str, chunks: list[str] | None
 ) -> None:
     pieces = [
-        chunk.of(text) for chunk in chunks_of(text, RuleSplitter().split(text))
+        chunk.text_in(text)
+        for chunk in chunks_of(text, RuleSplitter().split(text))
     ]
     assert pieces == (chunks or [text])
 

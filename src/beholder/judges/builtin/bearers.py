@@ -187,7 +187,7 @@ def is_exchanged(fact: str, text: AnalysedText) -> bool:
     borne = _by_head(fact)
     if not borne:
         return False
-    (claim,) = analysed_claims.of([without_bearers(fact)])
+    (claim,) = analysed_claims.read_texts([without_bearers(fact)])
     # Plan: for each unit of the fact, find the things of the text that have
     # it, and the thing that the brackets mean. The fact is exchanged if a
     # namesake has it and the meant thing does not.

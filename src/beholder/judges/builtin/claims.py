@@ -188,7 +188,7 @@ def probabilities(
     bare = [
         respelt(without_bearers(statement), there) for statement in statements
     ]
-    claims = analysed_claims.of(bare)
+    claims = analysed_claims.read_texts(bare)
     chances = _likely(renumbered(claims, [source.text]), source, entail)
     return [
         min(chance, _EXCHANGED)
@@ -447,7 +447,11 @@ def _worded_as(claim: AnalysedText, written: dict[str, float]) -> AnalysedText:
         )
         if spelling is not None:
             text = f"{text[:start]}{spelling}{text[end:]}"
-    return claim if text == claim.graph.text else analysed_claims.of([text])[0]
+    return (
+        claim
+        if text == claim.graph.text
+        else analysed_claims.read_texts([text])[0]
+    )
 
 
 def respelt(statement: str, words: Collection[str]) -> str:

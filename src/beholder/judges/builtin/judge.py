@@ -147,7 +147,7 @@ def _match(operation: MatchStatements, entail: bool) -> list[int | None]:
     """For each claim the reference statement that says it, and not much more, or the nearest."""
     _check_language(operation.language)
     claims, references = (
-        analysed_claims.of([without_bearers(fact) for fact in facts])
+        analysed_claims.read_texts([without_bearers(fact) for fact in facts])
         for facts in (operation.claims, operation.references)
     )
 

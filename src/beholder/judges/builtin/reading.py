@@ -16,7 +16,7 @@ _CLAIMS_KEPT = 2048
 
 
 def _analysed(texts: Sequence[str]) -> list[AnalysedText]:
-    return [AnalysedText(graph) for graph in english_graphs.of(texts)]
+    return [AnalysedText(graph) for graph in english_graphs.read_texts(texts)]
 
 
 def _analysed_claims(texts: Sequence[str]) -> list[AnalysedText]:

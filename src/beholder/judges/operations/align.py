@@ -58,7 +58,7 @@ class MeasureSurprisal(ModelOperation[list[Surprisal]], name="perplexity"):
     prompt: str
     images: Sequence[Image] = ()
 
-    async def put(self, model: Respondent) -> list[Surprisal]:
+    async def ask_model(self, model: Respondent) -> list[Surprisal]:
         """Return the surprisal of each text after the prompt."""
         return await model.asker.surprisal(
             self.texts, prompt=self.prompt, images=tuple(self.images)

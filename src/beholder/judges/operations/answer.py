@@ -218,7 +218,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """Return the state that an evenly divided panel agrees on."""
         return None
 
-    async def put(self, model: Respondent) -> list[TextAnswer | None]:
+    async def ask_model(self, model: Respondent) -> list[TextAnswer | None]:
         """Ask all items in one request; no request is sent if there are no items."""
         items, (name, column) = self.items, self._column
 
@@ -610,7 +610,7 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
     answers: Sequence[OpenAnswer]
     language: str | None = None
 
-    async def put(self, model: Respondent) -> list[AnswerMatch]:
+    async def ask_model(self, model: Respondent) -> list[AnswerMatch]:
         """Compare all answers in one request; no request is sent if there are no answers.
 
         Raises:

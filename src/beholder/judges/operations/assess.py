@@ -46,7 +46,7 @@ class GradeDescription(PanelOperation[Grade], name="grade"):
         if not self.images:
             raise ItemError("grade needs a picture; there is none")
 
-    async def put(self, model: Respondent) -> Grade:
+    async def ask_model(self, model: Respondent) -> Grade:
         """Ask for one grade of the candidate."""
         return await model.grade(
             model.render(
@@ -120,7 +120,7 @@ class Assess(PanelOperation[Assessment], name="assess"):
                 "a description is judged by a picture or by references; there is neither"
             )
 
-    async def put(self, model: Respondent) -> Assessment:
+    async def ask_model(self, model: Respondent) -> Assessment:
         """Ask for a reason and a number for each aspect."""
         # A prompt may have a longer text for an aspect when a rubric is asked
         # for; prompts of users need not have it.
@@ -221,7 +221,7 @@ class Rank(PanelOperation[list[int]], name="rank"):
                 f"rank needs at least two texts, got {len(self.texts)}"
             )
 
-    async def put(self, model: Respondent) -> list[int]:
+    async def ask_model(self, model: Respondent) -> list[int]:
         """Ask for the rank of each text."""
         n = len(self.texts)
         settings = {"n": str(n), "language": self.language or ""}

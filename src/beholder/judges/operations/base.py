@@ -109,7 +109,7 @@ class ModelOperation(Operation[T]):
             add_prompt(name, cls.template)
 
     @abstractmethod
-    async def put(self, model: Respondent) -> T:
+    async def ask_model(self, model: Respondent) -> T:
         """Put it to a model: render the prompt, say how the answer is drawn, read it."""
 
 

@@ -46,7 +46,7 @@ class Caption(ModelOperation[str], name="caption"):
         if not self.images:
             raise ItemError("caption needs a picture; there is none")
 
-    async def put(self, model: Respondent) -> str:
+    async def ask_model(self, model: Respondent) -> str:
         """Ask for a description of the pictures."""
         low, high = self.words or (0, _FREE_WORDS)
         settings = {
@@ -140,7 +140,7 @@ class Review(ModelOperation[list[str]], name="review"):
         if not self.images:
             raise ItemError("review needs a picture; there is none")
 
-    async def put(self, model: Respondent) -> list[str]:
+    async def ask_model(self, model: Respondent) -> list[str]:
         """Ask for one review of each kind."""
         n = len(self.kinds)
         settings = {

@@ -47,7 +47,7 @@ class Classify(ModelOperation[list[Category]], name="classify"):
         if bool(self.images) == (self.text is not None):
             raise ItemError("classify needs pictures or a text, and not both")
 
-    async def put(self, model: Respondent) -> list[Category]:
+    async def ask_model(self, model: Respondent) -> list[Category]:
         """Ask for at most two categories with their clarity."""
         names = list(self.categories)
         listed = "\n".join(

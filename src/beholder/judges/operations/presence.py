@@ -72,7 +72,7 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
         "4"  # present, but not so surely that no other name need be tried
     )
 
-    async def put(self, model: Respondent) -> list[Grade]:
+    async def ask_model(self, model: Respondent) -> list[Grade]:
         """Ask for the grade of each unit in a request of its own."""
 
         async def grade_question(question: Question) -> Grade:
@@ -132,7 +132,7 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
     questions: Sequence[Question]
     target: str
 
-    async def put(self, model: Respondent) -> list[Span | None]:
+    async def ask_model(self, model: Respondent) -> list[Span | None]:
         """Ask for the words that contradict each unit; no request is sent without units."""
         rows = await model.rows(
             ("statement", [stated(question) for question in self.questions]),
@@ -195,7 +195,7 @@ class PresenceList(Presence, name="presence_list"):
     Grades are whole numbers: no probabilities are read.
     """
 
-    async def put(self, model: Respondent) -> list[Grade]:
+    async def ask_model(self, model: Respondent) -> list[Grade]:
         """Grade all units in one request; no request is sent if there are no units.
 
         Raises:

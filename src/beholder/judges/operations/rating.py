@@ -199,7 +199,7 @@ class RateSequence(_Rate, name="rate_sequence"):
         """The pictures, and the examples that were shown with them."""
         return [self.frames, self.examples] if self.examples else self.frames
 
-    async def put(self, model: Respondent) -> Rating:
+    async def ask_model(self, model: Respondent) -> Rating:
         """Ask for the rating of the sequence."""
         pictures = _images(self.frames)
         parts = {
@@ -271,7 +271,7 @@ class RateTransition(_Rate, name="rate_transition"):
         """Both pictures."""
         return (self.first, self.second)
 
-    async def put(self, model: Respondent) -> Rating:
+    async def ask_model(self, model: Respondent) -> Rating:
         """Ask for the rating of the step between two pictures."""
         images = _images(self.judged_frames)
         parts = {

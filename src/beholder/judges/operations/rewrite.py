@@ -31,7 +31,7 @@ class Rewrite(ModelOperation[str], name="rewrite"):
 
     phrase: str
 
-    async def put(self, model: Respondent) -> str:
+    async def ask_model(self, model: Respondent) -> str:
         """Ask for the noun phrase."""
         return await model.text(
             model.render({"phrase": self.phrase}),
@@ -81,7 +81,7 @@ class Vary(ModelOperation[str], name="vary"):
         if not self.text.strip():
             raise ItemError("there is no text to vary")
 
-    async def put(self, model: Respondent) -> str:
+    async def ask_model(self, model: Respondent) -> str:
         """Ask for the text in other words."""
         return await model.text(
             model.render({"text": self.text}, parts={"task": self.manner}),
@@ -149,7 +149,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
         if not self.marks:
             raise ItemError("there is no mark to correct")
 
-    async def put(self, model: Respondent) -> str:
+    async def ask_model(self, model: Respondent) -> str:
         """Ask for the text with its marked faults corrected."""
         return await model.text(
             model.render(
@@ -179,7 +179,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
         # for each omission, and nothing else. So sentences without a mark must
         # still be there, and each new word must come from a mark.
         unmarked = [
-            part.of(self.text)
+            part.text_in(self.text)
             for part in RuleSplitter().split(self.text)
             if not any(
                 start < part.end and part.start < end for start, end in spans
@@ -253,7 +253,7 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
     source: str
     target: str
 
-    async def put(self, model: Respondent) -> list[TranslatedClause]:
+    async def ask_model(self, model: Respondent) -> list[TranslatedClause]:
         """Ask for the clauses of the text with their translations."""
         settings = {
             "source_language": self.source,

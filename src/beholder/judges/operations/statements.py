@@ -74,7 +74,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
     text: str
     language: str | None = None
 
-    async def put(self, model: Respondent) -> list[AtomicStatement]:
+    async def ask_model(self, model: Respondent) -> list[AtomicStatement]:
         """Ask for the atomic statements of the text."""
         return await model.json(
             model.render(
@@ -132,7 +132,7 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
     references: Sequence[str]
     language: str | None = None
 
-    async def put(self, model: Respondent) -> list[int | None]:
+    async def ask_model(self, model: Respondent) -> list[int | None]:
         """Ask for the matching reference of each claim; no request is sent if a side is empty."""
         if not self.references:
             return [None] * len(self.claims)
@@ -210,7 +210,7 @@ class Verify(PanelOperation[list[bool]], name="verify"):
                 "verify needs pictures or a reference text as evidence; there is neither"
             )
 
-    async def put(self, model: Respondent) -> list[bool]:
+    async def ask_model(self, model: Respondent) -> list[bool]:
         """Ask for each claim whether the evidence supports it.
 
         Raises:

@@ -114,7 +114,7 @@ class WriteCriteria(_FromSource[WrittenCriterion], name="write_criteria"):
     kind: Literal["facts", "events", "objects"] = "facts"
     _field: ClassVar[str] = "criteria"
 
-    async def put(self, model: Respondent) -> list[WrittenCriterion]:
+    async def ask_model(self, model: Respondent) -> list[WrittenCriterion]:
         """Ask for criteria of the text or picture."""
         row = obj(WrittenCriterion, text=string(), dimension=string())
         text = "The dog runs after the ball."
@@ -136,7 +136,7 @@ class WriteQuestions(_FromSource[WrittenQuestion], name="write_questions"):
 
     _field: ClassVar[str] = "questions"
 
-    async def put(self, model: Respondent) -> list[WrittenQuestion]:
+    async def ask_model(self, model: Respondent) -> list[WrittenQuestion]:
         """Ask for questions with a right answer and wrong options."""
         wrong = array(
             string(), tuple, at_least=_WRONG_OPTIONS, at_most=_WRONG_OPTIONS

@@ -77,7 +77,7 @@ class MetricValue:
         )
 
 
-def asked(text: str, **defaults: object) -> MetricValue:
+def parse_metric_value(text: str, **defaults: object) -> MetricValue:
     """Parse a metric, such as ``cider`` or ``token_f1.recall``.
 
     Raises:

@@ -52,10 +52,10 @@ def agree(
         split_specs(metric),
         judgments,
         out,
-        tools.named(),
+        tools.specs(),
         rows,
         judging,
-        work.found(),
+        work.to_options(),
         drawing,
         tell,
     )

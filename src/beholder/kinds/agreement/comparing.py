@@ -14,8 +14,8 @@ from beholder.errors import ConfigError
 from beholder.kinds.agreement import agreement_suite as suite
 from beholder.kinds.agreement.agree import (
     agree,
-    asked,
     default_out,
+    parse_metric_value,
     plan_agreement,
     scoring_config,
     with_length,
@@ -138,7 +138,7 @@ def compare_set(call: Call) -> int:
     if is_own and judged.name in MARKED:
         return _compare_marks(call, judged, config)
     measures = judged.measures(labels, judgments.kind)
-    metrics = [asked(name, **call.tools) for name in call.metrics]
+    metrics = [parse_metric_value(name, **call.tools) for name in call.metrics]
     problems: list[str] = []
     values = {
         metric_value.metric.name: [metric_value.info]
@@ -280,7 +280,7 @@ def compare_suite(call: Call, folder: Path) -> int:
     names = call.metrics or suite.WITHOUT_A_KEY
     config = suite.AgreementSuiteConfig(
         folder,
-        tuple(asked(name, **call.tools) for name in names),
+        tuple(parse_metric_value(name, **call.tools) for name in names),
         call.out or session.default_out(str(folder.resolve()), "suite-"),
         call.rows,
         call.judging,

@@ -11,8 +11,8 @@ from beholder.judges import Judge
 from beholder.kinds.agreement.agree import (
     AgreementReport,
     MetricValue,
-    asked,
     default_out,
+    parse_metric_value,
 )
 from beholder.kinds.agreement.agree import agree as compare_with_people
 from beholder.kinds.agreement.load import load
@@ -84,7 +84,9 @@ def agree(
         judged,
         judged.measures(labels, kind),
         [
-            asked(m, **defaults) if isinstance(m, str) else MetricValue(m)
+            parse_metric_value(m, **defaults)
+            if isinstance(m, str)
+            else MetricValue(m)
             for m in metrics
         ],
         config,

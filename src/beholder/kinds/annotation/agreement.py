@@ -191,7 +191,9 @@ def of_numbers(judgment_cells: Cells) -> Reliability:
     """
     table, clusters = judgment_cells.shared()
     alpha = krippendorff_alpha(table, "interval", clusters=clusters)
-    coefficients = [Coefficient.of("Krippendorff alpha (interval)", alpha)]
+    coefficients = [
+        Coefficient.from_statistic("Krippendorff alpha (interval)", alpha)
+    ]
     if np.isnan(table).any():
         # Columns are not the same person in each row, so neither the two-way model nor a
         # correlation of columns is defined.
@@ -202,7 +204,7 @@ def of_numbers(judgment_cells: Cells) -> Reliability:
             table, "spearman", clusters=clusters
         )
         coefficients.append(
-            Coefficient.of("mean pairwise Spearman", correlation)
+            Coefficient.from_statistic("mean pairwise Spearman", correlation)
         )
     return judgment_cells.reliability(*coefficients)
 
@@ -217,14 +219,16 @@ def _icc(table: Floats, kind: ICCKind) -> Coefficient:
     is_rated = ~np.isnan(table)
     if not is_rated.all():
         table = table[is_rated].reshape(len(table), -1)
-    return Coefficient.of(name, icc(table, kind))
+    return Coefficient.from_statistic(name, icc(table, kind))
 
 
 def of_order(judgment_cells: Cells, levels: Sequence[int]) -> Reliability:
     """Return the agreement on ordered levels: ordinal alpha, for two annotators weighted kappa."""
     table, clusters = judgment_cells.shared()
     alpha = krippendorff_alpha(table, "ordinal", clusters=clusters)
-    coefficients = [Coefficient.of("Krippendorff alpha (ordinal)", alpha)]
+    coefficients = [
+        Coefficient.from_statistic("Krippendorff alpha (ordinal)", alpha)
+    ]
     if len(judgment_cells.raters) == 2:
         # All levels are named: the distance of two counts also if no one chose those between.
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
@@ -232,7 +236,7 @@ def of_order(judgment_cells: Cells, levels: Sequence[int]) -> Reliability:
             a, b, weights="linear", categories=list(levels), clusters=clusters
         )
         coefficients.append(
-            Coefficient.of("Cohen kappa (linear weights)", kappa)
+            Coefficient.from_statistic("Cohen kappa (linear weights)", kappa)
         )
     return judgment_cells.reliability(*coefficients)
 
@@ -248,11 +252,15 @@ def of_kinds(judgment_cells: Cells, n_kinds: int) -> Reliability:
     """
     table, clusters = judgment_cells.shared()
     alpha = krippendorff_alpha(table, "nominal", clusters=clusters)
-    coefficients = [Coefficient.of("Krippendorff alpha (nominal)", alpha)]
+    coefficients = [
+        Coefficient.from_statistic("Krippendorff alpha (nominal)", alpha)
+    ]
     if len(judgment_cells.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
         coefficients.append(
-            Coefficient.of("Cohen kappa", cohen_kappa(a, b, clusters=clusters))
+            Coefficient.from_statistic(
+                "Cohen kappa", cohen_kappa(a, b, clusters=clusters)
+            )
         )
     elif len(np.unique(_counts(table))) > 1:
         reason = "needs equally many judgments of each; alpha does not"
@@ -265,7 +273,7 @@ def of_kinds(judgment_cells: Cells, n_kinds: int) -> Reliability:
         kappa = fleiss_kappa(
             counts.reshape(len(table), n_kinds), clusters=clusters
         )
-        coefficients.append(Coefficient.of("Fleiss kappa", kappa))
+        coefficients.append(Coefficient.from_statistic("Fleiss kappa", kappa))
     return judgment_cells.reliability(*coefficients)
 
 

@@ -52,7 +52,7 @@ def audit(
     folder = out or default_out(data, "audit-")
     metrics = (metric("audit", judge=judge, answers=answers),)
     config = ScoreConfig(
-        data, metrics, folder, run.rows, run.judging, run.work.found()
+        data, metrics, folder, run.rows, run.judging, run.work.to_options()
     )
     if run.finish.dry_run:
         return print_plan(kind.plan(SCORES, config), folder)

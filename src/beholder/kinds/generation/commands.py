@@ -292,11 +292,11 @@ def review(
         words,
         rows=run.rows,
         judging=run.judging,
-        work=run.work.found(),
+        work=run.work.to_options(),
     )
     if run.finish.dry_run:
         return print_plan(kind.plan(REVIEWS, config), config.out)
-    engine = run.where.named()
+    engine = run.where.to_engine()
     # Standard output has results only; what a cluster prints goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         written = kind.run(REVIEWS, config, progress, engine=engine)
@@ -331,11 +331,17 @@ def _make_rows(
     from beholder.terminal.progress import TerminalProgress
 
     config = RowsConfig(
-        data, out, systems, columns, run.rows, run.judging, run.work.found()
+        data,
+        out,
+        systems,
+        columns,
+        run.rows,
+        run.judging,
+        run.work.to_options(),
     )
     if run.finish.dry_run:
         return print_plan(kind.plan(ROWS, config), config.run)
-    engine = run.where.named()
+    engine = run.where.to_engine()
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         written = kind.run(ROWS, config, progress, engine=engine)
     print_note(f"{written.n_written} rows written to {config.out}")

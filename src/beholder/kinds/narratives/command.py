@@ -418,7 +418,7 @@ def _config(
         coherence=coherence,
         rows=run.rows,
         judging=run.judging,
-        work=run.work.found(),
+        work=run.work.to_options(),
     )
 
 

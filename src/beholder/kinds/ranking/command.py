@@ -80,18 +80,18 @@ def rank(
     config = RankConfig(
         data,
         out or default_out(data, "rank-"),
-        _rankers(scorer, ablate, tools.named()),
+        _rankers(scorer, ablate, tools.specs()),
         sets.language,
         sets.threshold,
         sets.resamples,
         run.rows,
         run.judging,
-        run.work.found(),
+        run.work.to_options(),
     )
     if run.finish.dry_run:
         return print_plan(kind.plan(KIND, config), config.out)
     # Results go to standard output; all that workers print goes to standard error.
-    engine = run.where.named()
+    engine = run.where.to_engine()
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         ranking, bad_rows = kind.run(KIND, config, progress, engine=engine)
     report_left_out(bad_rows)

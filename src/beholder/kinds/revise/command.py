@@ -65,7 +65,9 @@ def revise(
         return 0
     if out is None:
         raise ConfigError("name the file of the proposals: -o proposals.jsonl")
-    config = ReviseConfig(source, out, judge, metric, judging, work.found())
+    config = ReviseConfig(
+        source, out, judge, metric, judging, work.to_options()
+    )
     # Said before the work starts, because only people can enter these texts.
     if source.is_file() and source.suffix.lower() not in FORMS:
         print_note(

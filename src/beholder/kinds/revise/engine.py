@@ -297,7 +297,7 @@ def _omission(words: str, reference: str, place: int) -> TextMark:
     parts = RuleSplitter().split(reference)
     around = next(
         (
-            sentence.of(reference)
+            sentence.text_in(reference)
             for sentence in parts
             if sentence.start <= place < sentence.end
         ),

@@ -118,16 +118,16 @@ def score(
         print_note(f"metric: {chosen} ({reason})")
         metric = (chosen,)
     metric = split_specs(metric)
-    scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
+    scored = tuple(metrics.metric(text, **tools.specs()) for text in metric)
     _say_unused(tools, scored)
     parsed_gates = [
-        gates.parse_gate(text, scored, test.gate_on, **tools.named())
+        gates.parse_gate(text, scored, test.gate_on, **tools.specs())
         for text in test.fail_under
     ]
     goal = (
         None
         if test.until is None
-        else gates.parse_until(test.until, scored, **tools.named())
+        else gates.parse_until(test.until, scored, **tools.specs())
     )
     if test.gates is not None:
         gate_reports.check_format(test.gates)
@@ -141,14 +141,14 @@ def score(
     }
     label_targets = targets(people.labels, people.label, values, notes=notes)
     print_notes(notes)
-    engine = run.where.named()
+    engine = run.where.to_engine()
     config = ScoreConfig(
         data,
         scored,
         out or default_out(data),
         run.rows,
         run.judging,
-        run.work.found(),
+        run.work.to_options(),
         goal,
         clean,
     )
@@ -254,7 +254,7 @@ def _say_unused(tools: ToolGroup, scored: Sequence[Metric[Any]]) -> None:
     used_tools = {
         p.metadata["tool"] for metric in scored for p in params(metric)
     }
-    for name, spec in tools.named().items():
+    for name, spec in tools.specs().items():
         if name not in used_tools:
             print_note(
                 f"--{name} {spec} is not used: no metric here takes one"

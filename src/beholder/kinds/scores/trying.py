@@ -190,7 +190,7 @@ def _check_cost(item: Item) -> None:
     """
     # The same rules count words and signs as in `Bounds`; parsing time grows by their square.
     lengths = [
-        len(re.findall(r"\w+|[^\w\s]", sentence.of(text)))
+        len(re.findall(r"\w+|[^\w\s]", sentence.text_in(text)))
         for text in (item.candidate, *item.references)
         for sentence in RuleSplitter().split(text)
     ]

@@ -330,7 +330,7 @@ class NGramEmbed(PartsMetric):
         """Return the runs of n words of each sentence."""
         ngrams = []
         for sentence in tools.splitter(self.splitter).split(text):
-            places = words(sentence.of(text))
+            places = words(sentence.text_in(text))
             # A sentence of fewer words is one run.
             for first in range(
                 max(1, len(places) - self.n + 1) if places else 0

@@ -157,7 +157,8 @@ class VCS(AlignedMetric):
         ]
         spans = [(group[0].start, group[-1].end) for group in groups]
         chunks = [
-            " ".join(segment.of(text) for segment in group) for group in groups
+            " ".join(segment.text_in(text) for segment in group)
+            for group in groups
         ]
         # Blanks stand for layout.
         if self.rules == "fixed":

@@ -24,7 +24,7 @@ class Supported(Metric[list[bool]]):
 
     async def gather(self, item: Item, tools: Tools) -> list[bool]:
         sentences = tools.splitter("rules").split(item.candidate)
-        claims = [sentence.of(item.candidate) for sentence in sentences]
+        claims = [sentence.text_in(item.candidate) for sentence in sentences]
         question = Verify(claims, reference="\n\n".join(item.references))
         return await tools.judge(self.judge).ask(question)
 

@@ -25,7 +25,7 @@ $text
 5 = a reader sees every colour
 """
 
-    async def put(self, model: Respondent) -> float:
+    async def ask_model(self, model: Respondent) -> float:
         messages = model.render({"text": self.text})
         shape = only("grade", integer(1, 5))
         return await model.json(

@@ -212,16 +212,16 @@ def _config(
     prefix: str,
     suite: SuiteGroup,
 ) -> SuiteConfig:
-    from beholder.kinds.agreement.agree import asked
+    from beholder.kinds.agreement.agree import parse_metric_value
     from beholder.kinds.agreement.suites.files import SuiteConfig
     from beholder.kinds.scores.engine import ScoreConfig
     from beholder.run.session import default_out
 
     folder = out or default_out(data, prefix)
     scores = ScoreConfig(
-        data, (), folder, suite.rows, suite.judging, suite.work.found()
+        data, (), folder, suite.rows, suite.judging, suite.work.to_options()
     )
     metric_values = tuple(
-        asked(name, **suite.tools.named()) for name in metrics
+        parse_metric_value(name, **suite.tools.specs()) for name in metrics
     )
     return SuiteConfig(scores, metric_values, suite.seed, suite.resamples)

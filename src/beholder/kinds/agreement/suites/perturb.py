@@ -101,7 +101,7 @@ def _preserving(change: Callable[[Draft], str]) -> None:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, by the built-in rules."""
-    return [segment.of(text) for segment in _SPLITTER.split(text)]
+    return [segment.text_in(text) for segment in _SPLITTER.split(text)]
 
 
 @_breaking
