@@ -133,10 +133,14 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
         significance,
     )  # loaded here, so that they take part
     assert all(
-        vars(module)["bounded"] is bootstrap.interval_or_reason
+        vars(module)["interval_or_reason"] is bootstrap.interval_or_reason
         for module in usual
     )
-    for name in ("bounded", "cluster_bootstrap", "cluster_replicates"):
+    for name in (
+        "interval_or_reason",
+        "cluster_bootstrap",
+        "cluster_replicates",
+    ):
         whole = vars(bootstrap)[name]
 
         def few(

@@ -35,7 +35,7 @@ def add(database: Database, n: int) -> None:
 
 @pytest.fixture
 def table(postgres_url: str) -> Iterator[Database]:
-    database = Database(Address.read(postgres_url))
+    database = Database(Address.parse(postgres_url))
     database.do(
         lambda c: c.execute(sa.text("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
     )
@@ -48,14 +48,14 @@ def test_the_password_may_stand_beside_the_address(
 ) -> None:
     bare = postgres_url.replace(f":{secret(postgres_url)}", "")
     monkeypatch.setenv("PGPASSWORD", secret(postgres_url))
-    database = Database(Address.read(bare))
+    database = Database(Address.parse(bare))
     assert database.do(lambda c: c.execute(sa.text("SELECT 7")).scalar()) == 7
     database.close()
     monkeypatch.setenv("PGPASSWORD", "wrong-guess")
     with pytest.raises(
         RunError, match="password authentication failed"
     ) as refused:
-        Database(Address.read(bare), pause=lambda _: None).do(lambda c: None)
+        Database(Address.parse(bare), pause=lambda _: None).do(lambda c: None)
     assert "wrong-guess" not in str(refused.value)
 
 
@@ -72,7 +72,7 @@ def test_the_name_and_errors_show_no_password(
 
 
 def test_an_address_is_read_and_shown_without_its_password() -> None:
-    address = Address.read(
+    address = Address.parse(
         "postgresql://me%40home:p%2Fw%3A@db.example:6543/a%20b?sslmode=require"
     )
     assert (address.user, address.host, address.port) == (
@@ -90,10 +90,10 @@ def test_an_address_is_read_and_shown_without_its_password() -> None:
         == "postgresql://me%40home@db.example:6543/a%20b?sslmode=require"
     )
     assert "p/w" not in repr(address)
-    here = Address.read("postgres://me:pw@/d?host=/run/pg")
+    here = Address.parse("postgres://me:pw@/d?host=/run/pg")
     assert (here.host, here.port, here.socket) == (None, 5432, "/run/pg")
     assert str(here) == "postgresql://me@/d?host=/run/pg"
-    assert Address.read("postgresql://h/d").password is None
+    assert Address.parse("postgresql://h/d").password is None
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_an_address_that_is_none_is_refused_and_not_repeated(
     address: str, said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said) as refused:
-        Address.read(address)
+        Address.parse(address)
     visible_text = f"{refused.value!r} {refused.value.__cause__!r}"
     assert "hidden" not in visible_text
     assert "USER@HOST:PORT/NAME" in visible_text, "the way out"
@@ -168,7 +168,7 @@ import sys
 from beholder.base.postgres import Address, Database
 import sqlalchemy as sa
 
-database = Database(Address.read(sys.argv[1]), pause=lambda seconds: None)
+database = Database(Address.parse(sys.argv[1]), pause=lambda seconds: None)
 rounds = []
 
 def work(connection):
@@ -179,7 +179,7 @@ def work(connection):
         other.do(lambda another: another.execute(killer, {"number": number}))
     connection.execute(sa.text("SELECT 1"))
 
-other = Database(Address.read(sys.argv[1]))
+other = Database(Address.parse(sys.argv[1]))
 database.do(work)
 database.close(), other.close()
 print(len(rounds))
@@ -217,7 +217,7 @@ def test_errors_of_the_net_that_the_driver_lets_through(
 def test_a_server_that_stays_away_is_told_in_words(tmp_path: Path) -> None:
     pytest.importorskip("pg8000", reason="needs the extra postgres")
     pauses: list[float] = []
-    there = Address.read(f"postgresql://me:hidden@/d?host={tmp_path}")
+    there = Address.parse(f"postgresql://me:hidden@/d?host={tmp_path}")
     away = Database(there, pause=pauses.append)
     with pytest.raises(
         RunError, match=r"cannot be reached: .*start the same command again"

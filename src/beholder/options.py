@@ -256,7 +256,7 @@ def cache_place(text: str) -> Path | Address:
     Raises:
         ConfigError: It is an address that cannot be read; the message repeats nothing of it.
     """
-    return Address.read(text) if is_address(text) else Path(text)
+    return Address.parse(text) if is_address(text) else Path(text)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class Place:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "file":
         return Place(tmp_path / "answers.sqlite")
-    return Place(Address.read(request.getfixturevalue("postgres_url")))
+    return Place(Address.parse(request.getfixturevalue("postgres_url")))
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_many_may_make_the_tables_of_one_database_at_once(
 
 
 def open_and_close(url: str) -> None:
-    AnswerDatabase(Address.read(url)).close()
+    AnswerDatabase(Address.parse(url)).close()
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def test_two_drivers_at_once_pay_no_answer_twice_and_lose_none(
         assert sum(1 for _ in file.records()) == N_QUESTIONS
         costs.append(sum(row.cost is None for row in file.records()))
         file.close()
-    shared = AnswerDatabase(Address.read(postgres_url))
+    shared = AnswerDatabase(Address.parse(postgres_url))
     assert sum(1 for _ in shared.records()) == N_QUESTIONS
     shared.close()
     # The model has no price: an answer of one's own has no cost, one from the cache costs nothing.
@@ -314,6 +314,6 @@ def test_a_database_that_is_restarted_meanwhile_loses_no_answer(
         (file,) = drivers(server, postgres_url, tmp_path, 1)
     assert sum(1 for _ in file.records()) == N_QUESTIONS
     file.close()
-    shared = AnswerDatabase(Address.read(postgres_url))
+    shared = AnswerDatabase(Address.parse(postgres_url))
     assert sum(1 for _ in shared.records()) == N_QUESTIONS
     shared.close()

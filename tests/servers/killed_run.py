@@ -21,7 +21,7 @@ def run(
 ) -> None:
     """The whole run, with a cache in a database where one is given."""
     file = judges.AnswerFile(Path(path))
-    cache = None if database is None else open_cache(Address.read(database))
+    cache = None if database is None else open_cache(Address.parse(database))
     judge = judges.judge(
         f"{kind}:m",
         base_url=url,

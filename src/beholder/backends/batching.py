@@ -136,7 +136,7 @@ class InProcess(DescribedBackend):
         return Price(0.0, 0.0, free=True)
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """Return False: an unfinished answer costs nothing, so nobody waits for it."""
+        """Return False: an unfinished answer costs nothing, so no one waits for it."""
         return False
 
 

@@ -233,7 +233,7 @@ class HFModel:
     ) -> list[tuple[tuple[Sample, ...], Usage]]:
         """Return samples and usage per prompt.
 
-        Answers of one likeliest token need no generation: one forward pass over the shared
+        Answers of one likeliest token need no generation: one forward run of the shared
         beginning, and one over what differs.
         """
         sampling = requests[0].sampling

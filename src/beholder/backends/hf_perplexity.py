@@ -103,7 +103,7 @@ def _losses(
         name: torch.cat([entry.inputs[name] for entry in stack])
         for name in stack[0].inputs
     }
-    # One pass over the prompts gives their cache and the distribution of each first token. The
+    # One run of the prompts gives their cache and the distribution of each first token. The
     # texts follow from copies of that cache, those of similar length together.
     before = model.forward(keep=-1, **inputs, use_cache=True)
     keys = [
@@ -139,7 +139,7 @@ def _continue(
 
     ``first`` holds the log-probabilities of each one's first token, shape (texts, tokens).
     """
-    # The first token's loss comes from the prompt's pass; the others' from one pass over the texts,
+    # The first token's loss comes from the prompt's pass; the others' from one run of the texts,
     # where position i predicts token i + 1. Padding is masked out of the sums, which are in
     # float64: float32 would lose digits over long texts.
     lengths = torch.tensor([len(row) for row in ids])
@@ -163,7 +163,7 @@ def _continue(
 
 
 def _loss_in_one_pass(model: HFModel, prepared: _Prepared, t: int) -> float:
-    """Return the loss of a text from one pass over prompt and text.
+    """Return the loss of a text from one run of prompt and text.
 
     For models whose cache cannot be shared.
     """

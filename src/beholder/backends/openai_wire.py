@@ -55,7 +55,7 @@ class Dialect(Capabilities):
     bounds: bool = True
 
     def shortcomings(self) -> list[tuple[str, str]]:
-        """Return (feature, replacement) for each feature that the server lacks."""
+        """Return (feature, replacement) for each feature that is missing on the server."""
         # Each row: whether it is lacking, its name for users, and the replacement.
         ways = {
             "object": "response_format json_object holds answers to a schema",

@@ -68,7 +68,7 @@ class Address:
     password: str | None = field(default=None, repr=False)
 
     @classmethod
-    def read(cls, text: str) -> Address:
+    def parse(cls, text: str) -> Address:
         """The address that a text names.
 
         Raises:

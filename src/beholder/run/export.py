@@ -227,7 +227,7 @@ def score_tables(
             f"group.{key}": column.take(subject_positions)
             for key, column in labels.groups.items()
         }
-        # Subjects of this asker may lack group columns that others have.
+        # Subjects of this asker may be without group columns that others have.
         nulls = pa.nulls(len(order), pa.string())
         yield pa.table(
             [table_columns.get(key, nulls) for key in schema.names],
@@ -251,7 +251,7 @@ def unit_tables(
         A table per some ten thousand units.
     """
     for places, units in _split_chunks(positioned_units):
-        # One pass over the units and then whole columns: faster than a table row by row.
+        # One loop over the units and then whole columns: faster than a table row by row.
         by_field = zip(*map(_get_unit_fields, units), strict=True)
         columns: dict[str, tuple[Any, ...]] = dict(
             zip(_UNIT_FIELDS, by_field, strict=True)

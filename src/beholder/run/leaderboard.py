@@ -194,7 +194,7 @@ def leaderboard(
                     run_sources,
                     tallies,
                 )
-            # Counts of other subsets stand in other columns and must not be added.
+            # Counts of other subsets are in other columns and must not be added.
             if is_whole and len(_count_widths(tallies)) > 1:
                 cautions += (
                     f"{name}.{value.name} is left out: the runs have other subsets",

@@ -214,7 +214,7 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
             error, sqlite3.OperationalError
         ):  # not a matter of rights
             raise _unusable_error(folder, error) from error
-        # Without its log the file lacks the last outcomes, and reading the log needs write
+        # Without its log the last outcomes are missing, and reading the log needs write
         # access.
         if (folder / f"{FILE_NAME}-wal").exists():
             raise RunError(

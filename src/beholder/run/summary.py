@@ -104,7 +104,7 @@ def _statistics(
     # Columns grow with the subsets, so many subsets count as one.
     if not 1 < len(names) <= _MOST_SUBSETS:
         return rows, subsets
-    # Each subset has its own columns, so that the sums of a subset can be taken apart.
+    # Each subset has its own columns, so that the sums of a subset can be separated.
     masks = np.array([name == np.array(subsets) for name in names]).T
     return (masks[:, :, None] * rows[:, None, :]).reshape(
         len(rows), -1

@@ -222,7 +222,7 @@ def test_errors_show_a_url_without_its_password(tmp_path: Path) -> None:
 def test_a_file_of_a_study_holds_no_password(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secret = Address.read(postgres_url).password
+    secret = Address.parse(postgres_url).password
     assert secret
     study = study_of(tmp_path, "ratings", database=postgres_url)
     study.close()
@@ -354,9 +354,11 @@ def test_orders_of_texts_differ_between_annotators_and_stay_the_same() -> None:
 def test_an_address_without_its_password_leads_to_the_same_place(
     text: str,
 ) -> None:
-    written = str(Address.read(text))
+    written = str(Address.parse(text))
     assert "hidden" not in written
-    assert Address.read(written) == replace(Address.read(text), password=None)
+    assert Address.parse(written) == replace(
+        Address.parse(text), password=None
+    )
 
 
 def test_a_restart_of_the_database_loses_no_act(

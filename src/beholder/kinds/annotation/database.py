@@ -148,7 +148,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         )
         sa.event.listen(study_engine, "connect", _settle_sqlite)
     else:
-        address = Address.read(database)
+        address = Address.parse(database)
         where = str(address)
         # Tested before each use, so that a restart of the server loses no act.
         study_engine = create_engine(

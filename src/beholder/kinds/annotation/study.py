@@ -215,7 +215,7 @@ class AnnotationStudy:
             )
         engine.dispose()
         where = None if media is None else str(media.resolve())
-        address = None if database is None else str(Address.read(database))
+        address = None if database is None else str(Address.parse(database))
         about = _About(_FORMAT, study_id, where, address)
         files.write_text(
             folder / ABOUT,

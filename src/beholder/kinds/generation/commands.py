@@ -359,7 +359,7 @@ def _close_run(
     """Print what was skipped and what failed; return the exit code."""
     from beholder.run import manifest
 
-    # Notes and results are read back from the run, which has them also where nothing was asked.
+    # Notes and results are read back from the run, which has them also if nothing was asked.
     report_left_out(written.bad_rows)
     log = manifest.read_log(run)
     print_notes(log.data.notes)

@@ -166,7 +166,7 @@ class QuestionsRow(AskedRow):
         if not written:
             return ()
         # A good question can be answered from its source, and not without it. It is asked once
-        # with the source (one may say "cannot tell") and in several orders of options without
+        # with the source (one may say "unknown") and in several orders of options without
         # it (one must guess): only a right guess in every order counts as answered blind.
         answering = (
             operations.AnswerFromPictures
