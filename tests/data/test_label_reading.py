@@ -328,3 +328,21 @@ def test_raters_who_say_words_are_refused() -> None:
     items, _ = read_labels(judged([["good", "bad"], ["bad", "bad"]]), "f")
     with pytest.raises(ConfigError, match="words such as 'good'"):
         of_ratings(items, "overall")
+
+
+@pytest.mark.parametrize(
+    "odd", [{"a": 1}, {}, [[0.5]], [{"a": 1}], [None, {}]]
+)
+def test_an_object_among_numbers_is_a_wrong_answer(odd: object) -> None:
+    _, columns = read_labels(judged([0.1, 0.2, odd, 0.4, 0.5]), "rows")
+    column = columns["overall"]
+    assert (sum(column.counts.values()), len(column.wrong)) == (4, 1)
+    assert "expected a number as in most rows" in str(column.wrong[0])
+
+
+def test_rows_without_the_label_and_empty_lists_are_missing_answers() -> None:
+    items = judged([0.1, 0.2, [], None, "n/a", 0.6])
+    items[1] = Item("2", "A dog.", ("A dog.",))  # states no label
+    _, columns = read_labels(items, "rows")
+    assert columns["overall"].n_missing == 4
+    assert "2 answers on 2 texts, 4 missing" in str(columns["overall"])

@@ -154,6 +154,16 @@ def test_rows_paired_by_their_number_alone_are_counted() -> None:
     )
 
 
+def test_texts_about_one_thing_need_ids_to_be_paired_for_sure() -> None:
+    # Six captions of one reference differ by their order alone.
+    same = _references(*["a harbour"] * 6)
+    pairing = pair_subjects(enumerate(same), enumerate(same), ITEM, NAMES)
+    assert pairing.note.startswith("6 of 6 items are paired by the number")
+    named = [Item(f"caption {n}", "x", ("a harbour",)) for n in range(6)]
+    pairing = pair_subjects(enumerate(named), enumerate(named), ITEM, NAMES)
+    assert pairing.note == ""
+
+
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_differences_gates_and_moved_items_are_of_one_picture(
     tmp_path: Path,

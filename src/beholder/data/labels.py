@@ -141,11 +141,10 @@ def read_labels(
             for place, item in enumerate(items)
             if label in item.judgments
         ]
-        # Marked spans and objects are no answers; their kinds have readers of
-        # their own.
-        if label in dict(SIDES) or not all(
-            _is_plain(cell) for _, cell in cells
-        ):
+        # Marked spans and objects are no answers; their kinds have readers of their own. One
+        # object among answers is a wrong answer.
+        n_plain = sum(_is_plain(cell) for _, cell in cells)
+        if label in dict(SIDES) or 2 * n_plain <= len(cells):
             continue
         answers_by_place = {
             place: [_answer(part, decimal_commas) for part in _parts(cell)]
@@ -157,20 +156,24 @@ def read_labels(
             for answer in answers
         )
         counts: Counter[Answer] = Counter()
-        n_texts = n_missing = 0
+        # Rows without the label, or with an empty list, are missing answers, too.
+        n_missing = len(items) - len(cells)
+        n_texts = 0
         wrong = []
         for place, cell in cells:
+            n_missing += isinstance(cell, list | tuple) and not cell
             cell_answers: list[Answer | None] = []
             for part, answer in zip(
                 _parts(cell), answers_by_place[place], strict=True
             ):
-                if answer is None or _is_missing(answer, kind):
+                is_plain = _is_plain_part(part)
+                if is_plain and (answer is None or _is_missing(answer, kind)):
                     n_missing += 1
                     cell_answers.append(None)
-                elif kind == "words":
+                elif is_plain and kind == "words":
                     # A number among words is the word that was written.
                     cell_answers.append(part)
-                elif _fits(answer, kind):
+                elif is_plain and _fits(answer, kind):
                     cell_answers.append(answer)
                 else:
                     item_id = items[place].id
@@ -213,7 +216,11 @@ def wrong_answers(
     return [error for column in chosen for error in column.wrong]
 
 
-_EXPECTED = {"numbers": "a number", "verdicts": "true or false"}
+_EXPECTED = {
+    "numbers": "a number",
+    "verdicts": "true or false",
+    "words": "a word",
+}
 
 
 def _parts(cell: Any) -> Sequence[Any]:
@@ -221,21 +228,24 @@ def _parts(cell: Any) -> Sequence[Any]:
 
 
 def _is_plain(cell: Any) -> bool:
-    return all(
-        part is None or isinstance(part, bool | int | float | str)
-        for part in _parts(cell)
-    )
+    return all(_is_plain_part(part) for part in _parts(cell))
+
+
+def _is_plain_part(part: Any) -> bool:
+    return part is None or isinstance(part, bool | int | float | str)
 
 
 def _answer(part: Any, decimal_commas: bool) -> Answer | None:
-    """Parse a part of a cell as a number, truth value or word; None if it is missing.
+    """Parse a part of a cell as a number, truth value or word; None if it is missing or none.
 
     Words that may be missing stay, because that depends on the other answers.
     """
     if isinstance(part, float) and math.isnan(part):
         return None
-    if part is None or not isinstance(part, str):
+    if isinstance(part, bool | int | float):
         return part
+    if not isinstance(part, str):
+        return None
     text = part.strip()
     if text.lower() in MISSING:
         return None

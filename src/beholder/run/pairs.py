@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -261,17 +261,24 @@ def _caution_unverified(
     kind: SubjectKind[Any], pairs: Sequence[tuple[_Identity, _Identity]]
 ) -> str:
     """Return a caution if rows are paired by their number alone, else an empty text."""
+    # Six captions of one picture have one source: without ids, only their order separates them.
+    n_alike = Counter((x.source, x.language, x.group) for x, _ in pairs)
     n_by_number = sum(
         x.is_numbered
         and y.is_numbered
-        and not (x.pictures and y.pictures)
-        and not (x.references and y.references)
+        and (
+            (
+                not (x.pictures and y.pictures)
+                and not (x.references and y.references)
+            )
+            or n_alike[x.source, x.language, x.group] > 1
+        )
         for x, y in pairs
     )
     if not n_by_number:
         return ""
     return (
         f"{n_by_number:,} of {len(pairs):,} {kind.plural} are paired by the number of their row:"
-        " they have no id, picture or reference that both runs state; check that the files have one"
-        " order"
+        " they have no id, picture or reference of their own that both runs state; check that the"
+        " files have one order"
     )

@@ -295,14 +295,17 @@ def _describe_answers(answers: Sequence[Any] | None) -> str:
     """Describe the answers of a label, for a message that expected other ones."""
     if not answers:
         return ""
-    different = list(dict.fromkeys(answers))
+    # By their texts: an answer may be an object, which has no hash.
+    different = list(dict.fromkeys(map(repr, answers)))
     more = ", ..." if len(different) > _MOST_SHOWN else ""
     hint = (
         "; --statistic verdicts is for true and false"
-        if set(different) <= {0, 1}
+        if all(answer in (0, 1) for answer in answers)
         else ""
     )
-    return f"; its answers are {', '.join(map(repr, different[:_MOST_SHOWN]))}{more}{hint}"
+    return (
+        f"; its answers are {', '.join(different[:_MOST_SHOWN])}{more}{hint}"
+    )
 
 
 def _measure_verdicts(

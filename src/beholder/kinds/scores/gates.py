@@ -367,7 +367,15 @@ def check_other(
             f" belong to that run: {few}; score more pictures, and give a text the same id"
             " under both systems"
         )
-    return pairing.note
+    n_alone = pairing.n_b - len(pairing.common)
+    n_alone_earlier = pairing.n_a - len(pairing.common)
+    notes = [pairing.note] if pairing.note else []
+    if n_alone or n_alone_earlier:
+        notes.append(
+            f"--worse-than compares the {len(pairing.common):,} items of both runs;"
+            f" {n_alone:,} are only in {config.data}, {n_alone_earlier:,} only in {earlier_run}"
+        )
+    return "; ".join(notes)
 
 
 def worse_than(
