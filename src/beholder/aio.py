@@ -46,7 +46,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def finish_before_exit(task: asyncio.Task[Any]) -> None:
-    """Have ``to_its_end`` wait a moment for a task whose work is paid for already."""
+    """Have ``run_to_end`` wait a moment for a task whose work is paid for already."""
     tasks = _arriving_tasks.setdefault(asyncio.get_running_loop(), set())
     tasks.add(task)
     task.add_done_callback(tasks.discard)

@@ -166,7 +166,7 @@ def _block(part: str | Image) -> JsonDict:
 
 
 def _shared_blocks(body: JsonObject) -> list[JsonDict]:
-    """Return the blocks that many questions share: system text and the first turn's pictures."""
+    """Return the blocks that many questions share: system text and the first pictures."""
     blocks = list(body.get("system", ()))
     for block in body["messages"][0]["content"]:
         if block["type"] != "image":

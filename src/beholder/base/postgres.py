@@ -171,7 +171,7 @@ class Database:
 
     Args:
         address: Where it is.
-        alone: Whether each statement is a transaction of its own, which spares two ways to the
+        autocommit: Whether each statement is a transaction of its own, which spares two ways to the
             server and back.
         pause: Waits so many seconds.
 

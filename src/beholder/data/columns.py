@@ -144,7 +144,7 @@ def rename_columns(
 
 
 def _nested(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with columns such as ``group.system`` as values in ``group``."""
+    """Move columns such as ``group.system`` into objects, in place, and return the row."""
     dotted = [
         name
         for name in row

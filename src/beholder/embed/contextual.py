@@ -74,7 +74,7 @@ class MiniLMTokens:
 
     @property
     def identity(self) -> str:
-        """Name and arithmetic; see ``registry.versioned``."""
+        """Name and arithmetic; see ``registry.versioned_identity``."""
         return "minilm"
 
     def tokens(self, text: str) -> Tokens:

@@ -177,7 +177,7 @@ class Handcrafted(ImageEmbedder):
 
     @property
     def identity(self) -> str:
-        """Name in signatures; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned_identity``."""
         return "handcrafted"
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:

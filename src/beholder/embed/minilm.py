@@ -108,7 +108,7 @@ class MiniLMEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """Name in signatures; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned_identity``."""
         return "minilm"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:

@@ -52,7 +52,7 @@ class StaticEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """Name in signatures; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned_identity``."""
         return "static"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
@@ -165,7 +165,7 @@ class OrderedEmbedder(StaticEmbedder):
 
     @property
     def identity(self) -> str:
-        """Name in signatures; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned_identity``."""
         return "ordered"
 
     _n_parts: ClassVar[int] = 2

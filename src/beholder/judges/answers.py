@@ -208,7 +208,7 @@ class Answers:
     What is found in the cache is copied into the run, so that the run stays complete alone.
 
     Args:
-        own: The run's store; None keeps answers in memory.
+        store: The run's store; None keeps answers in memory.
         shared: The cache, or None.
         heard: Called with the tokens of each new answer; stored ones do not count.
         recalled: Called for each answer that comes from the cache.

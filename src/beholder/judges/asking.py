@@ -274,7 +274,7 @@ class Questioner:
         """Equal questions in flight are asked once; who gives up does not stop it for the others.
 
         A call without a waiting caller is given up if it was not sent yet. One that was sent is
-        paid for: it continues, and its answer is kept when it comes (see ``let_arrive``).
+        paid for: it continues, and its answer is kept when it comes (see ``finish_before_exit``).
         """
         call = self._in_flight.get(blank.key)
         if (

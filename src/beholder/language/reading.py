@@ -74,8 +74,8 @@ class TextCache(Generic[T]):
     """Readings of the texts that were used last, each read once. Safe in threads.
 
     Args:
-        most: How many are kept.
-        read: Reads texts, in order; several at once may be faster than one by one.
+        max_texts: How many are kept.
+        read_all: Reads texts, in order; several at once may be faster than one by one.
 
     Attributes:
         n_read: How many texts have been read.
@@ -114,7 +114,7 @@ class TextCache(Generic[T]):
         return [values_by_text[text] for text in texts]
 
     async def together(self, texts: Sequence[str]) -> list[T]:
-        """Like ``of``, but with texts that other coroutines ask for meanwhile, which is faster.
+        """Like ``read_texts``, together with what other coroutines ask for: faster.
 
         ``read`` must refuse none of the texts: the error would reach another coroutine.
         """

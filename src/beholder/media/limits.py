@@ -43,7 +43,7 @@ class Room:
     """Decodings wait here, in order, until their pixels fit.
 
     Args:
-        most: Pixels at once; a picture with more of them is decoded alone.
+        max_pixels: Pixels at once; a picture with more of them is decoded alone.
     """
 
     def __init__(self, max_pixels: int) -> None:

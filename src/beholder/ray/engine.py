@@ -280,7 +280,7 @@ def _shared_tools(means: RunContext, desk: Desk) -> Tools:
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[Any]:
-    """Yield Ray, connected to a cluster.
+    """Yield Ray, connected already, or connected here and stopped afterwards.
 
     Raises:
         ConfigError: This process is connected already, and an address is given.

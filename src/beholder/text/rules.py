@@ -219,7 +219,7 @@ class RuleSplitter(Splitter):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Its name; see ``registry.versioned_identity``."""
         return "rules"
 
     def split(self, text: str) -> list[Segment]:

@@ -480,7 +480,7 @@ class Bodies:
     """Limits on the bodies that are in memory at the same time.
 
     Args:
-        most: Bytes of one.
+        max_bytes: Bytes of one.
         seconds: Within which one must arrive.
     """
 

@@ -490,7 +490,7 @@ def _of_place(classes: Values) -> Values:
 
 
 def _of_direction(classes: Values) -> Values:
-    """Keep only directions, which exclude other directions but no location."""
+    """Rename classes of place to directions ("side": "to the side"), which exclude no location."""
     return frozenset(
         (f"to the {name}" if name in PARTS else name, line)
         for name, line in classes

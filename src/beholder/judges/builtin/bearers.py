@@ -241,7 +241,11 @@ def _is_named(
 
 
 def _meant(bearer: Bearer, text: AnalysedText) -> int | None:
-    """The thing of a text that has most of a bearer's features; None if it is not clear which."""
+    """Find the thing of a bearer's name that shares most of its features.
+
+    Returns:
+        The thing; None on a tie, without shared features, or if only one thing has the name.
+    """
     namesakes = [
         e.index
         for e in text.graph.entities

@@ -385,7 +385,7 @@ def _alignment(
 def _units(
     views: Sequence[AnalysedText],
 ) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
-    """Vectors and weights of all words; where each view's begin, and which views have any."""
+    """Return vectors and weights of all words, and starts and numbers of views with words."""
     filled = [i for i, view in enumerate(views) if view.words]
     if not filled:
         return np.zeros((0, 0)), np.zeros(0), [], []

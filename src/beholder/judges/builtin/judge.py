@@ -66,7 +66,7 @@ class BuiltinJudge(Judge):
 
     @property
     def identity(self) -> str:
-        """Its name and option; see ``registry.versioned``."""
+        """Its name and option; see ``registry.versioned_identity``."""
         return "builtin" if self._entail else "builtin(entail=False)"
 
     @property

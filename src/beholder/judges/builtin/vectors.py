@@ -18,7 +18,7 @@ class VectorTable:
     """Vectors by phrase, in one matrix: those of many phrases are one look-up. Safe in threads.
 
     Args:
-        most: Phrases kept; when there are more, all are dropped.
+        max_rows: Phrases kept; when there are more, all are dropped.
     """
 
     def __init__(self, max_rows: int) -> None:

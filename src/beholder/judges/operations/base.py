@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from beholder.backends import Answer, Image, Message, Sampling
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import BadAnswer, read_json, read_text
@@ -339,18 +339,31 @@ class Respondent:
                 at_least=len(ids),
                 at_most=len(ids),
             )
-            rows_by_id = await self.json(
-                self.render(
-                    {name: missing, **(texts or {})},
-                    {"language": language or ""},
-                    parts={**language_note(language), **note, **(parts or {})},
-                    images=images,
-                ),
-                only(field, table, bare=True),
-                max_tokens=128 + tokens * len(missing),
-                typical=table_of(1),
-                fewest=table_of(2),
-            )
+            try:
+                rows_by_id = await self.json(
+                    self.render(
+                        {name: missing, **(texts or {})},
+                        {"language": language or ""},
+                        parts={
+                            **language_note(language),
+                            **note,
+                            **(parts or {}),
+                        },
+                        images=images,
+                    ),
+                    only(field, table, bare=True),
+                    max_tokens=128 + tokens * len(missing),
+                    typical=table_of(1),
+                    fewest=table_of(2),
+                )
+            except TransientError:
+                raise
+            except ItemError:
+                # A second answer that cannot be read must not cost the rows of the first; the
+                # rows that it was asked for stay unread.
+                if whole or not rows_by_index:
+                    raise
+                break
             for index, row in rows_by_id.items():
                 # One bad row must not cost the others; it is asked for again.
                 with suppress(BadAnswer):

@@ -280,7 +280,7 @@ class _Pages:
         )
 
     async def act(self, request: Request) -> Response:
-        """Save an act and return the judgment as JSON."""
+        """Save an act; answer with the judgment as JSON, or with why it was not saved."""
         # A coroutine because the body is awaited; the database is used from a thread.
         return await run_in_threadpool(
             self._save, request, _parse_act(await request.body())

@@ -407,7 +407,7 @@ def published_penalties(
 
 
 def published_line(matches: IntArray, windows: Windows, lct: float) -> float:
-    """Return NAS-L as published: the length of the line against the ideal band.
+    """Return NAS-L as published, 0..1: 1 for a line as long as the ideal band allows, else less.
 
     Steps backward or too far are left out of the length; with a tolerance above 0, backward steps
     count like forward ones, and longer ones up to a second limit count as the step that the

@@ -1,0 +1,50 @@
+"""What becomes of the rows of a first answer when the second cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from beholder.backends.base import Request
+from beholder.backends.scripted import Scripted
+from beholder.errors import TransientError
+from beholder.judges.llm import LLMJudge
+from beholder.judges.operations import AnswerQuestions, TextQuestion
+
+QUESTIONS = (
+    TextQuestion("Where is the dog?", ("on grass", "on a chair")),
+    TextQuestion("What colour is it?", ("red", "black")),
+)
+FIRST_ROW_ONLY = json.dumps(
+    {"rows": [{"id": 0, "choice": "A", "quote": "on grass"}]}
+)
+
+
+def _answer(second: str | Exception) -> list[object]:
+    """Return the states of both questions; the second request gets ``second``."""
+
+    def model(request: Request) -> str:
+        if len(backend.requests) == 1:
+            return FIRST_ROW_ONLY
+        if isinstance(second, Exception):
+            raise second
+        return second
+
+    backend = Scripted(model)
+    operation = AnswerQuestions(QUESTIONS, "A dog lies on grass.")
+    answers = asyncio.run(LLMJudge(backend).ask(operation))
+    return list(answers)
+
+
+@pytest.mark.parametrize("second", ["garbage", "", "[]", "{}"])
+def test_rows_that_were_read_stay(second: str) -> None:
+    known, unread = _answer(second)
+    assert known is not None
+    assert unread is None
+
+
+def test_a_lost_connection_is_no_answer() -> None:
+    with pytest.raises(TransientError):
+        _answer(TransientError("the connection was lost"))
