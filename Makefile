@@ -28,8 +28,9 @@ test: .venv/.ready
 
 # Kills, whole studies, statistics over many draws: what takes minutes for a good reason. Browsers and clusters that
 # are tested beside them get the processor first.
+SLOW ?= slow
 test-slow: .venv/.ready
-	nice -n 10 env $(PYTESTS) -m slow
+	nice -n 10 env $(PYTESTS) -m "$(SLOW)"
 
 # Models on torch, in an environment of their own; everything else stays free of it. One thread: on a busy machine
 # several wait for each other most of the time.
@@ -37,8 +38,7 @@ TORCH := OMP_NUM_THREADS=1 .venv-torch/bin/python
 test-hf: .venv-torch/.ready
 	$(TORCH) $(PYTEST) tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
-	    tests/metrics/classical/test_bertscore.py tests/kinds/ranking/test_perplexity_hf.py \
-	    tests/judges/test_nli_hf.py
+	    tests/metrics/classical/test_bertscore.py tests/kinds/ranking/test_perplexity_hf.py
 
 # A trainer and evaluation harnesses that call our metrics.
 test-harness: .venv-torch/.ready

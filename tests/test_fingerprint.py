@@ -408,6 +408,7 @@ def evidence() -> dict[str, dict[str, bool]]:
     return _evidence_of()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # scores with each metric, each in a fork that has read nothing
 @pytest.mark.parametrize("name", METRICS.builtin())
 def test_the_signature_covers_all_that_a_score_reads_and_runs(

@@ -13,7 +13,8 @@ from toy import killing
 from toy.photos import make_collection, write_narratives
 from toy.reviewer import write_reviews
 
-pytestmark = pytest.mark.slow  # seven processes a test
+# Seven processes a test.
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 KILLS = ((0.75, 1.0),), ((0.02, 0.25), (0.1, 0.35), (0.15, 0.4))
 """Two runs that are killed: once near the end; three times, early, after every resumption.

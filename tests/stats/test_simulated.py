@@ -9,7 +9,7 @@ from beholder.kinds.scores.gates import Gate, check
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.stats import Betting, mean_interval, paired_difference
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 PICTURES, TEXTS = 100, 4
 

@@ -358,6 +358,7 @@ def roger(
     return frames, archive["embeddings"], tasks
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # many replications
 @pytest.mark.parametrize("dated", [False, True])
 @pytest.mark.parametrize("method", METHODS)
