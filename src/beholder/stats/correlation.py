@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial as partial_of
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -99,28 +99,22 @@ def correlate(
     codes = cluster_codes(clusters, n)
     reason = _undefined(a, b)
     value = None if reason else function(a, b)
+    without_interval = Correlation(
+        kind=kind,
+        value=value,
+        interval=None,
+        p_value=None,
+        n=n,
+        n_clusters=n_clusters(codes),
+        reason=reason or "a side is constant up to rounding",
+    )
     if value is None:
-        reason = reason or "a side is constant up to rounding"
-        return Correlation(
-            kind=kind,
-            value=None,
-            interval=None,
-            p_value=None,
-            n=n,
-            n_clusters=n_clusters(codes),
-            reason=reason,
-        )
+        return without_interval
     if n == 2:
-        reason = "any two pairs correlate fully: no p and no interval"
-        p = 1.0 if kind.startswith("tau") else None
-        return Correlation(
-            kind=kind,
-            value=value,
-            interval=None,
-            p_value=p,
-            n=n,
-            n_clusters=n_clusters(codes),
-            reason=reason,
+        return replace(
+            without_interval,
+            p_value=1.0 if kind.startswith("tau") else None,
+            reason="any two pairs correlate fully: no p and no interval",
         )
     is_tau = kind.startswith("tau")
     p = (
@@ -132,14 +126,8 @@ def correlate(
     interval, reason = _interval(
         lambda rows: resampled(a[rows], b[rows]), value, codes, **options
     )
-    return Correlation(
-        kind=kind,
-        value=value,
-        interval=interval,
-        p_value=p,
-        n=n,
-        n_clusters=n_clusters(codes),
-        reason=reason,
+    return replace(
+        without_interval, interval=interval, p_value=p, reason=reason
     )
 
 

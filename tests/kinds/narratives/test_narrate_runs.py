@@ -220,7 +220,7 @@ def test_votes_that_succeed_later_give_the_same_run_as_without_failures(
     assert len(digests) == len(set(digests))
     assert (
         len(digests) > n_calm
-    )  # what was looked at for nothing was paid, and is told in no table
+    )  # pictures that were looked at in vain were paid; no table shows them
     assert _bytes(troubled.out) == _bytes(calm.out)
 
 

@@ -258,7 +258,7 @@ def test_the_version_of_a_package_is_read_once(
     monkeypatch.setattr(params, "version", version)
     params.installed_version.cache_clear()
     outcomes = metric(spec).score(ITEMS)
-    params.installed_version.cache_clear()  # nobody else is told this version
+    params.installed_version.cache_clear()  # other tests must not see this version
     assert len(packages_read) == 1
     assert all(
         "7" in outcome.signature

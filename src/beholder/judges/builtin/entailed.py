@@ -37,7 +37,7 @@ Entailment: TypeAlias = Callable[[Sequence[tuple[str, str]]], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """What the model says of a statement, each 0..1, and 1 / sentences."""
+    """Probabilities of a statement by the model, each 0..1, and 1 / sentences."""
 
     entailed: float
     excluded: float
