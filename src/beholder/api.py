@@ -1,4 +1,4 @@
-"""What the Python functions of the package share: ``Run``, printed results, ``judge``."""
+"""Parts that the Python functions of the package share: ``Run``, printed results, ``judge``."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from beholder.errors import ConfigError
 T = TypeVar("T")
 
 Rating: TypeAlias = Literal["High", "Medium", "Low"]
-"""How clearly a category fits, as ``classify`` rates it."""
+"""Clearness with which a category fits, as ``classify`` rates it."""
 
 
 Frames: TypeAlias = int | Literal["cues", "film"]
@@ -101,7 +101,7 @@ def default_tools(embedder: str | None, judge: object) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Which rows of the data a run takes.
+    """The selection of a run's rows in the data.
 
     Attributes:
         limit: Read only the first N rows.
@@ -157,7 +157,7 @@ _NAMED_OPTIONS = (
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """How judges are asked, where that is no part of their spec.
+    """Settings of questions to judges that are not part of their specs.
 
     Attributes:
         base_url: Address of an OpenAI-compatible server, for openai:MODEL.
@@ -220,7 +220,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class WorkOptions:
-    """How much a run does at once, what it keeps, and what it may spend.
+    """Concurrency, storage and budget of a run.
 
     Attributes:
         workers: Worker processes, which do not change results; by default chosen by the data's
@@ -261,7 +261,7 @@ def cache_place(text: str) -> Path | Address:
 
 @dataclass(frozen=True)
 class SampleDesign:
-    """Which pictures are drawn; with nothing but ``rated``, all that pass.
+    """The selection of pictures; with ``rated`` alone, all that pass.
 
     Attributes:
         n: Size of the random set, which is drawn from all pictures.

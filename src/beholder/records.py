@@ -185,7 +185,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class ItemScore:
-    """What a metric found for one item.
+    """A metric's result for one item.
 
     Attributes:
         values: Scores by name; every value is finite.

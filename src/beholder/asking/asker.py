@@ -32,7 +32,7 @@ from beholder.records import ItemFailure, ItemScore
 S = TypeVar("S")
 
 Outcome: TypeAlias = ItemScore | ItemFailure
-"""What became of one subject under one asker."""
+"""The outcome of one subject under one asker."""
 
 
 @dataclass(frozen=True)

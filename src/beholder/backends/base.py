@@ -32,7 +32,7 @@ _FRAME, _SOUND = (
 )
 
 REFUSAL = "refusal"
-"""How an answer finishes whose words are those in which the model refuses to give one."""
+"""The finish reason of an answer that consists of the model's refusal."""
 
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object, such as a response."""
@@ -44,7 +44,7 @@ Role: TypeAlias = Literal["system", "user", "assistant"]
 Structure: TypeAlias = Literal[
     "schema", "tag", "object", "guided", "tool", "text"
 ]
-"""How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema``,
+"""Ways to enforce a JSON schema: as ``response_format`` of the kind ``json_schema``,
 ``structural_tag`` (with little white space) or ``json_object``, as ``guided_json``, by a forced
 tool call, or by the words of the prompt alone."""
 
@@ -110,7 +110,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How an answer is drawn.
+    """Settings for sampling an answer.
 
     Attributes:
         temperature: 0 takes the likeliest token.
@@ -378,7 +378,7 @@ class TextSet:
 
 
 class ServerFacts(Protocol):
-    """Where a backend remembers what it found out about a server, also beside other processes."""
+    """A store of facts that a backend found out about a server, shared by processes."""
 
     def get_fact(self, name: str) -> str | None:
         """Return the text stored under a name, or None."""

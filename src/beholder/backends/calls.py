@@ -151,7 +151,7 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How hard a server may be driven.
+    """The limits of the load on a server.
 
     Attributes:
         concurrency: Calls at once at most.

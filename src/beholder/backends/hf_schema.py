@@ -15,7 +15,7 @@ from beholder.backends.base import JsonObject
 from beholder.errors import ItemError
 
 IS_AVAILABLE = importlib.util.find_spec("llguidance") is not None
-"""Whether llguidance is installed; environments from before the extra had it do without."""
+"""True if llguidance is installed; environments from before the extra had it do without."""
 
 
 class Binder:

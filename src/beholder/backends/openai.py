@@ -270,7 +270,7 @@ _ROOM = (
     "max_context_length",
     "context_window",
 )
-"""What servers call the room of a model in their list of models."""
+"""Names that servers give to the context length in their list of models."""
 
 
 def read_room(models: Any, model: str) -> int | None:

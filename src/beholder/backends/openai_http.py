@@ -47,7 +47,7 @@ _STATUS = {
     "rate_limit_error": 429,
     "overloaded_error": 529,
 }
-"""What the names of errors mean that come with HTTP 200."""
+"""HTTP statuses for the names of errors that arrive with HTTP 200."""
 
 _NO_QUOTA = {"insufficient_quota", "billing_error", "billing_not_active"}
 _NO_ACCESS = {"API_KEY_INVALID", "FAILED_PRECONDITION", "authentication_error"}

@@ -84,7 +84,7 @@ _CONSTANT_TYPES = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Module(NamedTuple):
-    """What one module contributes to a digest.
+    """The contribution of one module to a digest.
 
     Attributes:
         raw: Hash of its bytes.

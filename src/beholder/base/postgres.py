@@ -47,7 +47,7 @@ def is_address(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a database is; its text is an address that leads there again, without the password.
+    """The address of a database; its text is the same address, without the password.
 
     Attributes:
         user: Who asks.

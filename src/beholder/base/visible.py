@@ -17,7 +17,7 @@ _SPECIAL = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*_{}[]<>|~$&:!"}
 _SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
 _WWW = re.compile(r"(www)\.", re.IGNORECASE)
 _BLOCK = re.compile(r"^(\d*)([-+=.)])")
-"""What begins a list, a rule or a heading."""
+"""The beginnings of a list, a rule or a heading."""
 
 
 def make_visible(text: str) -> str:

@@ -148,7 +148,7 @@ def graph(
 @Parameter(name="*")
 @dataclass(frozen=True)
 class AnnotatorGroup:
-    """Who annotates what is drawn.
+    """The annotators of the drawn pictures.
 
     Attributes:
         annotators: Number of annotators; each gets a file of rows in random order.

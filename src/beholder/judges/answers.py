@@ -1,4 +1,4 @@
-"""Where answers are kept: a table in a run's own store, and a cache that all runs share.
+"""Storage of answers: a table in a run's own store, and a cache that all runs share.
 
 An answer is written before it is used, so nothing is paid for twice. The key holds all that can
 change an answer and nothing else (timeouts and retries cannot).
@@ -34,7 +34,7 @@ FIELDS = (
     "replicate",
     "cost",
 )
-"""What is kept beside an answer."""
+"""Names of the facts that are stored with an answer."""
 
 _DRAW = "/draw "
 
@@ -117,7 +117,7 @@ def read_record(
 
 
 class AnswerStore(ServerFacts, Protocol):
-    """Where a judge stores its answers."""
+    """A store of a judge's answers."""
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key."""
@@ -143,7 +143,7 @@ class AnswerStore(ServerFacts, Protocol):
 
 
 class AnswerCache(ServerFacts, Protocol):
-    """Where all runs share their answers: ``AnswerFile`` or ``AnswerDatabase``.
+    """The cache of answers that all runs share: ``AnswerFile`` or ``AnswerDatabase``.
 
     Attributes:
         name: The file, or the address as it may be shown.

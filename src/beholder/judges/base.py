@@ -1,4 +1,4 @@
-"""What a judge is: it answers operations. Metrics never write a prompt."""
+"""The interface of judges: they answer operations. Metrics never write a prompt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Which of a judge's answers to one operation is meant.
+    """The choice among a judge's answers to one operation.
 
     Attributes:
         replicate: Index of a repeat; repeats are asked separately and kept apart.
@@ -37,10 +37,10 @@ class Judge(ABC):
     """Answers operations. What a judge cannot do raises a ConfigError that names who can."""
 
     spec: Spec | None = None
-    """What it was made from; None of a judge that was made by hand."""
+    """The spec that the judge was made from; None of a judge that was made by hand."""
 
     per_process: ClassVar[bool] = False
-    """Whether it may be created in every worker process; a model may not."""
+    """True if every worker process may create the judge; a model may not be created there."""
 
     def named(self) -> str:
         """The spec as text, by which metrics and runs name it.

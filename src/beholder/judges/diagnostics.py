@@ -188,7 +188,7 @@ async def _sees(judge: Judge) -> CheckFinding:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """How steady a judge is.
+    """The steadiness of a judge.
 
     Attributes:
         single: ICC(2,1) of repeats over the grades of ``KNOWN``: how reliable one repeat is; None

@@ -282,7 +282,7 @@ def _labelled(images: Sequence[Image]) -> list[str | Image]:
 
 
 Scale: TypeAlias = Literal["mention", "certainty"]
-"""What the grades of presence mean: how clearly a text mentions a thing, or how sure it is that it
+"""Meaning of the grades of presence: how clearly a text mentions a thing, or how sure it is that it
 does."""
 _PRESENCE: Mapping[Scale, str] = {
     "mention": "presence",

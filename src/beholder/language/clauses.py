@@ -1,4 +1,4 @@
-"""Who does what to whom: the subjects and objects of a predicate; and what is not there.
+"""Subjects and objects of predicates, and the things that a clause denies.
 
 Also those that are not written beside it: relative clauses, participles, shared subjects, inverted
 sentences. However absence is said ("no hat", "without a hat", "is not wearing a hat"), the graph is
@@ -11,7 +11,7 @@ from beholder.language import lexicon as lex
 from beholder.language.document import Word
 
 _DEPTH = 12
-"""How many clauses up a subject is looked for."""
+"""The most clauses upwards in the search for a subject."""
 _LIVING = lex.ANIMALS | lex.PEOPLE
 AFFIRMED = {"without": "with"}
 """Prepositions that deny the noun after them, and what they deny."""

@@ -112,7 +112,7 @@ _OF_ACTS = ("difficult", "easy", "hard", "impossible")
 """Adjectives that before "to" say nothing of a thing itself."""
 _AROUND = ("outside", "inside", "above", "below", "nearby")
 _LOOSE = ("appos", "discourse", "parataxis")
-"""How brackets after a noun may be attached to it."""
+"""Relations by which brackets after a noun may be attached to it."""
 
 
 def attribute_facts(phrases: Phrases) -> Iterator[AttributeFact]:

@@ -219,7 +219,7 @@ _CLAUSAL = frozenset(
     }
     | {"cc", "conj", "parataxis"}
 )
-"""What belongs to a whole clause and so goes with its copula."""
+"""Relations that belong to a whole clause and are attached to its copula."""
 _CLEAR_NAMES = {
     "obj": "dobj", "iobj": "dative", "nsubj:pass": "nsubjpass", "aux:pass": "auxpass",
     "nmod:poss": "poss", "acl:relcl": "relcl", "compound:prt": "prt", "advmod:emph": "advmod",

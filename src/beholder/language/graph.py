@@ -73,7 +73,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What one entity is like.
+    """A property of one entity.
 
     Attributes:
         entity: Index of the entity.
@@ -100,7 +100,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How one entity stands to another.
+    """A relation of one entity to another.
 
     Attributes:
         subject: Index of the first entity.

@@ -35,7 +35,7 @@ _PREFIXED = re.compile(
     r"(?:over|under|out|re|un|fore|mis)(?=(?:[^\W\daeiou]|[bcfgp]l|[bcdfgpt]r|s[chklmnptw]|[cst]h|wr|wh)"
     r"[aeiouy][bdgklmnprtz]$)"
 )
-"""What comes before a verb of one syllable: overtaking, rewriting."""
+"""Prefixes of verbs of one syllable: overtaking, rewriting."""
 _NO_E = re.compile(
     r"(?:ck|ll|ss|ff|zz|sh|ch|ng|nk|nd|nt|ct|pt|ft|st|ld|lk|lt|lm|mp|rd|rk|rm|rn|rt|rl|sk|w|x|y|ght)$"
 )

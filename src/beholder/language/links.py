@@ -260,7 +260,7 @@ def _check_name(name: str) -> None:
 
 @dataclass(slots=True)
 class Links:
-    """What mentions mean, by word index.
+    """Meaning of mentions, by word index.
 
     Attributes:
         same: A mention and the earlier mention or mentions that it repeats; several for a group

@@ -59,7 +59,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagged:
-    """What the network says of words.
+    """Scores of the network for words.
 
     Attributes:
         bounds: Where sentences begin, and the end.

@@ -33,7 +33,7 @@ Parser: TypeAlias = "str | Language"
 """``"builtin"``, ``"spacy:NAME_OR_PATH"``, or a loaded spaCy ``Language``."""
 
 WINDOW = 64
-"""How many texts are parsed before the first document is given out."""
+"""The number of texts parsed before the first document is yielded."""
 _BATCH = 16
 """Texts that pass through a spaCy pipeline at once."""
 WORDS_KEPT = 10_000

@@ -1,4 +1,4 @@
-"""Which nouns stand for entities, and what their phrases say: name, number, quantity."""
+"""Nouns that denote entities, with the content of their phrases: name, number, quantity."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _TOGETHER = 16
 
 @dataclass(frozen=True)
 class GraphReader:
-    """How English texts are read as scene graphs.
+    """The reader of English texts as scene graphs.
 
     Attributes:
         rules: Rule set of the graphs.

@@ -33,7 +33,7 @@ from beholder.records import Span
 UnitKind: TypeAlias = Literal["entity", "attribute", "relation"]
 
 _BEFORE = 60
-"""How far before its noun a quantity is looked for, in characters."""
+"""Distance before a noun, in characters, within which its quantity is looked for."""
 _SAYS_NOTHING = EMPTY_QUALITIES | MOOD | OPINIONS
 _AMOUNTS = GROUP_NOUNS | INDEFINITE | {"multiple", "numerous", "dozens"}
 """Words that say how many, and do not only cut a piece off."""
@@ -41,7 +41,7 @@ _DENIAL = re.compile(
     r"\b(?:no|none|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE
 )
 _DENIED_WITHIN = 40
-"""How far before a denied unit its negation is looked for, in characters."""
+"""Distance before a denied unit, in characters, within which its negation is looked for."""
 _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
 
 
@@ -326,7 +326,7 @@ def statements(
 
 
 Bearer: TypeAlias = Callable[[int, Attribute | Relation], str]
-"""What sets an entity apart from its namesakes, without the fact that is stated; may be empty."""
+"""Facts that set an entity apart from its namesakes, except the stated one; may be empty."""
 
 
 def graph_statements(

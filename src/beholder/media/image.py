@@ -32,8 +32,8 @@ MAX_FILM_BYTES = 14_000_000
 """Largest film that fits into a request of 20 MB as text."""
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
-"""What is read at all. Pillow knows some forty formats more, by the content of a file and whatever
-its name; some of them start other programs (Ghostscript)."""
+"""Formats that are read. Pillow knows some forty formats more, which it recognises by the content
+of a file; some of them start other programs (Ghostscript)."""
 
 JPEG_QUALITY = 85
 """Of every picture that we encode, on Pillow's scale from 1 to 95."""
@@ -43,7 +43,7 @@ _FILTERS = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What a picture file is.
+    """The properties of a picture file.
 
     Attributes:
         path: The file.

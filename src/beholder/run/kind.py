@@ -35,7 +35,7 @@ G = TypeVar("G")
 """Input given in Python instead of a file; None if a kind reads files only."""
 
 R = TypeVar("R")
-"""What a run returns."""
+"""The result of a run."""
 
 _NONE: Mapping[str, Part] = MappingProxyType({})
 
@@ -59,7 +59,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Beside:
-    """What ``compare`` shows of two runs of a kind besides their paired differences.
+    """Tables that ``compare`` shows of two runs of a kind besides their paired differences.
 
     Attributes:
         plain: The same as JSON values.

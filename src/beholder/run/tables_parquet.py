@@ -42,7 +42,7 @@ _START_MARKER = ".begun.parquet"
 """An empty part, by which a machine sees that it reaches the place of the run."""
 
 _OUTCOME = named_schema(PARTS)
-"""What became of a subject; null are ``error``, ``reason`` and ``transient`` of what is scored, and
+"""Columns of an outcome; null are ``error``, ``reason`` and ``transient`` of what is scored, and
 ``signature``, ``numbers``, ``units`` and ``unfinished`` of what failed."""
 _SCORED, _FAILED = "scored", "failed"
 _FAILURE = ("error", "reason", "transient", "detail")

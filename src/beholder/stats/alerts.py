@@ -1,4 +1,4 @@
-"""How well low scores find errors: macro F1 of alerts, and the area under the ROC curve."""
+"""Detection of errors by low scores: macro F1 of alerts, and the area under the ROC curve."""
 
 from __future__ import annotations
 

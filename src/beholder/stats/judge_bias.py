@@ -1,4 +1,4 @@
-"""What else than quality a judge follows: length, authors, places, seats, chance.
+"""Biases of a judge: length, authors, places, seats, chance.
 
 Regressions have standard errors that hold for unequal variances (HC3), or for texts of one picture
 that resemble each other (CR1). Too few data give a reason instead of a number.

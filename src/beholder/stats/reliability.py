@@ -224,7 +224,7 @@ def _pairwise(
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far the ratings of one item lie apart.
+    """Spread of the ratings of one item.
 
     Attributes:
         sd: Mean within-item standard deviation.

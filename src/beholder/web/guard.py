@@ -1,4 +1,4 @@
-"""What every request must pass before a page sees it, and what every answer carries.
+"""Checks of every request before a page sees it, and headers of every response.
 
 In this order: the host is ours, the browser is not too fast, the request is small enough, someone
 is known to us, and a request that changes something comes from a page of ours.

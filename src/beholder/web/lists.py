@@ -39,7 +39,7 @@ _ORDERS = ("position", "id", "value", "verdict")
 
 @dataclass(frozen=True)
 class Query:
-    """Which subjects are listed, and in what order.
+    """The selection and order of the listed subjects.
 
     Attributes:
         kind: Kind of subject.

@@ -1,4 +1,4 @@
-"""Who has or does what: facts name the bearer among things of one name, and exchanges are seen.
+"""The bearers of facts among things of one name; recognises facts that changed their bearers.
 
 A fact such as "The woman pours the water." is true of either of two women. The built-in judge
 therefore writes "The woman (in the blue dress) pours the water.". The words in brackets decide
@@ -36,7 +36,7 @@ def borne_statements(graph: SceneGraph) -> tuple[Statement, ...]:
 
 
 class _Features:
-    """What sets the things of a graph apart from others of their name.
+    """The features that set the things of a graph apart from others of their name.
 
     Args:
         graph: The graph.

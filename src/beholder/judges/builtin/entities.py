@@ -1,4 +1,4 @@
-"""Which thing of one text is which thing of the other."""
+"""Matches of the things of one text with those of the other."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SECOND_BEST = number("entities.second_best")
 
 @dataclass(frozen=True)
 class Counterparts:
-    """How the entities of a source stand to those of a target.
+    """Scores of each entity of a source against each of a target.
 
     Attributes:
         similarity: (n, m), of names, 0..1.

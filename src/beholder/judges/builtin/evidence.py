@@ -1,4 +1,4 @@
-"""What a target says of one unit, as features: the same for units of texts and of statements."""
+"""A target's evidence on a unit, as features: the same for units of texts and of statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind: TypeAlias = Literal["entity", "attribute", "amount", "relation"]
 
 @dataclass(slots=True)
 class Evidence:
-    """What a target says of one unit.
+    """A target's evidence on one unit.
 
     Similarities are 0..1. The counterpart is the thing of the target that the unit's entity, or the
     entity that has it, is taken to be.

@@ -1,4 +1,4 @@
-"""Who does what, exchanged: what the target says of a thing that is another one's counterpart."""
+"""Exchanged roles: facts that the target states of another thing's counterpart."""
 
 from __future__ import annotations
 

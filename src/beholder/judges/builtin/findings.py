@@ -1,4 +1,4 @@
-"""How far each unit of one text is in another: evidence, decided."""
+"""Decisions, from the evidence, how far each unit of one text is in another."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SURELY_NOT = number("entail.surely_not")
 
 @dataclass(slots=True)
 class Finding:
-    """What the target says of one unit.
+    """The finding about one unit of the source in the target.
 
     Attributes:
         value: 0 (nothing like it) .. 1 (says so).

@@ -484,7 +484,7 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Agreement:
-    """How attributes of the source stand to what the target says of its entities.
+    """Scores of the source's attributes against the target's facts about its entities.
 
     ``places`` are the units of the attributes; ``similarity`` is (attributes, properties), ``best``
     (attributes, entities of the target); ``excluded`` are pairs that exclude each other;

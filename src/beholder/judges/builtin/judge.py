@@ -283,7 +283,7 @@ def _phrase(question: Question, target: AnalysedText, entail: bool) -> Finding:
 
 _REACH = whole("relevance.reach")
 _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
-"""What ends the reach of a hedge."""
+"""Words and marks that end the scope of a hedge."""
 
 
 def is_visible(statement: Statement, text: AnalysedText) -> bool:

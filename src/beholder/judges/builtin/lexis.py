@@ -1,4 +1,4 @@
-"""Whether one word says what another says: as a synonym, a derived form or a kind of it."""
+"""Relations between words: synonym, derived form, kind of."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from beholder.text.kinds import (
 )
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
-"""How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
-"dog"); another of its kind ("cat" for "dog"); or nothing is known."""
+"""Relation of the stated word to the one asked for: the same; narrower ("dog" for "animal", "more");
+wider ("animal" for "dog", "less"); another of its kind ("cat" for "dog"); or unknown."""
 Part: TypeAlias = Literal["n", "v", "a"]
 
 _FUNCTION_WORDS = (

@@ -22,7 +22,7 @@ _LEAST_SHOWN = number("relations.shown")
 
 
 class _Near(NamedTuple):
-    """How near a relation of the target comes to one of the source, and its place."""
+    """Similarity of a relation of the target to one of the source, and its place."""
 
     value: float = 0.0
     at: int = -1

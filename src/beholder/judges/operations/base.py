@@ -1,4 +1,4 @@
-"""What an operation is: a value that says what is asked of a judge, and how a model is asked."""
+"""The interface of operations: values that define a question to judges, and its prompt."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, type[Operation[Any]]] = {}
 Column: TypeAlias = (
     tuple[Shape[Any], object] | tuple[Shape[Any], object, object]
 )
-"""What a column of an answer holds, and its values in estimates; see ``Respondent.rows``."""
+"""The type of a column of an answer, and its values in estimates; see ``Respondent.rows``."""
 
 RowForm: TypeAlias = Mapping[str, Schema]
 """Schemas of some columns of a row, in place of those of their shapes."""

@@ -1,4 +1,4 @@
-"""How well pictures hold together as a story, from 1 to 10: a whole sequence, or one step of it."""
+"""Coherence of pictures as a story, 1 to 10: of a whole sequence, or of one step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class JudgedFrame:
 
 BreakKind: TypeAlias = Literal["place", "time", "theme", "people"]
 BREAK_KINDS: tuple[BreakKind, ...] = get_args(BreakKind)
-"""What can break from a picture to the next."""
+"""The kinds of break between a picture and the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ _STEP_RATING = obj(
 
 
 class _Rate(PanelOperation[Rating]):
-    """What a rating of a whole sequence and of one step have in common."""
+    """Shared parts of the ratings of a whole sequence and of one step."""
 
     @property
     @abstractmethod
@@ -159,7 +159,7 @@ _MAX_TOKENS = 512
 
 @dataclass(frozen=True)
 class RateSequence(_Rate, name="rate_sequence"):
-    """How well a sequence of pictures holds together as a story, 1 to 10.
+    """Coherence of a sequence of pictures as a story, 1 to 10.
 
     Attributes:
         frames: The pictures in order; all with image, or all with caption.
@@ -251,7 +251,7 @@ class RateSequence(_Rate, name="rate_sequence"):
 
 @dataclass(frozen=True)
 class RateTransition(_Rate, name="rate_transition"):
-    """How well one picture follows on another, 1 to 10, and what breaks between them.
+    """Coherence of one step between two pictures, 1 to 10, and the breaks between them.
 
     Attributes:
         first: The picture before.

@@ -186,7 +186,7 @@ class MatchNearest(MatchStatements, name="match_nearest"):
 
 @dataclass(frozen=True)
 class Verify(PanelOperation[list[bool]], name="verify"):
-    """Whether each claim is supported by the pictures or by the reference text.
+    """Is each claim supported by the pictures or by the reference text?
 
     Attributes:
         claims: The statements.

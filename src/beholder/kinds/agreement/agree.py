@@ -1,4 +1,4 @@
-"""How well metrics agree with people on a set: scored once, stored in a run, compared pairwise."""
+"""Agreement of metrics with people on a set: scored once, stored in a run, compared pairwise."""
 
 from __future__ import annotations
 

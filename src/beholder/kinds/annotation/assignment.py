@@ -1,4 +1,4 @@
-"""Which annotator judges which units, and the order of units and of their texts."""
+"""Assignment of units to annotators, and the order of units and of their texts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True)
 class AnnotationDesign:
-    """Who judges, and what they read and see besides the data.
+    """The annotators, and the material that they read and see besides the data.
 
     Attributes:
         annotators: Their names.
@@ -87,7 +87,7 @@ class AnnotationDesign:
 
 @dataclass(frozen=True)
 class Assignment:
-    """Who judges what.
+    """The assignment of units to annotators.
 
     Attributes:
         shares: Per annotator the positions of the units, in the order of showing.

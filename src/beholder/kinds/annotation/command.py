@@ -54,7 +54,7 @@ app = App(
 @Parameter(name="*", group=Group("Annotators", sort_key=0))
 @dataclass(frozen=True)
 class PeopleGroup:
-    """Who judges, and what they read and see besides the data.
+    """The annotators, and the material that they read and see besides the data.
 
     Attributes:
         annotators: Names of annotators, separated by commas, or their number.

@@ -59,7 +59,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationUnit:
-    """What an annotator judges on one page.
+    """The unit that an annotator judges on one page.
 
     Attributes:
         id: Unique in a study; annotators never see it.

@@ -96,7 +96,7 @@ class _About(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class _Design(AnnotationDesign):
-    """What the database keeps of a study's design.
+    """The stored part of a study's design.
 
     Attributes:
         n_seen_twice: Units of which an annotator sees a text in another unit, though none should.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class WritingGroup:
-    """What is written.
+    """Settings of the texts that are written.
 
     Attributes:
         language: Language to write in.

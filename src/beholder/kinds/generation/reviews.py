@@ -92,7 +92,7 @@ class WriteReviews(TextGenerator[Frame]):
 
 @dataclass(frozen=True)
 class ReviewsConfig:
-    """What to write, and where to keep it.
+    """The texts to write, and the file for them.
 
     Attributes:
         data: A folder of pictures, or a file with a row per picture.

@@ -78,7 +78,7 @@ _JSON_FIELDS = (
 @PICTURES
 @dataclass(frozen=True)
 class TableGroup:
-    """How a table of pictures is read.
+    """Settings for reading a table of pictures.
 
     Attributes:
         column: Column of a picture field, as date=month; repeatable.
@@ -108,7 +108,7 @@ class TableGroup:
 @FLAT
 @dataclass(frozen=True)
 class CaptionGroup(CaptionOptions):
-    """How captions are written."""
+    """Settings of the captioner."""
 
     judge: Annotated[
         str | None,
@@ -122,7 +122,7 @@ class CaptionGroup(CaptionOptions):
 @RATING
 @dataclass(frozen=True)
 class VoteGroup(Voting):
-    """How storylines are rated.
+    """Settings for rating storylines.
 
     Attributes:
         example: Sequence that judges see as a rated example, as ID=RATING; repeatable.
@@ -162,7 +162,7 @@ class VoteGroup(Voting):
 @RATING
 @dataclass(frozen=True)
 class StepVoteGroup(VoteGroup):
-    """How steps are rated; there are no examples of steps."""
+    """Settings for rating steps; there are no examples of steps."""
 
     judges: Annotated[int, Parameter(alias="-K")] = 1
     anchors: Annotated[bool, Parameter(parse=False)] = False
@@ -190,7 +190,7 @@ class SourceGroup:
 @FLAT
 @dataclass(frozen=True)
 class EndGroup(StorylineEnds):
-    """What to extract."""
+    """The storylines to extract."""
 
     k: Annotated[
         int | None, Parameter(name="-k", help="Pictures of a storyline.")
@@ -200,7 +200,7 @@ class EndGroup(StorylineEnds):
 @_panel("Extraction")
 @dataclass(frozen=True)
 class ExtractGroup(Extraction):
-    """How to extract; what coherence needs has a panel of its own."""
+    """Settings of the extraction; those of coherence have a panel of their own."""
 
     method: ExtractionMethod = "maxmin"
     topics: Annotated[str | None, _THETA] = None
@@ -338,7 +338,7 @@ def transitions(
 @FLAT
 @dataclass(frozen=True)
 class ComparedGroup:
-    """What is compared.
+    """The runs to compare.
 
     Attributes:
         by: Ways of judging; by default captions and sight if there is a judge; repeatable.

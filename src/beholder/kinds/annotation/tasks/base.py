@@ -1,4 +1,4 @@
-"""What a task of annotation defines, as a subclass of ``Task``.
+"""The interface of annotation tasks: each is a subclass of ``Task``.
 
 Importing this module loads neither numpy nor the readers of data, so that help is fast.
 """
