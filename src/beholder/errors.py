@@ -40,7 +40,7 @@ class DataError(BeholderError, ValueError):
         path: The file as the user named it.
         line: 1-based line (JSONL), record (CSV) or row (Parquet), or None for the whole file.
         field: The field that is wrong, or None.
-        reason: What was expected and what was found.
+        reason: Expected and actual value.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ItemError(BeholderError):
     """One item cannot be scored, for a reason that will not change; becomes an ItemFailure.
 
     Attributes:
-        detail: What was found nevertheless (each judge's failed vote); JSON values, kept with the
+        detail: Partial results (each judge's failed vote); JSON values, kept with the
             failure.
     """
 

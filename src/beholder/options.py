@@ -107,7 +107,7 @@ class DataOptions:
         limit: Read only the first N rows.
         skip_bad_rows: Skip invalid rows and count them.
         media_root: Folder of the pictures; by default that of the data.
-        map: Which column holds a field: candidate, references, images, id ...
+        map: Column of a field: candidate, references, images, id ...
         references_from: Data file whose texts are the references, matched by id or image_id.
         require_all: Count pictures of --references-from without a text as failures.
         group_references: Join rows of one id and text that have one reference each.
@@ -345,7 +345,7 @@ def check_count(name: str, value: int | None, otherwise: str) -> None:
     Args:
         name: The option, for the message.
         value: Its value.
-        otherwise: What the user can do instead, for the message.
+        otherwise: Alternative for the user, for the message.
 
     Raises:
         ConfigError: Names option and value.

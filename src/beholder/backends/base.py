@@ -64,7 +64,7 @@ class Image:
     Attributes:
         data: The bytes of the file.
         media_type: For example ``image/jpeg``.
-        clip: What is shown of a film; None of a picture.
+        clip: Part of a film that is shown; None of a picture.
         digest: SHA-256 of bytes and part, for keys.
     """
 
@@ -133,7 +133,7 @@ class Request:
 
     Attributes:
         messages: The conversation.
-        sampling: How to draw.
+        sampling: Settings for sampling.
         schema: JSON schema that the answer must follow, or None for free text.
         replicate: Index of the judge or repeat; equal questions of different replicates are
             different questions.
@@ -210,7 +210,7 @@ class Sample:
     """One drawn answer.
 
     Attributes:
-        text: What the model said, without its reasoning where the server keeps that apart.
+        text: Words of the model, without its reasoning where the server keeps that apart.
         finish: ``stop``, ``length``, ``content_filter``, ``refusal`` or what else the server said.
         first: Log-probabilities of the likeliest first tokens, likeliest first; None if not
             reported.
@@ -332,8 +332,8 @@ class Capabilities:
 
     Attributes:
         model: The model as the server names it; with revision if there is one.
-        top_logprobs: How many first-token log-probabilities it reports at most; 0 for none.
-        structure: How JSON answers are obtained; None until it is asked.
+        top_logprobs: The most first-token log-probabilities that it reports; 0 for none.
+        structure: Way to obtain JSON answers; None until it is asked.
         images: Whether it takes pictures; None until it is asked.
         thinking: Tokens added to each limit, for a model that thinks before it answers.
         copies: Whether drawn answers are copies of one; None until it is asked.
@@ -368,7 +368,7 @@ class TextSet:
 
     Attributes:
         texts: The texts.
-        prompt: What is asked before them.
+        prompt: Question before the texts.
         images: Pictures shown with it.
     """
 
@@ -447,10 +447,10 @@ class Backend(ABC):
     """A way to reach a model.
 
     Attributes:
-        name: What the user asked for, with the address when it is not the default one; never a
+        name: Name given by the user, with the address when it is not the default one; never a
             key. Part of every answer's key.
         variant: Mark of further options that change answers, or nothing; part of the key, too.
-        account: What calls are paid from; whoever asks sets it.
+        account: Account that pays for calls; the asker sets it.
         takes_films: Whether it can be shown films, beside pictures.
         pays_each_call: Whether ``chat`` itself pays each of its calls, those that failed and those
             that only found something out, too. Else whoever asks pays for each answer.
@@ -525,7 +525,7 @@ class DescribedBackend(Backend):
     """Base of backends that know what their model can do without asking it.
 
     Attributes:
-        able: What the model can do.
+        able: Capabilities of the model.
     """
 
     able: Capabilities

@@ -46,9 +46,9 @@ async def once(
     """Return a known fact, or do the work that determines it; one process works at a time.
 
     Args:
-        facts: Where the work is claimed.
+        facts: Store in which the work is claimed.
         name: Of the work.
-        look_up: What was found so far, or None; asked again when another process may have found it.
+        look_up: Returns the present result, or None; called again when another process may have it.
         work: Finds it, and keeps it where ``look_up`` looks.
     """
     # Another process works on it: wait for its result instead of paying for it twice. If that
@@ -96,8 +96,8 @@ def too_long(
     """Return the error of a prompt that does not fit into a model; prompts are never cut.
 
     Args:
-        name: Whose room.
-        tokens: How long prompt and answer are, in words.
+        name: Name of the model.
+        tokens: Lengths of prompt and answer, for messages.
         room: Tokens that fit; None if unknown.
         server_message: The server's own words, if it was the server who refused.
     """
@@ -133,11 +133,11 @@ class CallFailed(Exception):
     """A call failed in a way that may pass.
 
     Attributes:
-        reason: What happened, for people.
+        reason: Description of the failure, for people.
         strain: Whether the server has too much to do (429, timeout).
         retry_after: Seconds the server asks to wait, or None.
         charged: Whether the server may charge for it: it took the request and sent no error.
-        usage: What it will charge for, if reported.
+        usage: Tokens that it will charge for, if reported.
         status: HTTP status of the answer, if there was one.
     """
 

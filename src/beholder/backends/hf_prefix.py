@@ -28,7 +28,7 @@ def last_logits(
     Args:
         forward: One pass of the model; ``keep`` are the places after which logits are wanted.
         prompts: Token ids.
-        device: Where the model computes.
+        device: Device of the model.
     """
     # The shared beginning goes through the model once. Its cache is repeated for each prompt, and
     # what differs continues from it; logits are computed only where a prompt ends.

@@ -166,7 +166,7 @@ class Connection:
 
         Args:
             method: ``GET`` or ``POST``.
-            path: What follows the base address.
+            path: Path after the base address.
             max_bytes: Bytes of the answer that are read at most.
             parts: Keyword arguments of httpx2, such as ``json`` or ``content``.
 

@@ -87,7 +87,7 @@ class Served(Backend):
         context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
             cut long prompts without a word.
         prices: A price table of your own (see ``prices.json``).
-        facts: Where to remember what the server can do, and open batches.
+        facts: Store for the server's capabilities and open batches.
         batch: Collect requests and send them as batches: half the price, within a day.
         batch_quiet: Seconds without a new request after which a batch is sent.
         batch_poll: Seconds between looks at a batch.
@@ -361,8 +361,8 @@ class Served(Backend):
         """Return the parsed response and its tokens. Tries that failed are paid for here.
 
         Args:
-            request: What to ask.
-            dialect: What the server understands.
+            request: Request to send.
+            dialect: Dialect that the server understands.
             parse: Reads the response, or raises ``CallFailed``.
             pay: Pays for it, while what it could cost is still held: no other call gets it before.
             further: Fields of the body beyond those of a chat.

@@ -273,7 +273,7 @@ def read_json(
     Args:
         path: The file.
         form: The value that it must have under ``format``.
-        kind: What it should be, for the message.
+        kind: Expected kind, for the message.
         missing_message: The message if there is no such file.
 
     Raises:
@@ -349,7 +349,7 @@ def as_record(
         content: The object that it returned.
         kind: The type of the record.
         path: The file.
-        advice: What to do about a damaged file.
+        advice: Next step after a damaged file.
 
     Raises:
         RunError: The file is damaged; names the file and the field.

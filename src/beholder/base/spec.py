@@ -258,7 +258,7 @@ def parse_with_value(text: str) -> tuple[Spec, str | None]:
     """A metric and one of its values: ``cider``, ``vcs(lct=1).las``.
 
     Raises:
-        ConfigError: What stands before the value is not a spec.
+        ConfigError: The part before the value is not a spec.
     """
     name, dot, value = text.strip().rpartition(".")
     if dot and value.isidentifier():
@@ -270,7 +270,7 @@ def parse_with_label(text: str) -> tuple[str | None, Spec]:
     """A spec that may have a label before it: ``openai:m``, ``first=openai:m``.
 
     Raises:
-        ConfigError: What stands behind the label is not a spec.
+        ConfigError: The part after the label is not a spec.
     """
     match = _LABELLED.fullmatch(text)
     return (

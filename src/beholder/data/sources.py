@@ -407,7 +407,7 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
 
     Args:
         item: The item.
-        frames: How many, in the middle of as many equal parts of the video; or ``cues``: one in the
+        frames: Number of frames, in the middle of equal parts of the video; or ``cues``: one in the
             middle of each cue of ``meta["cues"]``, as ``.vtt`` and ``.srt`` give them; or ``film``:
             all of the video, at a frame a second, for judges that take films.
         root: Folder that the name of the video is relative to.

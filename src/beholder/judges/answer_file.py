@@ -30,7 +30,7 @@ class AnswerTables(ABC):
         facts_last: Seconds for which facts about servers are valid; None for no limit.
 
     Attributes:
-        prefix: What the names of the tables begin with.
+        prefix: Prefix of the names of the tables.
         place: The column by which a row is removed.
         seconds: The parameter ``:seconds`` as a length of time.
         further: Columns of ``answers`` besides ``FIELDS``, ``key`` and ``answer``, with their SQL.

@@ -61,7 +61,7 @@ class Record:
         backend: Name of the backend.
         model: The model as the server named it.
         replicate: Index of the repeat.
-        answer: What came back.
+        answer: Response to the request.
         cost: US dollars, or None when the price is not known.
         key: SHA-256 over all that affects the answer: the request's digest covers the rendered
             prompt, the pictures' bytes, the sampling parameters, the schema and the replicate.
@@ -184,7 +184,7 @@ def noting(place: ContextVar[T | None], notes: T) -> Iterator[T]:
     """Have what is noted within, also by tasks begun there, written into some notes.
 
     Args:
-        place: Where those who note look for the notes.
+        place: Context variable that holds the notes.
         notes: Empty notes, which are yielded.
     """
     token = place.set(notes)

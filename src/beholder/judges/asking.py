@@ -86,7 +86,7 @@ class Prompt(Generic[T]):
         operation: Name of the operation.
         template: The prompt it was rendered from.
         messages: The rendered prompt.
-        sampling: How to draw the answer.
+        sampling: Settings for sampling the answer.
         parse: Makes the answer a value, or raises ``BadAnswer``.
         typical: An answer as it could be, for estimates.
         schema: JSON schema of the answer, or None.
@@ -124,8 +124,8 @@ class Questioner:
 
     Args:
         backend: The model.
-        answers: Where answers are kept.
-        budget: What may be spent.
+        answers: Store for answers.
+        budget: Limit on the spending.
     """
 
     def __init__(

@@ -92,8 +92,8 @@ class Judge(ABC):
         """The answer to an operation.
 
         Args:
-            operation: What is asked.
-            draw: Which answer is meant. Judges by rule have only one.
+            operation: Operation to answer.
+            draw: Choice among the judge's answers. Judges by rule have only one.
 
         Raises:
             ConfigError: It cannot do this.

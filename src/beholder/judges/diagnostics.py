@@ -86,7 +86,7 @@ class CheckFinding:
     """One thing found out.
 
     Attributes:
-        name: What was looked at.
+        name: Name of the check.
         good: Whether it is as it should be; None if there is no good or bad.
         said: The finding, for people.
     """
@@ -194,7 +194,7 @@ class Steadiness:
         single: ICC(2,1) of repeats over the grades of ``KNOWN``: how reliable one repeat is; None
             where fewer than two of these questions were answered every time.
         average: ICC(2,k) of the same: how reliable their mean is.
-        biases: What its answers follow besides what they are about: ``length`` (the same facts in
+        biases: Influences on its answers besides their subject: ``length`` (the same facts in
             a longer text), ``repeats``, ``wording``, ``seat`` and ``flips``.
         n_failed: Questions without a usable answer.
         n_calls: Questions, answers kept from before counted in.

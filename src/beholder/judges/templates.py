@@ -123,7 +123,7 @@ def fence(name: str, content: Untrusted, mark: str = "") -> str:
     """Untrusted text between markers.
 
     Args:
-        name: What it is, as the markers call it: ``candidate``.
+        name: Name in the markers: ``candidate``.
         content: The text or texts.
         mark: See ``mark_of``.
     """
@@ -310,7 +310,7 @@ class Templates:
 
     Args:
         folder: Folder with ``NAME.vN.txt`` files of your own, or None.
-        scale: Which of the prompts about presence is used.
+        scale: Meaning of the grades, which selects the prompt about presence.
 
     Raises:
         ConfigError: The folder holds no prompt, or one for an operation that does not exist, or

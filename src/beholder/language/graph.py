@@ -47,15 +47,15 @@ class Entity:
         index: Its place in the graph.
         name: The whole name in base form: "coffee cup", "stop sign".
         head: The last word of the name in base form: "cup".
-        mentions: Where it is named, in order; never empty.
-        quantity: How many or how much, as written ("two", "several", "pair"); None if not said.
+        mentions: Mentions of it, in order; never empty.
+        quantity: Number or amount, as written ("two", "several", "pair"); None if not stated.
         plural: Whether it stands for more than one.
         kind: See ``EntityKind``.
         polarity: False if the text says that there is none.
         member_of: The entity of which it is one ("one of the men"), or None.
         rule: The rule that made it; ``share``: what is said of it is said of the part of such
             things that ``quantity`` names ("most of the seats").
-        doubt: How likely it is misread, 0..1; 0 if the parser does not say how sure it is.
+        doubt: Probability that it is misread, 0..1; 0 if the parser gives no margins.
     """
 
     index: int
@@ -140,7 +140,7 @@ class SceneGraph:
         attributes: In text order.
         relations: In text order.
         rules: The rule set that made the graph.
-        parser: What parsed the text.
+        parser: Parser of the text.
     """
 
     text: str

@@ -50,8 +50,8 @@ class MentionSpan(NamedTuple):
         pronoun: The pronoun it is resolved as, or None.
         names: Words of the name in base form, head last.
         describing: Adjectives and numbers before the head.
-        restricting: What distinguishes it from its like after the head: "with a red hat", "in the
-            blue".
+        restricting: Words after the head that distinguish it from its like: "with a red hat",
+            "in the blue".
         definite: Whether it points at something known: "the", "this", a possessor, a name.
         is_another: Whether the text says that it is another one: "another", "the other".
         plural: Whether it means several.

@@ -62,7 +62,7 @@ class Tagged:
     """Scores of the network for words.
 
     Attributes:
-        bounds: Where sentences begin, and the end.
+        bounds: Beginnings of sentences, and the end.
         tags, parts: English tag and universal part of speech of each word.
         heads: (n,) place of the head of each word, the own place for a root.
         relations: Relation of each word to its head.
@@ -140,7 +140,7 @@ class Network:
 
         Args:
             words: Of one text, or of several, which is faster than one at a time.
-            texts: Where each of several texts begins, and the end.
+            texts: Beginning of each of several texts, and the end.
         """
         if not words:
             nothing = np.zeros(0, dtype=np.int64)

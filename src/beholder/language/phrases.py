@@ -49,7 +49,7 @@ class Phrase:
         kind: See ``EntityKind``.
         polarity: False for "no people".
         selects: Word index of the phrase it picks from ("one of the men"), or None.
-        rule: Which construct it is.
+        rule: Name of the construct.
     """
 
     word: Word

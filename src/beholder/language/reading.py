@@ -74,11 +74,11 @@ class TextCache(Generic[T]):
     """Readings of the texts that were used last, each read once. Safe in threads.
 
     Args:
-        max_texts: How many are kept.
+        max_texts: The most texts that are kept.
         read_all: Reads texts, in order; several at once may be faster than one by one.
 
     Attributes:
-        n_read: How many texts have been read.
+        n_read: Number of texts that have been read.
     """
 
     def __init__(

@@ -280,7 +280,7 @@ class Components:
                     getattr(component, name).append(second)
 
     def near(self, component: GraphComponent) -> list[GraphComponent]:
-        """The components of the same sentence, in text order."""
+        """Return all components of its sentence, itself included, in text order."""
         return self._in_sentence[self.document.words[component.head].sentence]
 
     def is_linked(self, component: GraphComponent) -> bool:

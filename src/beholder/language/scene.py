@@ -51,7 +51,7 @@ class Builder:
 
     Args:
         phrases: Its noun phrases.
-        links: Which mentions mean the same.
+        links: Mentions of the same thing.
     """
 
     def __init__(self, phrases: Phrases, links: Links) -> None:

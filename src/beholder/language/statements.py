@@ -65,7 +65,7 @@ class GraphUnit(NamedTuple):
         asked: Whether it is looked for by itself. If not, it only helps to distinguish things:
             which thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place
             ("the front"); a quality that says nothing ("visible").
-        doubt: How likely it is misread, 0..1.
+        doubt: Probability that it is misread, 0..1.
     """
 
     kind: UnitKind

@@ -51,7 +51,7 @@ class Picture:
         height: Pixels, upright.
         format: ``JPEG``, ``PNG``, ...
         mode: Pillow's name of the pixels in the file: ``L``, ``RGB``, ``CMYK``, ...
-        notes: What was done to make it an upright RGB image, in words; empty when nothing was.
+        notes: Changes that made it an upright RGB image; empty if there were none.
         date: EXIF date of taking as written, or None.
     """
 
@@ -156,7 +156,7 @@ def inside(folder: Path, name: str) -> Path:
     """The file of a name that is relative to a folder.
 
     Args:
-        folder: Where the names of a data set begin.
+        folder: Base folder of a data set's names.
         name: A relative path; an absolute one is taken as it is: whoever let it in has checked it.
 
     Raises:

@@ -170,7 +170,7 @@ class Metric(Asker[Item], Generic[E]):
 
     Class attributes beyond those of ``Asker``:
         required_fields: Fields of an item it cannot do without.
-        bounds: How large an item may be.
+        bounds: Limits on the size of an item.
     """
 
     required_fields: ClassVar[frozenset[str]] = frozenset({"references"})

@@ -208,7 +208,7 @@ class Worker:
     """Scores blocks and writes a part of each; its tools are made once.
 
     Args:
-        scorer: What is asked.
+        scorer: Scorer of the subjects.
         writer: Writes the parts of this start of the run.
     """
 

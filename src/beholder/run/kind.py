@@ -225,7 +225,7 @@ def run(
         progress: Receives the progress of the run.
         given: Input from Python instead of what the configuration names.
         notes: Has what the reader of ``given`` noted, for a kind that takes it.
-        engine: Where the work is done; None for this machine.
+        engine: Engine that does the work; None for this machine.
 
     Returns:
         What the kind returns.

@@ -50,7 +50,7 @@ class LiveScorer:
 
     Args:
         metric: The metric, prepared.
-        means: How judges are asked, how much at once, where pictures lie.
+        means: Settings of questions to judges, concurrency, and folder of pictures.
 
     Attributes:
         metric: The metric.
@@ -168,8 +168,8 @@ class _Workers:
     """Worker processes, which are started when there is work and replaced when one of them died.
 
     Args:
-        n: How many.
-        scorer: What each holds a copy of.
+        n: Number of workers.
+        scorer: Scorer that is copied to each.
     """
 
     def __init__(self, n: int, scorer: Scorer) -> None:

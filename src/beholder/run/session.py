@@ -108,10 +108,10 @@ class RunContext:
     """Options of a run: how judges are asked, how much at once, the folder of pictures.
 
     Attributes:
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
-        folder: What the subjects' pictures are relative to.
-        texts: How texts were changed before they are scored; empty if they were not.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
+        folder: Base folder of the subjects' pictures.
+        texts: Changes made to texts before they are scored; empty if there were none.
     """
 
     judging: JudgeOptions = field(default_factory=JudgeOptions)
@@ -210,9 +210,9 @@ class Session:
 
     Attributes:
         store: Subjects, outcomes and vectors.
-        tools: What askers may use.
+        tools: Judges, embedders and stores for askers.
         answers: Stored answers of judges; None if no judge is asked.
-        asked: What has been added, in order.
+        asked: Askers that have been added, in order.
     """
 
     def __init__(
@@ -252,9 +252,9 @@ class Session:
             out: The run directory, made if need be.
             kind: Kind of the run, as ``run.json`` says it.
             means: With what it works.
-            askers: What it will ask; with none that names a judge, no store of answers is opened.
+            askers: Askers of the run; if none names a judge, no store of answers is opened.
             progress: Receives the progress of the run.
-            engine: Where the work is done; None for this machine.
+            engine: Engine that does the work; None for this machine.
 
         Raises:
             ConfigError: The folder's name is not UTF-8, an option of tools is given that none of
@@ -322,7 +322,7 @@ class Session:
 
         Args:
             kind: The kind of subject.
-            source: Where the subjects come from; None where that is no file.
+            source: File of the subjects; None if they come from no file.
             subjects: Gives them, read from there.
             bad_rows: Receives the wrong rows while they are read; every start reports them.
 
@@ -374,7 +374,7 @@ class Session:
         """Schedule an asker for the first ``n`` subjects of a kind.
 
         Args:
-            asker: What will be asked.
+            asker: Asker to add.
             kind: The kind of subject.
             n: The number of subjects.
             jobs: The number of subjects if ``map`` gets their positions later; None for all.
@@ -465,7 +465,7 @@ class Session:
         """Run the open jobs over subjects of one kind, and store every outcome.
 
         Args:
-            schedule: What to ask; all of the same kind of subject.
+            schedule: Askers with their subjects; all of the same kind of subject.
             positions: Of which subjects alone (outcomes of others are forgotten, answers of judges
                 stay); None for the first ``n`` of each.
 

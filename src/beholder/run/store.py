@@ -229,7 +229,7 @@ class Store:
             name: Canonical name.
             kind: Kind of subject.
             config: Resolved fields.
-            signature: How outcomes are made.
+            signature: Signature of the outcomes.
             renew: Forget outcomes that were made in another way, instead of refusing them.
 
         Raises:

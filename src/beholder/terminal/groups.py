@@ -208,7 +208,7 @@ class EngineGroup:
     """The place of a run's work.
 
     Attributes:
-        engine: Where to score: on this machine, or on a Ray cluster.
+        engine: Engine that scores: this machine, or a Ray cluster.
         address: Address of the Ray cluster; by default RAY_ADDRESS, else a new cluster here.
         parts: Storage shared by the cluster, as s3://BUCKET/PATH; by default the run directory.
     """

@@ -88,7 +88,7 @@ def print_summary(
     Args:
         plain: The result as JSON has it.
         tables: The result as tables.
-        as_json: Which of them.
+        as_json: True prints JSON, False the tables.
         markdown: File of the summary; - prints it instead of the result; None for no summary.
         summary: Makes the summary.
 
@@ -160,10 +160,10 @@ def report_end(
 
     Args:
         out: The run directory.
-        progress: What watched the run.
+        progress: Progress display of the run.
         report: Its page, if one was drawn.
         problems: Reasons to fail.
-        verb: What was done to a subject.
+        verb: Verb for the work on a subject.
     """
     counts = (
         f"{progress.scored_now} {verb} now, {progress.failed_now} failed now"

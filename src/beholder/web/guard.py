@@ -106,7 +106,7 @@ class Guard:
 
     Args:
         app: The application.
-        settings: Who may use it, and its limits.
+        settings: Permitted users, and limits.
         clock: Returns the time in seconds.
     """
 
@@ -429,7 +429,7 @@ def _replay(body: bytes, later: Receive | None = None) -> Receive:
 
     Args:
         body: The body.
-        later: Where what comes after it is received: that the browser has gone.
+        later: Receives later messages, such as the browser's disconnection.
     """
     parts: list[Message] = [
         {"type": "http.request", "body": body, "more_body": False}

@@ -223,7 +223,7 @@ class Listing(PagedList):
     """A page of the subjects of a run.
 
     Attributes:
-        selection: Which subjects, in which order.
+        selection: Subjects in their order.
     """
 
     selection: Query

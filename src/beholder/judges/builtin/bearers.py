@@ -155,7 +155,7 @@ class Bearer:
 
     Attributes:
         head: Its noun, lower case.
-        features: What it has or does: values, or things with their qualities.
+        features: Its properties and actions: values, or things with their qualities.
     """
 
     head: str

@@ -411,7 +411,7 @@ def renumbered(
 
     Args:
         claims: The statements as read.
-        texts: What they are compared with.
+        texts: Texts that the claims are compared with.
     """
     written = {
         entity.quantity.lower(): value

@@ -30,8 +30,8 @@ from beholder.text.kinds import (
 )
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
-"""Relation of the stated word to the one asked for: the same; narrower ("dog" for "animal", "more");
-wider ("animal" for "dog", "less"); another of its kind ("cat" for "dog"); or unknown."""
+"""Relation of the stated word to the one asked for: the same; narrower ("dog" for "animal": more);
+wider ("animal" for "dog": less); another of its kind ("cat" for "dog"); or unknown."""
 Part: TypeAlias = Literal["n", "v", "a"]
 
 _FUNCTION_WORDS = (

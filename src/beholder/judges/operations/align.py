@@ -50,7 +50,7 @@ class MeasureSurprisal(ModelOperation[list[Surprisal]], name="perplexity"):
 
     Attributes:
         texts: The texts.
-        prompt: What is asked before them.
+        prompt: Question before the texts.
         images: The pictures.
     """
 

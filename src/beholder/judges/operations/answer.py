@@ -79,7 +79,7 @@ class TextAnswer:
     Attributes:
         state: ``met``, ``contradicted`` or ``not mentioned`` of a criterion; of a question the
             chosen option or the open answer, None if the text does not say.
-        spans: Where the quoted evidence is in the text; empty without a quote.
+        spans: Places of the quoted evidence in the text; empty without a quote.
         tied: Whether the judges of a panel were divided evenly.
         changed: Whether the judges or repeats of a panel differ; None of one answer.
         evidence: Part of a context in which the spans are, or ``picture``; else empty.
@@ -151,7 +151,7 @@ class TextItem:
     """One item as a judge is asked about it.
 
     Attributes:
-        text: What the judge sees.
+        text: Text that the judge reads.
         forms: The forms that its row may have: what the prompt asks for, and no more.
         typical: A likely value in the column.
         fewest: A value that leads to the fewest further questions.
@@ -389,7 +389,7 @@ class TextQuestion:
 
     Attributes:
         text: The question.
-        options: What to choose from, in the order shown; empty for an open question.
+        options: Choices, in the order shown; empty for an open question.
         third: Whether the judge may say that the text does not answer it, and must quote evidence
             if it answers. Where an option says so, it is chosen, also if ``third`` is false.
     """

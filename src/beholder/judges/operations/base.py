@@ -134,7 +134,7 @@ class Respondent:
     """A model that is asked one operation.
 
     Attributes:
-        asker: Who asks it.
+        asker: Asker of the operation.
         operation: Name of the operation.
         templates: The prompts.
         temperature: Of the answer.
@@ -266,17 +266,17 @@ class Respondent:
         A row that is missing then is empty.
 
         Args:
-            section: What the prompt calls the statements, and the statements; no request is sent if
-                there are none.
-            columns: What the columns of the answer are called, with what they hold, a likely value,
+            section: Heading of the statements in the prompt, and the statements; no request is
+                sent if there are none.
+            columns: Names of the answer's columns, with their types, a likely value,
                 or a list with that of each statement, and perhaps such a value, or list, that leads
                 to the fewest further questions.
             texts: Other texts under judgment, by the name the prompt uses.
             language: Language of the texts; None if unknown.
             parts: As of ``render``.
             images: The pictures.
-            field: What the list of rows is called.
-            tokens: That a row may take.
+            field: Name of the list of rows.
+            tokens: The most tokens of a row.
             whole: Whether each statement must get a row.
             parse_row: Returns what is kept of a statement's row; raises ``BadAnswer`` for a row
                 that is no better than none. The prompt has a section ``again`` for the second

@@ -44,7 +44,7 @@ class Rating:
     Attributes:
         value: The rating.
         reason: The judge's own words.
-        breaks: What breaks in the step that was rated; None if it was not asked, or not answered.
+        breaks: Breaks in the rated step; None if the question was not asked, or not answered.
     """
 
     value: int
@@ -163,7 +163,7 @@ class RateSequence(_Rate, name="rate_sequence"):
 
     Attributes:
         frames: The pictures in order; all with image, or all with caption.
-        context: What the collection is, in the user's own words.
+        context: Description of the collection by the user.
         anchors: Whether to show worked examples of low and high ratings.
         examples: Sequences of the collection with their ratings; as pictures if ``frames`` are.
 
@@ -256,7 +256,7 @@ class RateTransition(_Rate, name="rate_transition"):
     Attributes:
         first: The picture before.
         second: The picture after; both with image, or both with caption.
-        context: What the collection is, in the user's own words.
+        context: Description of the collection by the user.
 
     Raises:
         ItemError: A picture is missing, or a caption if there is no picture.

@@ -40,7 +40,7 @@ class AtomicStatement:
         text: The statement, in the language of the text.
         subject: Identifier of the object it is about (``cat_0``), or None.
         relevant: True for what can be seen, False for inference and mood.
-        spans: Where the text says it, from judges that know; else empty.
+        spans: Places where the text states it, from judges that know; else empty.
     """
 
     text: str

@@ -39,11 +39,11 @@ class AnnotationDesign:
 
     Attributes:
         annotators: Their names.
-        overlap: How many annotators judge each unit; None for all.
+        overlap: Number of annotators of each unit; None for all.
         seed: Random seed of assignment and order.
-        adjudicator: Who decides where finished judgments of a unit differ.
+        adjudicator: Person who decides where finished judgments of a unit differ.
         participants: Whether whoever opens the join link takes the next annotator's place.
-        completion_code: What participants see at the end; None: a code for each.
+        completion_code: Code that participants see at the end; None: a code for each.
         instructions: Markdown that annotators read before the instructions of the task.
         iiif: Address of the IIIF server whose pictures pages load.
 

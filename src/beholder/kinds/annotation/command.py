@@ -115,7 +115,7 @@ def annotate(
     Example: `beholder annotate marks data.jsonl -o studies/marks --annotators anna,ben`
 
     Args:
-        task: What annotators do.
+        task: Task of the annotators.
         data: A data file with what the task needs: rows, sequences or sets of texts.
         out: Folder of the study.
         prefill: Run whose findings annotators see as proposals.

@@ -63,7 +63,7 @@ class AnnotationUnit:
 
     Attributes:
         id: Unique in a study; annotators never see it.
-        source: What it is about (its picture): judgments of one source are not independent.
+        source: Described thing (its picture): judgments of one source are not independent.
         texts: The judged texts and any reference, in the order that the task defines.
         pictures: The pictures in order.
         row: The rows of the data that it was made from, for results.

@@ -34,8 +34,8 @@ class GeneratedText:
     """One of the texts that were made.
 
     Attributes:
-        text: What the judge wrote or chose.
-        label: Which of the texts it is; empty for a single text.
+        text: Text that the judge wrote or chose.
+        label: Name among several texts; empty for a single text.
         source: The words it was made of, or empty.
     """
 

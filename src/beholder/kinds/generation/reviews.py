@@ -102,9 +102,9 @@ class ReviewsConfig:
         words: Approximate words per review.
         max_side: Pixels of a picture's longer side at most.
         seed: Of the order in which the texts of a set are stored.
-        rows: Which pictures are taken.
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
+        rows: Selection of pictures.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
 
     Raises:
         ConfigError: A number is too small, or a language stands twice.

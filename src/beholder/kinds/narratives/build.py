@@ -45,11 +45,11 @@ class StageFindings:
     """Outcomes of a run over narratives; filled stage by stage.
 
     Attributes:
-        inputs: What it works on.
+        inputs: Input of the study.
         config: The run.
         outcomes: Per stage, the outcome per position of a storyline, or of a picture.
         seen_positions: Positions of storylines that hybrid judging rates by sight.
-        spent: What each stage took.
+        spent: Time and tokens of each stage.
         judges: Identity of the judge of each stage.
         pictures: The collection that was measured in; None if nothing was measured.
     """

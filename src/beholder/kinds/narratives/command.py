@@ -92,7 +92,7 @@ class TableGroup:
         """The pictures of a folder or file.
 
         Raises:
-            ConfigError: What was given is no pair.
+            ConfigError: The value is not a pair.
         """
         columns = {}
         for pair in self.column:
@@ -326,7 +326,7 @@ def transitions(
 
     Args:
         sequences: A .jsonl, .csv or .parquet file with one sequence per row.
-        by: How judges see the steps.
+        by: View of the steps for judges: ``sight`` or ``captions``.
         out: Run directory; by default runs/NAME.
         human: Name of the human source.
     """
@@ -342,7 +342,7 @@ class ComparedGroup:
 
     Attributes:
         by: Ways of judging; by default captions and sight if there is a judge; repeatable.
-        steps_by: How judges see the steps.
+        steps_by: View of the steps for judges: ``sight`` or ``captions``.
         human: Name of the human source.
     """
 
@@ -402,8 +402,8 @@ def _config(
         out: The run directory, if one was named.
         judged_parts: Parts that need a judge; coherence is measured if an embedder was named.
         source: The judge, and what it sees.
-        run: How the run is carried out.
-        coherence: How coherence is measured.
+        run: Settings of the run.
+        coherence: Settings of the measured coherence.
     """
     from beholder.run.session import default_out
 

@@ -44,7 +44,7 @@ def run_narratives(
     Args:
         config: The run.
         progress: Receives the progress, picture by picture and storyline by storyline.
-        given: What the run works on, if it has been read already.
+        given: Input of the run, if it has been read already.
 
     Returns:
         The study, and the rows that were left out.
@@ -108,7 +108,7 @@ def plan_narratives(
 
     Args:
         config: The run.
-        given: What the run works on, if it has been read already.
+        given: Input of the run, if it has been read already.
 
     Raises:
         ConfigError: An option is wrong, or a judge does not support an operation.

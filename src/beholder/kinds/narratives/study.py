@@ -287,7 +287,7 @@ def compare_sources(
 
     Args:
         values: Values of independent narratives, by source; those without values are left out.
-        method: How the values were rated.
+        method: Way in which the values were rated.
     """
     comparisons = []
     for (first, a), (second, b) in combinations(values.items(), 2):
@@ -371,7 +371,7 @@ def steps_table(
     Args:
         rows: One per narrative.
         human: Name of the human source; it comes first.
-        broken: What breaks in steps, as ``breaks_table`` takes it.
+        broken: Breaks in steps, as ``breaks_table`` takes them.
     """
     sources = ordered_sources([source for source, _, _ in rows], human)
     votes = {

@@ -194,7 +194,7 @@ def model_tables(
     """Return the tables of several judges over the same narratives: agreement, ranks, pairs.
 
     Args:
-        agreement: How they agree.
+        agreement: Agreement of the judges.
         notes: Further notes on the judges.
     """
     end = safe_name(agreement.by)

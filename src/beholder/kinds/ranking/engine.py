@@ -51,7 +51,7 @@ def run_ranking(
         config: The run.
         progress: Receives the progress, set by set and ranker by ranker.
         given: Sets of texts given in Python instead of ``config.data``.
-        engine: Where the work is done; None for this machine.
+        engine: Engine that does the work; None for this machine.
 
     Returns:
         The results, and the rows that were skipped.

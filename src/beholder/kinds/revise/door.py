@@ -56,7 +56,7 @@ def revise(
         source: A run of scores, marks or facts that ``beholder annotate export`` wrote, or a file
             that ``beholder.lint`` reads.
         out: JSONL file of the proposals.
-        judge: Who words corrections; ``builtin`` makes those that are certain.
+        judge: Judge that words corrections; ``builtin`` makes those that are certain.
         metric: Whose marks of a run; None takes those of all its metrics.
         score: Whether to score the proposals as in the run, for a paired comparison.
         progress: Receives the progress of the run.

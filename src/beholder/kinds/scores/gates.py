@@ -37,7 +37,7 @@ class Gate:
         metric: Canonical name of the metric.
         value: Name of its value.
         threshold: The lowest that passes.
-        on: What is tested: the lower end of the mean's 95 % interval, or the mean alone.
+        on: Tested figure: the lower end of the mean's 95 % interval, or the mean alone.
     """
 
     metric: str

@@ -204,7 +204,7 @@ class Pair(msgspec.Struct, frozen=True):
 
     Attributes:
         id: Its name.
-        kind: What is wrong: ``colour``, ``roles``, ``negation`` ...
+        kind: Kind of the mistake: ``colour``, ``roles``, ``negation`` ...
         reference: The description.
         altered: The same with one wrong fact.
         paraphrase: The same in other words.
