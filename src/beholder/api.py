@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Printed(ABC):
-    """Something that is shown as the tables which a command prints of it."""
+    """An object that prints as the tables of the corresponding command."""
 
     @abstractmethod
     def _tables(self) -> Sequence[RenderableType | Table]:

@@ -277,7 +277,7 @@ _SENT_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 
 
 def for_model(path: Path, max_side: int | None = None) -> Image:
-    """Encode a picture for sending: what ``media.load_image`` sees in the file, and nothing else.
+    """Encode a picture for sending: the same pixels as ``media.load_image`` reads.
 
     A JPEG, PNG or WebP file that is small enough and of which every reader sees the same (RGB or
     grey, opaque, upright, one frame) is sent byte for byte. Anything else is sent as the JPEG of

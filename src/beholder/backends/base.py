@@ -428,7 +428,7 @@ class FactsInMemory:
         }
 
     def claim(self, name: str) -> bool:
-        """There is no other process."""
+        """Return True: no other process shares these facts."""
         return True
 
     def release(self, name: str) -> None:

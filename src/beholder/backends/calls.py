@@ -43,7 +43,7 @@ async def once(
     look_up: Callable[[], T | None],
     work: Callable[[], Awaitable[T]],
 ) -> T:
-    """Return a known fact, or do the work that determines it; one process works at a time.
+    """Return a known fact, or do the work that determines it; only one process does it at a time.
 
     Args:
         facts: Store in which the work is claimed.
@@ -113,7 +113,7 @@ def too_long(
 
 @dataclass(eq=False)
 class Refused(Exception):
-    """The server refused a request for what it asks (HTTP 400, 413 or 422, or a 403 about it).
+    """The server refused the content of a request (HTTP 400, 413 or 422, or a 403 about it).
 
     Attributes:
         reason: The server's words.

@@ -384,7 +384,7 @@ class Budget:
             self._serve()
 
     def ends(self, key: str) -> None:
-        """Release what is kept free for further calls of a question."""
+        """Release the money that is reserved for further calls of a question."""
         with self._lock:
             if self._promised.pop(key, None) is not None:
                 self._serve()

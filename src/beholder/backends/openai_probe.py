@@ -131,7 +131,8 @@ async def _plain_question(
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect | None:
-    """Return the dialect without what a complaint names; None if it names nothing known."""
+    """Return the dialect without what a complaint names; None if it names nothing known.
+    """
     if (
         "max_completion_tokens" in complaint
         and dialect.token_field == "max_tokens"  # noqa: S105
@@ -287,7 +288,7 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
 
 
 async def _must_work(dialect: Dialect, ask: Ask) -> None:
-    """Distinguish a server in trouble from one that breaks down at what it does not know."""
+    """Raise TransientError if the server fails at a plain question, too."""
     request = Request(
         (Message("user", ("Reply with: ready",)),), Sampling(max_tokens=16)
     )

@@ -87,7 +87,7 @@ class Spec:
         return f"{self.name}({', '.join(parts)})" if parts else self.name
 
     def literals(self) -> Mapping[str, Any]:
-        """The options of what takes no specs as values.
+        """Return the options as values, for objects that take no specs.
 
         Raises:
             ConfigError: A value is a spec, often a text whose quotes were forgotten.
@@ -215,7 +215,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 def _check_no_secrets(name: str, value: object, key: str = "") -> None:
-    """Refuse what must not be kept: a spec is in names, signatures, tables and reports.
+    """Refuse secrets: a spec is part of names, signatures, tables and reports.
 
     Messages name the option and never the value.
     """

@@ -29,7 +29,8 @@ def make_visible(text: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """The text as a terminal may be given it: also without what turns the direction of a line."""
+    """Return the text safe for a terminal, also without marks of text direction.
+    """
     return make_visible(text).translate(_DIRECTION_MARKS)
 
 

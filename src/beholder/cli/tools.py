@@ -239,7 +239,7 @@ def sample(
 
 
 def describe_metric(cls: type[Metric[Any]]) -> str:
-    """Return a metric in Markdown: what it is, its values, its parameters, its signature."""
+    """Return the Markdown description of a metric: purpose, values, parameters, signature."""
     from jinja2 import Environment, PackageLoader
 
     from beholder.asking.params import REQUIRED, choices, full_name, params
@@ -271,7 +271,7 @@ def doctor(
     base_url: str | None = None,
     key_env: str | None = None,
 ) -> int:
-    """Say what is installed, what is missing and how to get it.
+    """Print the installed parts, the missing parts and the commands that install them.
 
     Sends nothing anywhere unless a judge is named. Compares the built-in models and word lists with
     their SHA-256 sums, and fails if one is damaged.

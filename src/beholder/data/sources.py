@@ -92,7 +92,7 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
 def _timed(
     lines: Iterable[str], name: str
 ) -> list[tuple[re.Match[str], list[str]]]:
-    """Return the match of the times of each cue, and the lines of its text."""
+    """Return the time match of each cue, with the lines of its text."""
     webvtt = ".vtt" in Path(name).suffixes
     cue_lines: list[tuple[re.Match[str], list[str]]] = []
     # Whether the block before is one number: that of the next cue, or text of the last.

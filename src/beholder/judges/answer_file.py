@@ -425,7 +425,7 @@ class AnswerFile(AnswerTables):
 
 
 def _printable(value: Any) -> Any:
-    """A value as it can be printed, also if its bytes are damaged."""
+    """Return a value as it can be printed; damaged bytes become question marks."""
     return (
         value.encode("utf-8", "replace").decode()
         if isinstance(value, str)

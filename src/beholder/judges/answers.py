@@ -52,7 +52,7 @@ class AnswerCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An answer with what it answers.
+    """An answer with its question.
 
     Attributes:
         request: Digest of the request, by which ``replay`` finds it.
@@ -78,7 +78,8 @@ class Record:
     key: str = field(init=False)
 
     def draw(self, place: int) -> Record:
-        """The same for some of its samples, from a place on, that are kept until all are there."""
+        """Return the record of some of its samples from an index on; kept until all are there.
+        """
         return replace(self, request=f"{self.request}{_DRAW}{place}")
 
     @property
@@ -126,7 +127,7 @@ class AnswerStore(ServerFacts, Protocol):
         """Store an answer; durable when this returns."""
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """Keep an answer in place of those it was put together from, at what they cost here.
+        """Store an answer in place of its draws, at their cost.
 
         Args:
             record: The answer; its cost counts only where it is None, for not known.
@@ -139,7 +140,7 @@ class AnswerStore(ServerFacts, Protocol):
     def put_rating(
         self, operation: str, question: str, judge: str, value: float
     ) -> None:
-        """Keep what one judge of a panel said to one question."""
+        """Store the answer of one judge of a panel to one question."""
 
 
 class AnswerCache(ServerFacts, Protocol):
@@ -173,7 +174,7 @@ class AnswerCache(ServerFacts, Protocol):
         """Remove answers that are older than some seconds; returns how many."""
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the file or the connections."""
 
 
 _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
@@ -181,7 +182,7 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noting(place: ContextVar[T | None], notes: T) -> Iterator[T]:
-    """Have what is noted within, also by tasks begun there, written into some notes.
+    """Collect notes within the block, also from tasks that it starts.
 
     Args:
         place: Context variable that holds the notes.
@@ -195,7 +196,7 @@ def noting(place: ContextVar[T | None], notes: T) -> Iterator[T]:
 
 
 def noted_keys() -> AbstractContextManager[set[str]]:
-    """Collect the key of every answer that is looked up within, also by tasks begun there.
+    """Collect the key of every answer that is looked up in the block, also by tasks that it starts.
 
     This separates what was asked for from what is stored, however often the run was interrupted.
     """
@@ -292,7 +293,7 @@ class Answers:
         return {**shared, **self._own.facts(prefix)}
 
     def claim(self, name: str) -> bool:
-        """Claimed where other runs see it; a run's own store is locked by the run."""
+        """Claim a name in the shared cache; the run locks its own store."""
         return self._shared is None or self._shared.claim(name)
 
     def release(self, name: str) -> None:

@@ -103,7 +103,7 @@ class Judge(ABC):
     def check_can(
         self, kind: type[Operation[Any]], *, images: bool = False
     ) -> None:
-        """Refuse, before any work, what this judge cannot do.
+        """Refuse an operation that this judge does not support, before any work.
 
         Args:
             kind: The operation.

@@ -45,7 +45,7 @@ PanelRating: TypeAlias = tuple[str, str, str, float]
 def panels(
     ratings: Iterable[PanelRating],
 ) -> Iterator[tuple[str, tuple[str, ...], Floats, int]]:
-    """The operations in order of their names, each with what its judges said.
+    """Return the operations by name, each with the answers of its judges.
 
     Yields:
         The operation, its judges in order of their names, a row of their values for each question
@@ -136,7 +136,7 @@ async def diagnose(judge: Judge) -> list[CheckFinding]:
 
 
 async def _tried(name: str, check: Awaitable[CheckFinding]) -> CheckFinding:
-    """A check that fails says why; the others still run."""
+    """Run a check; if it fails, return the reason, so that the others still run."""
     try:
         return await check
     except BeholderError as error:

@@ -105,7 +105,7 @@ class Tally:
 
 
 class Unprobed(Backend):
-    """A backend that is never reached: what is not known, it is taken to be able to do.
+    """A backend that is never reached; capabilities that are not known are assumed.
 
     Attributes:
         known: Facts known of the real one; None if there are none.
@@ -142,7 +142,7 @@ class Unprobed(Backend):
         raise AssertionError("a dry run sends no requests")
 
     def price(self) -> Price | None:
-        """The real one's."""
+        """Return the price of the real backend."""
         return self._real.price()
 
 
@@ -285,7 +285,7 @@ class LLMJudge(Judge):
         return able.images is not False
 
     def can(self, kind: type[Operation[Any]]) -> bool:
-        """All that can be put to a model."""
+        """Return whether an operation can be asked of a model."""
         return issubclass(kind, ModelOperation)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:

@@ -276,7 +276,8 @@ def _calibration_error(grades: Floats, there: npt.NDArray[np.bool_]) -> float:
 
 
 async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
-    """Every text stands once in every place, so that quality cancels out; None if any failed."""
+    """Return the rank bias of places (each text is once in every place); None if any failed.
+    """
     if not judge.can(Rank):
         return None
     n = len(texts)

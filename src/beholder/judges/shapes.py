@@ -56,13 +56,13 @@ def string() -> Shape[str]:
 
 
 def remark() -> Shape[str]:
-    """A text that nothing depends on: whatever is there is taken."""
+    """Return the shape of a text on which nothing depends: any value is accepted."""
     schema = {"type": "string", "maxLength": _LONGEST_REMARK}
     return Shape(schema, lambda value, name: str(value).strip(), "")
 
 
 def one_of(choices: Sequence[str]) -> Shape[str]:
-    """One of some texts; who reads it must check which."""
+    """Return the shape of one of some texts; the caller must check which."""
     return Shape({"type": "string", "enum": list(choices)}, string().read)
 
 

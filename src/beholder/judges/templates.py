@@ -153,12 +153,13 @@ def _lines(content: Untrusted) -> str:
 
 @lru_cache(maxsize=256)
 def _ends_a_fence(text: str) -> bool:
-    """Return whether a sanitised text contains what may pass for an end marker of any name."""
+    """Return whether a sanitised text contains anything that may pass for an end marker.
+    """
     return _END.search(_as_read_leniently(text)) is not None
 
 
 def _as_read_leniently(text: str) -> str:
-    """With entities and escapes resolved, also such as were escaped twice."""
+    """Return a text with entities and escapes resolved, also those that were escaped twice."""
     text = "".join(c for c in text if c not in _NEEDED)
     # Models resolve entities and escapes when they read, so a fence may be
     # hidden in them, even doubly escaped.

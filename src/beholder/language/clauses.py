@@ -118,7 +118,7 @@ def is_passive(verb: Word) -> bool:
 
 
 def subjects(predicate: Word, depth: int = 0) -> list[Word]:
-    """Return the nouns that a predicate is said of, conjuncts included."""
+    """Return the nouns that are subjects of a predicate, conjuncts included."""
     # Plan: written subjects first; then the inverted one; then the noun that a clause describes;
     # then the subjects of the clause above, which share it.
     if own_subjects := written_subjects(predicate):
@@ -396,5 +396,6 @@ def _is_in_denied_clause(noun: Word) -> bool:
 
 
 def _is_no_place(noun: Word) -> bool:
-    """A thing does not have what it is not with; the park in which it is not may well be there."""
+    """Return whether all prepositions of a noun are "with": "not in the park" denies no park.
+    """
     return all(case.lower == "with" for case in noun.children("case"))

@@ -136,7 +136,7 @@ class Network:
     def tag_words(
         self, words: Sequence[str], texts: Sequence[int] = ()
     ) -> Tagged:
-        """Everything that the network says of words.
+        """Return all scores of the network for words.
 
         Args:
             words: Of one text, or of several, which is faster than one at a time.

@@ -273,7 +273,7 @@ class Components:
     def _share(
         self, name: str, first: GraphComponent, second: GraphComponent
     ) -> None:
-        """Link what is linked to the first to the second, too, if nothing is linked to it."""
+        """Link the first component's links to the second, too, unless a link to it exists."""
         if not any(second in getattr(c, name) for c in self.near(second)):
             for component in self.near(first):
                 if first in getattr(component, name):

@@ -485,7 +485,7 @@ def numeral_facts(phrases: Phrases) -> Iterator[AttributeFact]:
 
 
 def _governing(word: Word, phrases: Phrases) -> list[Word]:
-    """The noun above a word, or what the verb above it is said of."""
+    """Return the noun above a word, or the subject of the verb above it."""
     above = word.governor
     if above is None or above.index in phrases.by_word:
         return [] if above is None else [above]

@@ -169,7 +169,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
 
     @cached_property
     def identity(self) -> str:
-        """Key that all sizes of the picture share, and its copies in documents."""
+        """Key of the picture, the same for all its sizes and its copies in documents."""
         return self.digest or identity(self.picture)
 
     @cached_property

@@ -204,7 +204,7 @@ class Keeper:
 
 
 class _Caller:
-    """A process that asks at the desk, and is heard of from its first question on."""
+    """A process that asks at the desk; it sends a sign of life from its first question on."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor

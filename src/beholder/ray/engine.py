@@ -219,7 +219,7 @@ class Worker:
     def work(
         self, block: Block, rows: Sequence[str]
     ) -> tuple[int, int] | BeholderError:
-        """Do what is open of a block.
+        """Do the open work of a block.
 
         Args:
             block: The open jobs.

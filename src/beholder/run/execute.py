@@ -175,7 +175,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class _Positions:
-    """Some subjects by position, and what is open of each, (askers, subjects)."""
+    """Some subjects by position, with a mask of each one's open work, (askers, subjects)."""
 
     positions: NDArray[np.intp]
     open: NDArray[np.bool_]

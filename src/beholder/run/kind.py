@@ -74,7 +74,7 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """Something that users do: commands, functions and what pages show of it.
+    """A feature for users: its commands, functions and page parts.
 
     Attributes:
         name: Its name.

@@ -46,7 +46,7 @@ class TextFailure(ItemFailure):
 
 
 class LiveScorer:
-    """A metric and what it works with, kept warm between batches.
+    """A metric with its tools, kept ready between batches.
 
     Args:
         metric: The metric, prepared.
@@ -123,7 +123,7 @@ class LiveScorer:
         return True
 
     def close(self) -> None:
-        """End the worker processes and close what is open."""
+        """End the worker processes and close all stores."""
         self._closed = True
         self._end()
 

@@ -121,13 +121,13 @@ def print_notes(lines: Iterable[object]) -> None:
 
 
 def report_left_out(reasons: Iterable[object]) -> None:
-    """Report what was left out, such as wrong rows."""
+    """Report rows that were left out, such as wrong ones."""
     for reason in reasons:
         print_note(f"left out: {reason}")
 
 
 def report_problems(problems: Sequence[str]) -> int:
-    """Report what is missing; returns the exit code."""
+    """Report problems such as missing values; returns the exit code."""
     for problem in problems:
         print_note(problem)
     return int(bool(problems))

@@ -140,7 +140,8 @@ def in_order(
 def _loose(
     candidate_words: Sequence[str], reference_words: Sequence[str]
 ) -> float:
-    """Share of our words that they have, less the share of our neighbours that they have."""
+    """Return the share of our words in the reference, less the share of our neighbours in it.
+    """
     words = (
         Counter(candidate_words) & Counter(reference_words)
     ).total() / len(candidate_words)

@@ -31,7 +31,8 @@ _BRACKETS = re.compile(r"([\w-]+) \(([^()]+)\)")
 
 
 def borne_statements(graph: SceneGraph) -> tuple[Statement, ...]:
-    """The statements of a graph; things that share their name are named with what is theirs."""
+    """Return a graph's statements; things of one name are named with their features.
+    """
     return graph_statements(graph, _Features(graph).words)
 
 
@@ -82,7 +83,7 @@ class _Features:
                 self._facts[relation.subject].append(self._feature(relation))
 
     def _is_sure(self, index: int, fact: Attribute | Relation) -> bool:
-        """Return whether no namesake is named between a thing and what is said of it.
+        """Return whether no namesake is named between a thing and its fact.
 
         Of two clauses joined by "and", the parse may give the verb of the second to the subject of
         the first.
@@ -151,7 +152,7 @@ def _latest_mention(graph: SceneGraph, index: int, before: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """A thing that a fact names with what is its own.
+    """The thing of a fact, named with its features.
 
     Attributes:
         head: Its noun, lower case.

@@ -73,7 +73,7 @@ class Counterparts:
 def counterparts(
     source: AnalysedText, target: AnalysedText, property_agreement: FloatArray
 ) -> Counterparts:
-    """Find the counterpart of each entity by name, then by what is said of it.
+    """Find the counterpart of each entity by name, then by its properties.
 
     Args:
         source: The text whose entities are looked for.
@@ -138,7 +138,7 @@ def _assign(
     best: Ints,
     unpaired: Bools,
 ) -> None:
-    """Give things of one name counterparts by all that they have and do; in place.
+    """Assign counterparts to things of one name by their properties and actions; in place.
 
     Between counterparts that fit as well, the order in which they are named decides. Where both
     texts have as many, each is alike with its counterpart only.
@@ -174,7 +174,7 @@ def _assignment(fit: FloatArray) -> tuple[Ints, Ints]:
 def _apply_ties(
     source: AnalysedText, target: AnalysedText, similarity: FloatArray
 ) -> None:
-    """Set what is known of heads against what vectors make of them, in place."""
+    """Let known relations between heads override the similarity of vectors, in place."""
     (source_names, rows), (target_names, columns) = (
         _names(source),
         _names(target),

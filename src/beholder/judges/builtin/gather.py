@@ -74,7 +74,7 @@ def gather(
 
 
 class _Gathering:
-    """Goes through the units once: entities first, since statements about them depend on them."""
+    """The pass over the units: entities first, since statements about them depend on them."""
 
     def __init__(
         self, source: AnalysedText, target: AnalysedText, numbers: Numbers
@@ -330,7 +330,7 @@ class _Gathering:
 
     @cached_property
     def _likenesses(self) -> list[tuple[float, int, float, float]]:
-        """Of each attribute how well it is said of its thing, weighed by which thing that is.
+        """Return, per attribute, its likeness times the probability that the thing is meant.
 
         Then the property of the counterpart that is likest, its likeness, and the best likeness of
         what is said of any thing of the name.

@@ -71,7 +71,7 @@ class BuiltinJudge(Judge):
 
     @property
     def english_only(self) -> bool:
-        """It reads no other language."""
+        """True: it reads no other language."""
         return True
 
     def can(self, kind: type[Operation[Any]]) -> bool:
@@ -92,7 +92,7 @@ class BuiltinJudge(Judge):
 
 
 def _presence(operation: Presence, entail: bool) -> list[Grade]:
-    """Grade the units by what the texts say.
+    """Grade the units by the content of the texts.
 
     A question that says where its unit stands is answered by aligning the whole source with the
     whole target; any other by aligning its own words.

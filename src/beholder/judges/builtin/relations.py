@@ -79,7 +79,7 @@ def _look(
     crossed: Sequence[float],
     order: Sequence[int],
 ) -> tuple[_Near, _Near, _Near]:
-    """The relations of the target that are likest to one as it is, exchanged, and by their ends.
+    """Return the target's relations most like one: as it is, exchanged, and by their ends.
 
     They come in the order of their ends, the likest first; of relations as like the first counts.
     """

@@ -148,7 +148,7 @@ def _bounded(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TextItem:
-    """One item as a judge is asked about it.
+    """One item in the form in which a judge is asked about it.
 
     Attributes:
         text: Text that the judge reads.
@@ -197,7 +197,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         return {}
 
     def _further(self) -> dict[str, tuple[Shape[Any], object]]:
-        """Columns besides the answer and its quote, each with a likely value."""
+        """Return the columns besides the answer and its quote, each with a likely value."""
         return {}
 
     @abstractmethod

@@ -110,7 +110,7 @@ class ModelOperation(Operation[T]):
 
     @abstractmethod
     async def ask_model(self, model: Respondent) -> T:
-        """Put it to a model: render the prompt, say how the answer is drawn, read it."""
+        """Ask a model: render the prompt, choose the sampling, parse the answer."""
 
 
 class PanelOperation(ModelOperation[T]):
@@ -404,7 +404,7 @@ class Respondent:
 def _asking_for(
     messages: tuple[Message, ...], shape: Shape[Any]
 ) -> tuple[Message, ...]:
-    """The messages, with the form of the answer said at the end."""
+    """Return the messages, with the form of the answer described at the end."""
     *before, last = messages
     form = f"\n\n{in_words(shape.schema)}"
     return (*before, Message(last.role, (*last.parts, form)))
@@ -420,7 +420,8 @@ def language_note(language: str | None) -> Parts:
 
 
 def number_of(ids: Sequence[int]) -> Shape[int]:
-    """One of some numbers; who reads it must check which. Very many are not listed."""
+    """Return the shape of one of some numbers; callers check which. Very many are not listed.
+    """
     number = integer(min(ids), max(ids), listed=False)
     return (
         replace(number, schema={**number.schema, "enum": list(ids)})

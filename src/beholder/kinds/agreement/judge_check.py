@@ -45,7 +45,7 @@ _KINDS: dict[Literal["altered", "swapped", "foreign"], str] = {
 
 @dataclass(frozen=True)
 class _JudgeReport:
-    """A judge with all that its check measured."""
+    """A judge with all measured figures of its check."""
 
     name: str
     fit: Fitness

@@ -222,7 +222,7 @@ def common_images(pairs: Pairs) -> set[str]:
 
 
 def scored_images(pairs: Pairs) -> set[str]:
-    """Return the pictures of which every system with any score has one."""
+    """Return the pictures for which every system with any score has a score."""
     images = [
         {pair.image for pair in part.pairs if pair.values}
         for part in systems(PairGroup(pairs))

@@ -166,7 +166,7 @@ class CaptionRow(RowAsker):
         )
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """Return the length of the text, 1 if it was asked for twice, and 1 if its length is wrong."""
+        """Return length, 1 if the text was asked for twice, and 1 if its length is wrong."""
         (part,) = parts
         return super().measure(parts) | {
             "asked_again": float(bool(part.source)),

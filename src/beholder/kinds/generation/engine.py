@@ -236,7 +236,7 @@ class Written:
 def run_making(
     making: GenerationRun[S], progress: Progress, engine: Engine | None = None
 ) -> Written:
-    """Ask what is missing, and write the file.
+    """Ask the missing questions, and write the file.
 
     Args:
         making: The run.
@@ -415,7 +415,7 @@ class RowsConfig:
 def run_rows(
     config: RowsConfig, progress: Progress, engine: Engine | None = None
 ) -> Written:
-    """Ask what is missing, and write the rows; errors as ``engine.run_making``."""
+    """Ask the missing questions, and write the rows; errors as ``engine.run_making``."""
     return run_making(_making(config), progress, engine)
 
 

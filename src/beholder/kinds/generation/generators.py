@@ -50,7 +50,7 @@ Parts: TypeAlias = Sequence[GeneratedText]
 
 @dataclass(frozen=True)
 class TextGenerator(Asker[S]):
-    """Base of what has a judge make texts; they are the outcome's detail.
+    """Base of generators: a judge makes texts, which become the outcome's detail.
 
     Attributes:
         judge: The judge's spec.

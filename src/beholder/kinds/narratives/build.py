@@ -443,7 +443,7 @@ def _theta(
 def _choose_matrix_rows(
     pictures: EmbeddedPictures, storylines: Sequence[Storyline]
 ) -> tuple[list[int], str]:
-    """Return the rows of the drawn matrix in order, and what that order is."""
+    """Return the rows of the drawn matrix in order, and the name of that order."""
     frames, at = pictures.frames, pictures.rows
     # Pictures of storylines come first, then an even sample of the others up to the size that can
     # be drawn. Without a date for each the order of time is not known.

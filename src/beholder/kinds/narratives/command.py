@@ -172,7 +172,7 @@ class StepVoteGroup(VoteGroup):
 @PICTURES
 @dataclass(frozen=True)
 class SourceGroup:
-    """The judge, and what it sees.
+    """The judge, and the form in which it sees pictures.
 
     Attributes:
         judge: Judge, such as openai:MODEL, or people:FILE for human ratings; repeatable.
@@ -395,7 +395,7 @@ def _config(
     run: StorylineRunGroup,
     coherence: CoherenceOptions = CoherenceOptions(),
 ) -> NarrateConfig:
-    """Return the configuration of a run, without what only some commands ask.
+    """Return the configuration of a run, without the options that only some commands have.
 
     Args:
         sequences: The file.
@@ -459,7 +459,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
 
 
 def _say_costs(config: NarrateConfig, cost: Cost) -> None:
-    """Print what a run will judge and what that may cost."""
+    """Print the number of ratings of a run, and their likely cost."""
     print_note(
         f"{cost.n_narratives} narratives of {cost.n_pictures} pictures;"
         f" parts: {', '.join(config.parts)}"

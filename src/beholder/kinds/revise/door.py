@@ -25,7 +25,7 @@ from beholder.run.store import Store
 
 @dataclass(frozen=True)
 class Revised:
-    """Proposals, and what they changed.
+    """Proposals, and the changes of scores by them.
 
     Attributes:
         written: The file of proposals, with failures.

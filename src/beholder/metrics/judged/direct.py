@@ -25,7 +25,8 @@ E = TypeVar("E")
 
 @dataclass(frozen=True)
 class ShowingMetric(Metric[E]):
-    """Base: a judge is shown fields of the item, of which none may be missing or empty."""
+    """Base: a judge is shown fields of the item, of which none may be missing or empty.
+    """
 
     @property
     def needed_fields(self) -> frozenset[str]:
@@ -45,7 +46,7 @@ class ShowingMetric(Metric[E]):
 
 @dataclass(frozen=True)
 class AssessingMetric(ShowingMetric[Assessment]):
-    """Base: one question for numbers, which are brought to 0..1.
+    """Base of metrics that ask one question for numbers and scale them to 0..1.
 
     Class attributes:
         aspects: In what respect each value assesses the description.

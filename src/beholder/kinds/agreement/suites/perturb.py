@@ -210,7 +210,8 @@ def exchange_colours(draft: Draft) -> str:
 
 @_breaking
 def exchange_things(draft: Draft) -> str:
-    """Let the words after the first two articles of a sentence change places: who does what."""
+    """Swap the words after the first two articles of a sentence: their roles change.
+    """
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     for segment in _SPLITTER.split(draft.text):
         names = _NOUN_AFTER_ARTICLE.finditer(

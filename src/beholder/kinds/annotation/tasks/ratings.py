@@ -67,7 +67,7 @@ class RatingTask(Task):
 
 
 class TextRatingTask(RatingTask):
-    """Texts one by one: what systems wrote, and what people wrote about the same pictures."""
+    """Texts of systems and of people about the same pictures, rated one by one."""
 
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Rate a description"
