@@ -53,8 +53,7 @@ def finish_before_exit(task: asyncio.Task[Any]) -> None:
 
 
 async def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return the result of a coroutine; tasks that still arrive get a moment, also after an error.
-    """
+    """Return the result of a coroutine; arriving tasks get a moment, also after an error."""
     try:
         return await coroutine
     finally:

@@ -5,7 +5,7 @@
     │   └── UnknownNameError   nothing is registered under that name
     ├── DataError              a file or a row of it cannot be used
     ├── MissingExtraError      a package is needed that is not installed
-    ├── RunError               a run cannot continue: its directory is busy, or holds another run
+    ├── RunError               a run cannot continue: its directory is busy, or contains another run
     │   ├── BudgetError        the next call would pass the limit on cost
     │   └── ModelChangedError  the server now serves another model than the run began with
     └── ItemError              one item cannot be scored; becomes an ItemFailure

@@ -161,7 +161,7 @@ class JudgeOptions:
 
     Attributes:
         base_url: Address of an OpenAI-compatible server, for openai:MODEL.
-        key_env: Environment variable that holds the key of that server.
+        key_env: Environment variable with the key of that server.
         temperature: Sampling temperature of judges; the default depends on the question.
         prompts: Folder of prompt templates that replace the built-in ones.
         batch: Use the server's batch mode, which is slower and costs half.

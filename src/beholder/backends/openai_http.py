@@ -82,7 +82,7 @@ class Connection:
         name: Whose address, for messages.
         base_url: Address up to ``/v1``. A name and password in it go into a header of each request
             instead of any key, and are in no address that is requested: addresses are logged.
-        key_env: Environment variable that holds the key; None takes the vendor's variable for
+        key_env: Environment variable with the key; None takes the vendor's variable for
             the vendor's own address and sends no key to any other.
         timeout: Seconds for one request.
         key: The key itself, where a program gives it; None takes the variable's.

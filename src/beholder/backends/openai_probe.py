@@ -131,8 +131,7 @@ async def _plain_question(
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect | None:
-    """Return the dialect without what a complaint names; None if it names nothing known.
-    """
+    """Return the dialect without what a complaint names; None if it names nothing known."""
     if (
         "max_completion_tokens" in complaint
         and dialect.token_field == "max_tokens"  # noqa: S105

@@ -78,7 +78,7 @@ class Served(Backend):
     Args:
         model: Name that the server knows it by.
         base_url: Address of the server; None for the vendor's own.
-        key_env: Environment variable that holds the key. It is read when the first call is made
+        key_env: Environment variable with the key. It is read when the first call is made
             and goes nowhere but into the request. None takes the vendor's for its own
             address; any other address gets a key only from a variable that is named here.
         extra: Further fields of every request body, such as

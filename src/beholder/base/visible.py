@@ -29,8 +29,7 @@ def make_visible(text: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """Return the text safe for a terminal, also without marks of text direction.
-    """
+    """Return the text safe for a terminal, also without marks of text direction."""
     return make_visible(text).translate(_DIRECTION_MARKS)
 
 

@@ -281,7 +281,7 @@ def doctor(
     Args:
         judge: Also test this judge with twelve questions with known answers.
         base_url: Address of an OpenAI-compatible server.
-        key_env: Environment variable that holds the key of that server.
+        key_env: Environment variable with the key of that server.
     """
     from packaging.requirements import Requirement
     from rich.markup import escape

@@ -78,8 +78,7 @@ class Record:
     key: str = field(init=False)
 
     def draw(self, place: int) -> Record:
-        """Return the record of some of its samples from an index on; kept until all are there.
-        """
+        """Return the record of some of its samples from an index on; kept until all are there."""
         return replace(self, request=f"{self.request}{_DRAW}{place}")
 
     @property

@@ -276,8 +276,7 @@ def _calibration_error(grades: Floats, there: npt.NDArray[np.bool_]) -> float:
 
 
 async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
-    """Return the rank bias of places (each text is once in every place); None if any failed.
-    """
+    """Return the mean rank of first places minus that of last places; None if a ranking failed."""
     if not judge.can(Rank):
         return None
     n = len(texts)

@@ -153,8 +153,7 @@ def _lines(content: Untrusted) -> str:
 
 @lru_cache(maxsize=256)
 def _ends_a_fence(text: str) -> bool:
-    """Return whether a sanitised text contains anything that may pass for an end marker.
-    """
+    """Return whether a sanitised text contains anything that may pass for an end marker."""
     return _END.search(_as_read_leniently(text)) is not None
 
 
@@ -314,7 +313,7 @@ class Templates:
         scale: Meaning of the grades, which selects the prompt about presence.
 
     Raises:
-        ConfigError: The folder holds no prompt, or one for an operation that does not exist, or
+        ConfigError: The folder contains no prompt, or one for an operation that does not exist, or
             there is no such scale.
     """
 

@@ -396,6 +396,5 @@ def _is_in_denied_clause(noun: Word) -> bool:
 
 
 def _is_no_place(noun: Word) -> bool:
-    """Return whether all prepositions of a noun are "with": "not in the park" denies no park.
-    """
+    """Return whether all prepositions of a noun are "with": "not in the park" denies no park."""
     return all(case.lower == "with" for case in noun.children("case"))

@@ -91,6 +91,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def room_for(n_pixels: int) -> AbstractContextManager[None]:
-    """Wait until a picture of this many pixels may be decoded here, and reserve its memory.
-    """
+    """Wait until a picture of this many pixels may be decoded here, and reserve its memory."""
     return _room.reserve(n_pixels)

@@ -356,7 +356,7 @@ def score(
         ConfigError: A metric, tool or option is wrong.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         MissingExtraError: Ray is not installed.
-        RunError: The run directory is busy or holds another run, or the cluster fails.
+        RunError: The run directory is busy or contains another run, or the cluster fails.
     """
     require("ray", extra="ray", purpose="beholder.ray.score")
     # A data set of Ray exists only where `ray.data` is imported.

@@ -125,7 +125,7 @@ def leaderboard(
     Raises:
         ConfigError: The runs share no metric, or have no such value, or made one in different
             ways; a run is given twice; the systems have no source in common.
-        RunError: A folder holds no run, or one of another kind.
+        RunError: A folder contains no run, or one of another kind.
     """
     # Check that the runs fit together, choose the values, then per value: collect scores by system
     # and source, restrict them to the common sources, and rank.

@@ -94,7 +94,7 @@ def plan(
 
     Raises:
         ConfigError: A tool cannot be made, or does not support the operation.
-        RunError: The directory holds a run of another kind.
+        RunError: The directory contains a run of another kind.
     """
     limits = at_most or {}
     asks_judge = any(asker.asks_judge() for asker in askers)
@@ -196,7 +196,7 @@ def read_finished(out: Path, name: str) -> set[int]:
     """Return positions of the finished subjects of a run directory; empty if there is none.
 
     Raises:
-        RunError: The directory holds no run that can be read.
+        RunError: The directory contains no run that can be read.
     """
     if not (out / manifest.FILE_NAME).is_file() or not Store.exists(out):
         return set()

@@ -259,7 +259,7 @@ class Session:
         Raises:
             ConfigError: The folder's name is not UTF-8, an option of tools is given that none of
                 them takes, or a tool cannot be made.
-            RunError: The folder is busy, or holds a run of another kind or format.
+            RunError: The folder is busy, or contains a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
         # Refuse before anything is created or asked.
@@ -306,7 +306,7 @@ class Session:
         """Store subjects, or check that they are those of the run; return their number and hash.
 
         Raises:
-            RunError: The run holds other data.
+            RunError: The run contains other data.
         """
         self._taken[kind.name] = self.store.sync(kind, subjects)
         return self._taken[kind.name]
@@ -327,7 +327,7 @@ class Session:
             bad_rows: Receives the wrong rows while they are read; every start reports them.
 
         Raises:
-            RunError: The run holds other data.
+            RunError: The run contains other data.
         """
         key = source.key() if source is not None else None
         if source is None or key is None:
@@ -382,7 +382,7 @@ class Session:
 
         Raises:
             ConfigError: A tool cannot be made, or does not support the operation.
-            RunError: The run holds outcomes of that name that were made in another way.
+            RunError: The run contains outcomes of that name that were made in another way.
         """
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
@@ -436,7 +436,7 @@ class Session:
             shared: By name of what is asked, pictures on which all of its outcomes depend.
 
         Raises:
-            RunError: The run holds scores made of a picture that has changed since.
+            RunError: The run contains scores made of a picture that has changed since.
         """
         check_pictures(
             self.store, self._means.folder, self.asked, shared or {}

@@ -233,7 +233,7 @@ class Store:
             renew: Forget outcomes that were made in another way, instead of refusing them.
 
         Raises:
-            RunError: The run holds outcomes of that name that were made in another way.
+            RunError: The run contains outcomes of that name that were made in another way.
         """
         signatures = {
             asker.name: asker.signature for asker in self.tables.askers()

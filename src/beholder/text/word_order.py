@@ -140,8 +140,7 @@ def in_order(
 def _loose(
     candidate_words: Sequence[str], reference_words: Sequence[str]
 ) -> float:
-    """Return the share of our words in the reference, less the share of our neighbours in it.
-    """
+    """Return the share of our words in the reference, less the share of our neighbours in it."""
     words = (
         Counter(candidate_words) & Counter(reference_words)
     ).total() / len(candidate_words)

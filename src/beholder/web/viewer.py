@@ -66,7 +66,7 @@ class Viewer:
         try_page: Answers requests for a page that scores pasted texts; None for no such page.
 
     Raises:
-        RunError: A folder holds no run that can be read.
+        RunError: A folder contains no run that can be read.
     """
 
     def __init__(

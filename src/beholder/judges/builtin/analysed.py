@@ -481,8 +481,7 @@ def _words(value: str) -> list[str]:
 
 
 def _of_place(classes: Values) -> Values:
-    """Return only classes of places: "on an orange background" is no statement about colour.
-    """
+    """Return only classes of places: "on an orange background" is no statement about colour."""
     return frozenset(
         (name, line)
         for name, line in classes

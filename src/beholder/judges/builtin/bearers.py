@@ -31,8 +31,7 @@ _BRACKETS = re.compile(r"([\w-]+) \(([^()]+)\)")
 
 
 def borne_statements(graph: SceneGraph) -> tuple[Statement, ...]:
-    """Return a graph's statements; things of one name are named with their features.
-    """
+    """Return a graph's statements; things of one name are named with their features."""
     return graph_statements(graph, _Features(graph).words)
 
 

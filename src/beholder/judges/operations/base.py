@@ -420,8 +420,7 @@ def language_note(language: str | None) -> Parts:
 
 
 def number_of(ids: Sequence[int]) -> Shape[int]:
-    """Return the shape of one of some numbers; callers check which. Very many are not listed.
-    """
+    """Return the shape of one of some numbers; callers check which. Very many are not listed."""
     number = integer(min(ids), max(ids), listed=False)
     return (
         replace(number, schema={**number.schema, "enum": list(ids)})

@@ -241,7 +241,7 @@ def agree(
 
     Raises:
         ConfigError: No item has the labels, or an option is wrong.
-        RunError: The run directory is busy or holds other data.
+        RunError: The run directory is busy or contains other data.
     """
     all_metrics = with_length(metrics)
     measure_data = [

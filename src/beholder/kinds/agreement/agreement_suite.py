@@ -188,7 +188,7 @@ def compare_with_set(
 
     Raises:
         ConfigError: A metric, tool or option is wrong.
-        RunError: The set's run directory is busy or holds other data.
+        RunError: The set's run directory is busy or contains other data.
     """
     run = config.run_of(judged)
     # Marked spans have no label per text; they are compared with units.

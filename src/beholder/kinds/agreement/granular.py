@@ -197,7 +197,7 @@ def marked_sides(
 
     Raises:
         ConfigError: No item has marked spans, or no metric was asked for.
-        RunError: The run directory is busy or holds other data.
+        RunError: The run directory is busy or contains other data.
     """
     if not any(
         label in item.judgments for item in judged.items for label, _ in SIDES
@@ -272,7 +272,7 @@ def granular(
 
     Raises:
         ConfigError: No item has marked spans, no metric was asked for, or no resample.
-        RunError: The run directory is busy or holds other data.
+        RunError: The run directory is busy or contains other data.
     """
     # The options are checked before anything is scored.
     resampling(n_resamples, LEVEL)

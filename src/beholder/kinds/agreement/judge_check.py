@@ -75,7 +75,7 @@ def judge_check(
     Args:
         judges: Judges, such as openai:MODEL.
         base_url: Address of an OpenAI-compatible server.
-        key_env: Environment variable that holds the key of that server.
+        key_env: Environment variable with the key of that server.
         replicates: Repetitions of each of twelve questions.
         temperature: Sampling temperature of the repeats.
         answers: JSONL file of units with human answers about their presence.

@@ -246,7 +246,7 @@ def run_making(
     Raises:
         ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory is busy or holds another run, or the budget is spent.
+        RunError: The run directory is busy or contains another run, or the budget is spent.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     # Rows are stored, questions asked where an answer is missing, pictures drawn for the page. The
@@ -292,7 +292,7 @@ def plan_making(making: GenerationRun[S]) -> RunPlan:
     Raises:
         ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory holds another kind of run.
+        RunError: The run directory contains another kind of run.
     """
     # All checks of a run, in its order, so that a plan that succeeds predicts one that starts.
     manifest.check_kind(making.folder, making.kind)

@@ -138,7 +138,7 @@ def compare(
     Raises:
         ConfigError: An option is wrong, or a judge does not support an operation.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     check_list("by", by)
     file = str(storylines) if isinstance(storylines, str | Path) else None

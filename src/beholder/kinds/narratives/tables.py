@@ -461,8 +461,7 @@ def captions_or_sight_table(cost: results.Cost) -> Table:
 
 
 def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
-    """Return the checks of hybrid ratings against sight, and the savings on ``n`` narratives.
-    """
+    """Return the checks of hybrid ratings against sight, and the savings on ``n`` narratives."""
     weight, slope, intercept = (
         show_fixed(number, 2)
         for number in (hybrid.weight, hybrid.slope, hybrid.intercept)

@@ -59,7 +59,7 @@ def run_ranking(
     Raises:
         ConfigError: An option is wrong, or a judge does not support a required operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The folder is busy or holds another run, or the run cannot be resumed.
+        RunError: The folder is busy or contains another run, or the run cannot be resumed.
         KeyboardInterrupt: Passed on, after everything finished was stored.
     """
     # Read, open or resume the run, let each ranker score each set, compare with people, write.

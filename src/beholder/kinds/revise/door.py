@@ -65,7 +65,7 @@ def revise(
     Raises:
         ConfigError: Nothing is marked, or an option is wrong.
         DataError: The source cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     _, judging, work = group_options(options)
     config = ReviseConfig(

@@ -67,7 +67,7 @@ def score(
     Raises:
         ConfigError: A metric, tool or option is wrong.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     name = str(data) if isinstance(data, str | Path) else None
     notes = RowNotes(clean)

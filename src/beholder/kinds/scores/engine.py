@@ -110,7 +110,7 @@ def run_scores(
     Raises:
         ConfigError: An option is wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     metrics = _check_metrics(config.metrics)

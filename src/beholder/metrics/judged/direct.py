@@ -25,8 +25,7 @@ E = TypeVar("E")
 
 @dataclass(frozen=True)
 class ShowingMetric(Metric[E]):
-    """Base: a judge is shown fields of the item, of which none may be missing or empty.
-    """
+    """Base: a judge is shown fields of the item, of which none may be missing or empty."""
 
     @property
     def needed_fields(self) -> frozenset[str]:

@@ -210,8 +210,7 @@ def exchange_colours(draft: Draft) -> str:
 
 @_breaking
 def exchange_things(draft: Draft) -> str:
-    """Swap the words after the first two articles of a sentence: their roles change.
-    """
+    """Swap the words after the first two articles of a sentence: their roles change."""
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     for segment in _SPLITTER.split(draft.text):
         names = _NOUN_AFTER_ARTICLE.finditer(
