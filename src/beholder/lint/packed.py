@@ -68,7 +68,7 @@ class Archive:
         layouts: Whether layouts and masters of slides are read, too.
         parts: Names of its parts.
         captions: Ids of paragraph styles of captions.
-        digests: Checksum of each part, which tells pictures apart.
+        digests: Checksum of each part, by which pictures differ.
 
     Raises:
         DataError: It is encrypted, has a part outside it, or would unpack to too much.

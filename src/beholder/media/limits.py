@@ -81,7 +81,7 @@ _room = Room(MOST_PIXELS)
 
 
 def _renew() -> None:
-    """Make a new limit in a forked child, which lacks the threads that use the parent's."""
+    """Make a new limit in a forked child, which has none of the threads that use the parent's."""
     global _room
     _room = Room(MOST_PIXELS)
 

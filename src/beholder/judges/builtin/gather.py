@@ -74,7 +74,7 @@ def gather(
 
 
 class _Gathering:
-    """The pass over the units: entities first, since statements about them depend on them."""
+    """Processes the units: entities first, since statements about them depend on them."""
 
     def __init__(
         self, source: AnalysedText, target: AnalysedText, numbers: Numbers

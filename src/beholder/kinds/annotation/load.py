@@ -38,7 +38,7 @@ def units_of(
         notes: Counts what is odd about the rows.
 
     Raises:
-        ConfigError: The rows lack a field of the task, the task takes no proposals, or the run
+        ConfigError: A field of the task is missing in the rows, the task takes no proposals, or the run
             has none.
         DataError: The file cannot be read, or a row is not valid and may not be skipped.
         RunError: The folder is not a run of scores.

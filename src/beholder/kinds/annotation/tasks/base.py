@@ -135,7 +135,7 @@ class Task(ABC):
             rows: The rows from ``read``.
 
         Raises:
-            ConfigError: A row lacks a field of the task; the message names it.
+            ConfigError: A field of the task is missing in a row; the message names both.
         """
 
     @abstractmethod
