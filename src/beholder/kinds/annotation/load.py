@@ -38,8 +38,8 @@ def units_of(
         notes: Counts what is odd about the rows.
 
     Raises:
-        ConfigError: A field of the task is missing in the rows, the task takes no proposals, or the run
-            has none.
+        ConfigError: A field of the task is missing in the rows, the task takes no proposals, or the
+            run has none.
         DataError: The file cannot be read, or a row is not valid and may not be skipped.
         RunError: The folder is not a run of scores.
     """
