@@ -344,7 +344,7 @@ def test_translations_of_two_runs_study_as_two_languages(cli: Cli) -> None:
         (["caption", "data/img"], "no judge was named"),
         (["caption", "data/img", "--judge", "story:x", "--judge", "story:x"], "two judges are called 'x'"),
         (["caption", "data/img", "--judge", "nobody:x"], "no judge is called 'nobody'"),
-        (["caption", "data/img", "--judge", "builtin"], "BuiltinJudge has no operation 'caption'"),
+        (["caption", "data/img", "--judge", "builtin"], "the judge builtin has no operation 'caption'"),
         (["caption", "data/img", "--judge", "story:x", "--words", "few"], "expected none, 40, 30-40, median"),
         (["caption", "data/img", "--judge", "story:x", "--words", "median"], "no reference to measure"),
         (["caption", "-", "--judge", "story:x", "--words", "median"], "reads the data twice"),

@@ -443,7 +443,7 @@ def public_address(base_url: str) -> str:
     except (ValueError, AttributeError):
         pass
     raise ConfigError(
-        f"base_url: {str(base_url).rpartition('@')[2]!r} is no address such as"
+        f"base_url: {str(base_url).rpartition('@')[2]!r} is not an address such as"
         " http://localhost:8000/v1"
     )
 

@@ -218,7 +218,7 @@ def check_folder(path: Path) -> None:
     )
     if not nearest_path.is_dir():
         raise RunError(
-            f"{nearest_path} is a file and no folder; choose another place with -o"
+            f"{nearest_path} is a file, not a folder; choose another place with -o"
         )
     effective = os.access in os.supports_effective_ids
     if not os.access(nearest_path, os.W_OK | os.X_OK, effective_ids=effective):
@@ -286,7 +286,8 @@ def read_json(
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(missing_message) from None
     except OSError as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+        reason = error.strerror or error
+        raise RunError(f"{path} cannot be read: {reason}") from error
     except (ValueError, RecursionError) as error:
         raise RunError(
             f"{path} cannot be read: {error}; {_RERUN_ADVICE}"

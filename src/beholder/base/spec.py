@@ -142,7 +142,7 @@ def parse_spec(text: str) -> Spec:
     argument = remainder[1:].strip()
     if not argument:
         raise ConfigError(
-            f"{text!r} is not a spec: nothing stands after the colon"
+            f"{text!r} is not a spec: the name after the colon is missing"
         )
     # Other brackets belong to the argument, as in the name of a file.
     match = _OPTIONS_AT_END.fullmatch(argument)
@@ -329,7 +329,7 @@ class _Parser:
         if colon and self._skip(":"):
             argument = self._match(_BARE_ARGUMENT)
             if argument is None:
-                raise self._error("nothing stands after the colon")
+                raise self._error("the name after the colon is missing")
         return (
             self._parse_arguments(name, argument)
             if self._peek("(")

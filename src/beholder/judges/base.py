@@ -134,6 +134,8 @@ class Judge(ABC):
         who = "the built-in judge has: judge='builtin'"
         if issubclass(kind, ModelOperation):
             who = "a model has, for example judge='openai:MODEL' or judge='hf:MODEL'"
+        # A judge made by hand has no spec; its class names it.
+        name = self.spec or type(self).__name__
         raise ConfigError(
-            f"{type(self).__name__} has no operation {kind.name!r}; {who}"
+            f"the judge {name} has no operation {kind.name!r}; {who}"
         )

@@ -147,8 +147,9 @@ def _categories(path: Path) -> dict[str, str]:
     try:
         meanings = decode_json(path.read_bytes(), dict[str, str])
     except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise DataError(
-            str(path), f"cannot be read: {error}; {expected}"
+            str(path), f"cannot be read: {reason}; {expected}"
         ) from error
     if not meanings:
         raise DataError(str(path), f"has no category; {expected}")
