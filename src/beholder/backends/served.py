@@ -124,7 +124,7 @@ class Served(Backend):
         if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
-                f" such as {self.WIRE.home[1]}; the key itself stands nowhere but in that variable"
+                f" such as {self.WIRE.home[1]}; put the key itself into that variable only"
             )
         _check_model(self.KIND, model)
         _check_extra(f"{self.KIND}:{model}", extra)

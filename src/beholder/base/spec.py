@@ -223,7 +223,7 @@ def _check_no_secrets(name: str, value: object, key: str = "") -> None:
         if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
             raise ConfigError(
                 f"{name}: key_env is the name of an environment variable, in capitals, such as"
-                " OPENAI_API_KEY; the key itself stands nowhere but in that variable"
+                " OPENAI_API_KEY; put the key itself into that variable only"
             )
     elif isinstance(value, Mapping):
         for inner, option in value.items():
