@@ -1,4 +1,4 @@
-"""The base class of backends: ways to reach a model. They know messages and answers only."""
+"""The base class of backends, which connect to models. They know messages and answers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The beginning that prompts have in common, computed once. Synchronous torch.
+"""The common beginning of prompts, computed once. Synchronous torch.
 
 Many questions about one text begin alike. Their beginning goes through the model once, and what
 follows it continues from copies of its attention cache, padded on the right, which reaches no token

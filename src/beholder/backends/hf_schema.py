@@ -1,4 +1,4 @@
-"""Answers held to a JSON schema while a transformers model writes them, by llguidance."""
+"""JSON schemas enforced while a transformers model writes, by llguidance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of a kind of server, and OpenAI's: requests to JSON bodies, JSON bodies to answers."""
+"""Wire formats of servers, and OpenAI's: requests to JSON bodies, JSON bodies to answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backends without a model: ``scripted`` answers by your rules, ``replay`` repeats what was said.
+"""Backends without a model: ``scripted`` answers by your rules, ``replay`` repeats stored answers.
 
 With them whole metrics run in tests and examples without network, key or weights.
 """

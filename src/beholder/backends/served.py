@@ -1,4 +1,4 @@
-"""A model behind an address: its server's capabilities, the requests, and their costs.
+"""Models behind an address: the server's capabilities, the requests, and their costs.
 
 ``openai``, ``anthropic`` and ``gemini`` say how their servers write questions and answers.
 """

@@ -1,4 +1,4 @@
-"""Asking a model once: look it up, ask, keep, read; one repair request; then a failure."""
+"""One question to a model: look up, ask, store, parse; one repair request; then a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is this judge fit for work? What it can do, whether it knows the obvious, how steady it is.
+"""Tests of a judge: its operations, obvious questions, steadiness and biases.
 
 ``diagnose`` serves ``beholder doctor --judge``, ``check_steadiness`` ``beholder judge-check``.
 """

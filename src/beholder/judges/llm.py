@@ -1,4 +1,4 @@
-"""The LLM judge: operations are put to a model as prompts."""
+"""The LLM judge: asks a model each operation as a prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two ways of drawing a dependency tree, and the way between them.
+"""Conversion between two schemes of dependency trees: Universal Dependencies and ClearNLP.
 
 The rules read Universal Dependencies (UD): prepositions attach to their noun, a copula attaches to
 its predicate. spaCy's own packages use the ClearNLP scheme: the noun attaches to the preposition,

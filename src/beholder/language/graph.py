@@ -1,4 +1,4 @@
-"""Scene graphs: what a text says is there, what it is like, and how it stands to the rest."""
+"""Scene graphs: entities, attributes and relations of a text."""
 
 from __future__ import annotations
 

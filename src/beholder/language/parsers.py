@@ -1,4 +1,4 @@
-"""From texts to documents: the shipped model, or any spaCy model the user has."""
+"""Parsers: the built-in model, or any installed spaCy model."""
 
 from __future__ import annotations
 

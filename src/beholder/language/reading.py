@@ -1,4 +1,4 @@
-"""English texts as scene graphs, each read once for as long as it is in use."""
+"""Cache of English texts read as scene graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way from a parsed text to its scene graph."""
+"""Builder of the scene graph of a parsed text."""
 
 from __future__ import annotations
 

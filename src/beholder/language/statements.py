@@ -1,4 +1,4 @@
-"""Atomic statements: each says one thing, and together they say what the text does."""
+"""Atomic statements: each states one fact, and together they state the text."""
 
 from __future__ import annotations
 

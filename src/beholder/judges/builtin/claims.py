@@ -1,4 +1,4 @@
-"""Statements against texts and against each other, as the built-in judge sees them."""
+"""Comparison of statements with texts and with each other, by the built-in judge."""
 
 from __future__ import annotations
 

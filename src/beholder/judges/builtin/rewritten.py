@@ -1,4 +1,4 @@
-"""Sentences that a target nearly repeats and excludes: the words that differ are a wrong fact."""
+"""Sentences that the target rewrites with a wrong fact: nearly the same words, but excluding."""
 
 from __future__ import annotations
 

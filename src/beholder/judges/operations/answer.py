@@ -1,4 +1,4 @@
-"""Items checked against a text, with a third state: the text does not say; answers compared."""
+"""Operations that check items against a text (third state: not said) and compare answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts about pictures: a description, and reviews for people and models to rank."""
+"""Operations that write texts about pictures: a description, or reviews to rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Into which categories does a picture or a text fall?"""
+"""Operation that sorts a picture or a text into categories."""
 
 from __future__ import annotations
 

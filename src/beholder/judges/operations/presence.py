@@ -1,4 +1,4 @@
-"""Are units of one text in the other text, and what does that say in their place?"""
+"""Operations that look for the units of one text in another, and for contradictions of them."""
 
 from __future__ import annotations
 

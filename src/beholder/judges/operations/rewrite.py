@@ -1,4 +1,4 @@
-"""Texts that say the same in other words: a phrase, a variation, a correction, a translation."""
+"""Operations that rewrite a text: a phrase, a variation, a correction, a translation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements of a text, and whether a text or pictures say them."""
+"""Operations on statements: decompose a text, match statements, verify them."""
 
 from __future__ import annotations
 

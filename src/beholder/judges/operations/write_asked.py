@@ -1,4 +1,4 @@
-"""Criteria and questions, written from pictures or from a text that is known to be right."""
+"""Operations that write criteria and questions, from pictures or from a trusted text."""
 
 from __future__ import annotations
 
