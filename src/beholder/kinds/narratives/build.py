@@ -15,6 +15,7 @@ from beholder.base import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
 from beholder.kinds.narratives import compared, results
+from beholder.kinds.narratives.between_judges import between_models
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.hybrid import Hybrid, combine, held_out_check
 from beholder.kinds.narratives.inputs import Inputs
@@ -22,15 +23,9 @@ from beholder.kinds.narratives.judging import Vote, caption_of, votes_of
 from beholder.kinds.narratives.measuring import (
     EmbeddedPictures,
 )
+from beholder.kinds.narratives.steps import StepRow, agreed_breaks, steps_table
 from beholder.kinds.narratives.storylines.extract import steps_back
-from beholder.kinds.narratives.study import (
-    StepRow,
-    agreed_breaks,
-    between_models,
-    steps_table,
-    tables,
-    with_and_without,
-)
+from beholder.kinds.narratives.study import tables, with_and_without
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from beholder.run.thumbs import write_thumbs
 
