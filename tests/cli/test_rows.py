@@ -386,7 +386,9 @@ def test_a_row_without_a_text_cannot_be_translated_or_sorted_by_it(
     ("text", "limits"),
     [("40", (32, 40)), ("1", (1, 1)), ("30-45", (30, 45)), ("median", (6, 7))],
 )
-def test_word_limits(text: str, limits: tuple[int, int]) -> None:
+def test_word_limits_allow_a_fifth_below_the_maximum(
+    text: str, limits: tuple[int, int]
+) -> None:
     # lengths 3, 7 and 11: the median is 7, and a text that stands twice counts once
     texts = [
         "a b c",
