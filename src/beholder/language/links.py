@@ -143,6 +143,8 @@ def find_mentions(phrases: Phrases) -> list[MentionSpan]:
 def _mention(
     word: Word, phrase: Phrase | None, pronoun: str | None
 ) -> MentionSpan:
+    # All that later decides whether two mentions mean the same thing: name,
+    # adjectives, words that restrict it, and whether it is known or plural.
     names = (
         tuple([w.lemma for w in phrase.name])
         if phrase is not None

@@ -256,6 +256,8 @@ class SpacyParser:
 
 
 def _parsed_paragraph(doc: Doc) -> ParsedParagraph:
+    # spaCy's own packages have ClearNLP trees; all later stages read Universal
+    # Dependencies.
     deps = [token.dep_ for token in doc]
     heads = [token.head.i for token in doc]
     if dialects.is_clear(deps):

@@ -221,6 +221,8 @@ def _is_selector(word: Word) -> bool:
 
 
 def _add(word: Word, phrases: Phrases) -> None:
+    # In this order: a position is no entity; "pair" in "a pair of shoes" and a
+    # noun of a look stand for another noun; all other words get a phrase.
     inner = _partitive_noun(word)
     if inner is None and is_position(word):
         return

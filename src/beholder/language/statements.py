@@ -210,6 +210,8 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
 
 
 def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
+    # Judges are not asked about verbs of effect ("adds"), bare places and
+    # owners by pronoun: such units only distinguish things.
     written = {graph.text[start:end].lower() for start, end in relation.spans}
     effect = (
         relation.kind == "verb"
