@@ -333,7 +333,7 @@ class Pictures:
         for name in names:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(
-                    f"the picture {name[:80]!r} is no file; fetch it and name the file"
+                    f"the picture {name[:80]!r} is not a file; fetch it and name the file"
                 )
         return [inside(self._folder, name) for name in names]
 

@@ -294,7 +294,7 @@ class Answer:
 
 def _check_text(what: str, value: object) -> None:
     if not isinstance(value, str):
-        raise ValueError(f"the {what} {_short(value)} is no text")
+        raise ValueError(f"the {what} {_short(value)} is not a text")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:  # half of a pair of surrogates

@@ -97,7 +97,7 @@ def check_regular(path: Path, reason: str) -> None:
     with explain_write_errors(path):
         if _is_stream(path):
             raise RunError(
-                f"{path} is no regular file: {reason}; choose another place with -o"
+                f"{path} is not a regular file: {reason}; choose another place with -o"
             )
 
 
@@ -388,7 +388,7 @@ def open_regular(path: Path) -> io.FileIO:
     )
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError("it is no regular file")
+        raise OSError("it is not a regular file")
     return file
 
 

@@ -133,7 +133,7 @@ def file_bytes(path: Path) -> bytes:
     """The bytes of a picture file.
 
     Raises:
-        ItemError: It is no regular file, is too large, or cannot be read.
+        ItemError: It is not a regular file, is too large, or cannot be read.
     """
     with regular(path, MAX_BYTES) as file:
         return file.read()

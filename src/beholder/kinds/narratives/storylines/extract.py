@@ -342,7 +342,9 @@ def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
         return None
     if frame_id in places:
         return places[frame_id]
-    raise ConfigError(f"{frame_id!r} is no usable picture of the collection")
+    raise ConfigError(
+        f"{frame_id!r} is not a usable picture of the collection"
+    )
 
 
 def _check_length(
