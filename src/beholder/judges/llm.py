@@ -161,7 +161,7 @@ class DryAsker(Questioner):
         self._tally = tally
 
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
-        """The stored answer, or the one that the tally wants, or else the typical one."""
+        """Return the stored answer, or the answer that the tally wants, or else the typical one."""
         request = Request(
             prompt.messages, prompt.sampling, prompt.schema, prompt.replicate
         )

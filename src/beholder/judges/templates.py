@@ -110,7 +110,7 @@ def mark_of(contents: Iterable[Untrusted]) -> str:
 
 
 def rule(mark: str) -> str:
-    """``RULE``, with a sentence about the mark if there is one."""
+    """Return ``RULE``, with a sentence about the suffix of markers if they have one."""
     if not mark:
         return RULE
     return (

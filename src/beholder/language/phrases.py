@@ -397,7 +397,7 @@ def quantity(word: Word) -> str | None:
 
 
 def _denied(counting: Word) -> str:
-    """A quantifier, "all" with the "not" before it."""
+    """Return the words of a quantifier, with the "not" before it: "not all"."""
     before = counting.previous
     if before and (before.lower, counting.lower) == ("not", "all"):
         return "not all"

@@ -210,7 +210,7 @@ def _apply_ties(
 def _apply_youth(
     source: AnalysedText, target: AnalysedText, similarity: FloatArray
 ) -> None:
-    """Let a young man be what another text calls a boy, and a teenage girl a woman, in place."""
+    """Raise the similarity of a young man to a boy, and of a teenage girl to a woman, in place."""
     for row, source_classes in source.head_values:
         for column, target_classes in target.head_values:
             young = row in source.youths or column in target.youths

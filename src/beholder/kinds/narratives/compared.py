@@ -25,7 +25,9 @@ Spearman: TypeAlias = Annotated[Number, heading("Spearman")]
 
 
 def colour_range(thetas: Iterable[float]) -> Ends:
-    """Return the values of weakest and strongest colour, at least 0.1 apart: less looks alike."""
+    """Return the theta of the weakest and strongest colour, at least 0.1 apart, so that they
+    differ.
+    """
     values = [*thetas] or [0.0, 1.0]
     middle, half = (
         (min(values) + max(values)) / 2,

@@ -167,7 +167,7 @@ def insert(draft: Draft) -> str:
 
 @_breaking
 def swap_numbers(draft: Draft) -> str:
-    """Make each number, in digits or as a word up to twelve, another one."""
+    """Replace each number, in digits or as a word up to twelve, by another one."""
 
     def change(match: re.Match[str]) -> str:
         word = match.group()
