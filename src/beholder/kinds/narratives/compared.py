@@ -25,9 +25,7 @@ Spearman: TypeAlias = Annotated[Number, heading("Spearman")]
 
 
 def colour_range(thetas: Iterable[float]) -> Ends:
-    """Return the theta of the weakest and strongest colour, at least 0.1 apart, so that they
-    differ.
-    """
+    """Return theta of the weakest and strongest colour, at least 0.1 apart so that they differ."""
     values = [*thetas] or [0.0, 1.0]
     middle, half = (
         (min(values) + max(values)) / 2,
