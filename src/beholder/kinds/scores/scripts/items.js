@@ -84,7 +84,7 @@ function startBrowser() {
   });
   sort.addEventListener("change", () => { fillList(); draw(); });
   fillList();
-  chosen = shown[0];
+  chosen = matchingItems[0];
   if (fromAddress()) browser.scrollIntoView();
   else draw();
   addEventListener("hashchange", () => { if (fromAddress()) browser.scrollIntoView(); });
