@@ -244,7 +244,7 @@ def page_with_examples(page: Path) -> ParameterSet:
 @pytest.mark.parametrize(
     "page", [page_with_examples(page) for page in with_examples()]
 )
-def test_examples_run(
+def test_every_example_of_a_page_runs(
     page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = ModuleType(

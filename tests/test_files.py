@@ -127,7 +127,7 @@ def test_a_fifo_gets_the_bytes_and_stays(
 @pytest.mark.parametrize(
     ("minor", "message"), [(3, None), (7, "No space left on device")]
 )
-def test_a_device_stays(
+def test_a_device_is_not_replaced_by_a_file(
     tmp_path: Path, minor: int, message: str | None
 ) -> None:
     node = tmp_path / "node"

@@ -458,7 +458,7 @@ def test_the_folder_of_another_kind_is_refused(kind: Kind) -> None:
 
 
 @every
-def test_it_is_drawn(kind: Kind) -> None:
+def test_a_run_of_each_kind_has_a_page(kind: Kind) -> None:
     kind.run(Watched())
     page = draw(kind.folder).read_text("utf-8")
     assert f"beholder {__version__}" in page
@@ -466,7 +466,7 @@ def test_it_is_drawn(kind: Kind) -> None:
 
 
 @every
-def test_it_is_read(kind: Kind) -> None:
+def test_a_run_of_each_kind_can_be_opened(kind: Kind) -> None:
     kind.run(watched := Watched())
     run = Run(kind.folder)
     assert run.kind == kind.name

@@ -111,7 +111,7 @@ A, B = Spec("openai", "a"), Spec("hf", "b", {"x": 1})
         ("metric(posh)", Spec("metric", options={"members": [Spec("posh")]})),
     ],
 )  # fmt: skip
-def test_parse_reads(text: str, expected: Spec) -> None:
+def test_each_form_of_a_spec_is_parsed(text: str, expected: Spec) -> None:
     assert parse_spec(text) == expected
 
 

@@ -53,7 +53,7 @@ def finish_before_exit(task: asyncio.Task[Any]) -> None:
 
 
 async def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine; however it ends, what must arrive gets a moment to do so."""
+    """Return the result of a coroutine; arriving tasks get a moment, also after an error."""
     try:
         return await coroutine
     finally:

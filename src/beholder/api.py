@@ -1,4 +1,4 @@
-"""What the Python functions of the package share: ``Run``, printed results, ``judge``."""
+"""Parts that the Python functions of the package share: ``Run``, printed results, ``judge``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Printed(ABC):
-    """Something that is shown as the tables which a command prints of it."""
+    """An object that prints as the tables of the corresponding command."""
 
     @abstractmethod
     def _tables(self) -> Sequence[RenderableType | Table]:

@@ -5,7 +5,7 @@
     │   └── UnknownNameError   nothing is registered under that name
     ├── DataError              a file or a row of it cannot be used
     ├── MissingExtraError      a package is needed that is not installed
-    ├── RunError               a run cannot continue: its directory is busy, or holds another run
+    ├── RunError               a run cannot continue: its directory is busy, or contains another run
     │   ├── BudgetError        the next call would pass the limit on cost
     │   └── ModelChangedError  the server now serves another model than the run began with
     └── ItemError              one item cannot be scored; becomes an ItemFailure
@@ -40,7 +40,7 @@ class DataError(BeholderError, ValueError):
         path: The file as the user named it.
         line: 1-based line (JSONL), record (CSV) or row (Parquet), or None for the whole file.
         field: The field that is wrong, or None.
-        reason: What was expected and what was found.
+        reason: Expected and actual value.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ItemError(BeholderError):
     """One item cannot be scored, for a reason that will not change; becomes an ItemFailure.
 
     Attributes:
-        detail: What was found nevertheless (each judge's failed vote); JSON values, kept with the
+        detail: Partial results (each judge's failed vote); JSON values, kept with the
             failure.
     """
 

@@ -20,7 +20,7 @@ from beholder.errors import ConfigError
 T = TypeVar("T")
 
 Rating: TypeAlias = Literal["High", "Medium", "Low"]
-"""How clearly a category fits, as ``classify`` rates it."""
+"""Clearness with which a category fits, as ``classify`` rates it."""
 
 
 Frames: TypeAlias = int | Literal["cues", "film"]
@@ -101,13 +101,13 @@ def default_tools(embedder: str | None, judge: object) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Which rows of the data a run takes.
+    """The selection of a run's rows in the data.
 
     Attributes:
         limit: Read only the first N rows.
         skip_bad_rows: Skip invalid rows and count them.
         media_root: Folder of the pictures; by default that of the data.
-        map: Which column holds a field: candidate, references, images, id ...
+        map: Column of a field: candidate, references, images, id ...
         references_from: Data file whose texts are the references, matched by id or image_id.
         require_all: Count pictures of --references-from without a text as failures.
         group_references: Join rows of one id and text that have one reference each.
@@ -157,11 +157,11 @@ _NAMED_OPTIONS = (
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """How judges are asked, where that is no part of their spec.
+    """Settings of questions to judges that are not part of their specs.
 
     Attributes:
         base_url: Address of an OpenAI-compatible server, for openai:MODEL.
-        key_env: Environment variable that holds the key of that server.
+        key_env: Environment variable with the key of that server.
         temperature: Sampling temperature of judges; the default depends on the question.
         prompts: Folder of prompt templates that replace the built-in ones.
         batch: Use the server's batch mode, which is slower and costs half.
@@ -220,7 +220,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class WorkOptions:
-    """How much a run does at once, what it keeps, and what it may spend.
+    """Concurrency, storage and budget of a run.
 
     Attributes:
         workers: Worker processes, which do not change results; by default chosen by the data's
@@ -261,7 +261,7 @@ def cache_place(text: str) -> Path | Address:
 
 @dataclass(frozen=True)
 class SampleDesign:
-    """Which pictures are drawn; with nothing but ``rated``, all that pass.
+    """The selection of pictures; with ``rated`` alone, all that pass.
 
     Attributes:
         n: Size of the random set, which is drawn from all pictures.
@@ -345,7 +345,7 @@ def check_count(name: str, value: int | None, otherwise: str) -> None:
     Args:
         name: The option, for the message.
         value: Its value.
-        otherwise: What the user can do instead, for the message.
+        otherwise: Alternative for the user, for the message.
 
     Raises:
         ConfigError: Names option and value.

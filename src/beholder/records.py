@@ -86,10 +86,10 @@ class Frame:
         id: Unique in its collection.
         image: Its file as it was written, relative to the collection's folder; None when only its
             caption or vector is known.
-        caption: What is to be seen on it, in words.
+        caption: Description of the visible content.
         date: When it was taken, as far as that is known.
-        place: Where it was taken.
-        labels: What else is known of it, by name, such as ``{"category": "excavation"}``.
+        place: Place where it was taken.
+        labels: Further facts by name, such as ``{"category": "excavation"}``.
     """
 
     id: str
@@ -107,7 +107,7 @@ class Storyline:
     Attributes:
         id: Unique in a data set.
         frames: The pictures in order.
-        source: Who or what made it: ``human``, ``maxmin``, ``maps``, ``random``, ...
+        source: Maker: ``human``, ``maxmin``, ``maps``, ``random``, ...
         group: Columns to break results down by.
     """
 
@@ -130,7 +130,7 @@ class Reviews:
         ranks: Per annotator the rank of each text, 1 = best; None if none was given.
         image: The image file as it was written; None where only ranks and texts are known.
         language: Language of the texts, such as ``en``; empty if not known.
-        category: What kind of image it is; empty if not known.
+        category: Kind of image; empty if not known.
         prompt_ranks: The order in which kinds of text were asked for when they were made, or None.
         references: Trusted texts about the image; may be empty.
     """
@@ -163,14 +163,14 @@ class Unit:
     """The smallest part that is scored, tied to its place in the original text.
 
     Attributes:
-        kind: What it is: ``chunk``, ``entity``, ``attribute``, ``relation``, ``statement``.
+        kind: ``chunk``, ``entity``, ``attribute``, ``relation`` or ``statement``.
         text: The part as words.
-        side: Which text it is in.
+        side: Text that contains it.
         spans: Character ranges in that text.
         score: Its granular score, or None when it has none.
         verdict: One word for people, such as ``match``, ``contradicted`` or ``omission``.
-        reference_index: Which reference it is in, for units of the reference side.
-        detail: What else the metric says of it; JSON values only.
+        reference_index: Index of its reference, for units of the reference side.
+        detail: Further results of the metric for it; JSON values only.
     """
 
     kind: str
@@ -185,16 +185,16 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class ItemScore:
-    """What a metric found for one item.
+    """A metric's result for one item.
 
     Attributes:
         values: Scores by name; every value is finite.
         units: The granular findings.
-        signature: How the numbers were made.
+        signature: Signature of the numbers.
         detail: Evidence worth drawing (a similarity matrix, a graph); JSON values and arrays.
         unfinished: Whether a part is missing for now (one vote of several), so that the next
             start of the run asks again.
-        item: What was scored, so that a score can be shown; None if it was read from a run.
+        item: Scored item, so that a score can be shown; None if it was read from a run.
     """
 
     values: Mapping[str, float]
@@ -218,7 +218,7 @@ class ItemFailure:
         error: Name of the error class.
         message: The reason, for people.
         transient: Whether the next start of the run should try again.
-        detail: What was found nevertheless; JSON values.
+        detail: Partial results; JSON values.
     """
 
     error: str
@@ -254,7 +254,7 @@ class Estimate:
     Attributes:
         mean: The mean, or the value.
         interval: Its confidence interval; None when too few sources were scored.
-        n: How many items it is taken over.
+        n: Number of items that it is computed over.
         reason: Why there is no interval; None if there is one.
     """
 
@@ -273,9 +273,9 @@ class MetricResult:
         values: Mean with interval per value; empty when nothing was scored.
         n_scored: Items with a score.
         n_failed: Items with a reason instead of a score.
-        signature: How the numbers were made; several, joined by `` ; ``, if it changed on the way.
+        signature: Signature of the numbers; several, joined by `` ; ``, if it changed on the way.
         failures: Count of failures per reason.
-        cautions: What is wrong with the values for the data at hand, a sentence each.
+        cautions: Problems of the values for the data at hand, a sentence each.
     """
 
     metric: str

@@ -49,7 +49,7 @@ class Column:
     Attributes:
         key: Name in rows and in the CSV header.
         heading: Words above it.
-        kind: How its values are shown; ``percent`` values are shares of 1, a ``cell`` is a text
+        kind: Format of its values; ``percent`` values are shares of 1, a ``cell`` is a text
             made of numbers, a ``measure`` the name of a value, ``failed`` a count that should be 0.
         interval: Whether rows hold ``KEY_low`` and ``KEY_high``, too.
         best: Whether rows hold ``KEY_best``, too: whether the value is among the best of its
@@ -75,9 +75,9 @@ class Table:
         title: Its heading.
         columns: Its columns.
         rows: Values by column key; None where something is not defined.
-        notes: What one must know to read it, a sentence each.
+        notes: Sentences that one must know to read it.
         by: Key of the column whose values head groups of rows; empty for none.
-        heads: What is said beside the head of a group, by its value.
+        heads: Text beside the head of a group, by its value.
     """
 
     name: str

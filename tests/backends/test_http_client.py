@@ -383,7 +383,7 @@ def test_a_proxy_of_the_environment_is_used(
     "address", ["http://127.0.0.1:70000/v1", "http://127.0.0.1:0/v1"]
 )
 def test_a_port_that_does_not_exist_is_refused_in_words(address: str) -> None:
-    with pytest.raises(ConfigError, match="is no address such as"):
+    with pytest.raises(ConfigError, match="is not an address such as"):
         connection(address)
 
 

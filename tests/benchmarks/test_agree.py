@@ -248,7 +248,9 @@ class TestMeasures:
             assert not one_item.judgments
             assert not one_item.meta
 
-    def test_generic_labels(self) -> None:
+    def test_labels_of_any_data_become_measures_and_icc_is_refused(
+        self,
+    ) -> None:
         items = [item("a", 1, good=1.0, raters=[1, 2], note="x", flag=True)]
         assert [m.name for m in generic(items, None, "spearman")] == [
             "spearman, good",
@@ -519,14 +521,18 @@ class TestCommands:
         assert "left out: " in done.err
         assert json.loads(done.out)["n_items"] == 7
 
-    def test_agree_on_judges(self, cli: Cli, tmp_path: Path) -> None:
+    def test_agreement_of_a_runs_judges_prints_the_icc(
+        self, cli: Cli, tmp_path: Path
+    ) -> None:
         done = cli(
             "agree", str(self.data(tmp_path)), "--judges", "--label", "r"
         )
         assert done.code == 0, done.err
         assert "ICC(2,1)" in done.out
 
-    def test_leaderboard(self, cli: Cli, tmp_path: Path) -> None:
+    def test_leaderboard_prints_each_system(
+        self, cli: Cli, tmp_path: Path
+    ) -> None:
         score(list(ITEMS), [WordCount()], out=tmp_path / "sys-a", workers=1)
         done = cli("leaderboard", str(tmp_path / "sys-a"))
         assert done.code == 0, done.err

@@ -182,7 +182,7 @@ def test_a_file_is_no_run_directory_and_is_told_before_data_are_read(
         assert done.code == 2
         assert (
             done.err
-            == "beholder: file is a file and no folder; choose another place with -o\n"
+            == "beholder: file is a file, not a folder; choose another place with -o\n"
         )
     assert Path("file").read_text() == "x"
 

@@ -88,9 +88,10 @@ def test_commands_that_keep_work_beside_their_file_refuse_a_fifo(
 ) -> None:
     os.mkfifo("FIFO")
     done = cli(*command.split())
-    assert (done.code, "FIFO is no regular file" in done.err) == (2, True), (
-        done
-    )
+    assert (done.code, "FIFO is not a regular file" in done.err) == (
+        2,
+        True,
+    ), done
     assert not Path("FIFO.run").exists()
 
 

@@ -344,7 +344,7 @@ def test_translations_of_two_runs_study_as_two_languages(cli: Cli) -> None:
         (["caption", "data/img"], "no judge was named"),
         (["caption", "data/img", "--judge", "story:x", "--judge", "story:x"], "two judges are called 'x'"),
         (["caption", "data/img", "--judge", "nobody:x"], "no judge is called 'nobody'"),
-        (["caption", "data/img", "--judge", "builtin"], "BuiltinJudge has no operation 'caption'"),
+        (["caption", "data/img", "--judge", "builtin"], "the judge builtin has no operation 'caption'"),
         (["caption", "data/img", "--judge", "story:x", "--words", "few"], "expected none, 40, 30-40, median"),
         (["caption", "data/img", "--judge", "story:x", "--words", "median"], "no reference to measure"),
         (["caption", "-", "--judge", "story:x", "--words", "median"], "reads the data twice"),
@@ -386,7 +386,9 @@ def test_a_row_without_a_text_cannot_be_translated_or_sorted_by_it(
     ("text", "limits"),
     [("40", (32, 40)), ("1", (1, 1)), ("30-45", (30, 45)), ("median", (6, 7))],
 )
-def test_word_limits(text: str, limits: tuple[int, int]) -> None:
+def test_word_limits_allow_a_fifth_below_the_maximum(
+    text: str, limits: tuple[int, int]
+) -> None:
     # lengths 3, 7 and 11: the median is 7, and a text that stands twice counts once
     texts = [
         "a b c",

@@ -45,7 +45,9 @@ QUESTION = {
         {"id": "nat_1"} | QUESTION,
     ],
 )
-def test_captionqa(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_captionqa_rows_become_questions_with_options(
+    tmp_path: Path, row: dict[str, Any]
+) -> None:
     item = read_item(tmp_path, row)
     (question,) = questions_of(item)
     assert item.id == "nat_1"
@@ -73,7 +75,9 @@ QUESTIONS = [
         },
     ],
 )
-def test_vdc(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_vdc_rows_become_open_questions(
+    tmp_path: Path, row: dict[str, Any]
+) -> None:
     item = read_item(tmp_path, row)
     (question,) = questions_of(item)
     assert item.id == "v_1"
@@ -84,7 +88,7 @@ def test_vdc(tmp_path: Path, row: dict[str, Any]) -> None:
     )
 
 
-def test_vcapsbench(tmp_path: Path) -> None:
+def test_vcapsbench_rows_become_yes_no_questions(tmp_path: Path) -> None:
     qa = ["color*Is the car red?*Yes", "count*Are there two dogs?*no."]
     first, second = questions_of(
         read_item(tmp_path, {"video_id": "7", "qa": qa})
@@ -97,7 +101,7 @@ def test_vcapsbench(tmp_path: Path) -> None:
     assert second.answer == "no"
 
 
-def test_capricorn(tmp_path: Path) -> None:
+def test_capricorn_rows_become_criteria_by_dimension(tmp_path: Path) -> None:
     events = {
         "main_sbj_evts": ["<man 1> closes a window."],
         "bg_desc": ["It is night."],
@@ -125,7 +129,7 @@ def test_capricorn(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_capability(
+def test_capability_rows_become_criteria_of_their_task(
     tmp_path: Path, task: str, annotation: object, criteria: list[str]
 ) -> None:
     row = {
@@ -139,7 +143,7 @@ def test_capability(
     assert {c.dimension for c in criteria_read} == {task}
 
 
-def test_dream(tmp_path: Path) -> None:
+def test_dream_rows_become_events_as_criteria(tmp_path: Path) -> None:
     content = [{"type": "text", "reference": "A dog runs. It jumps."}]
     row = {
         "messages": [{"content": "?"}, {"content": content}],
@@ -158,7 +162,9 @@ def test_dream(tmp_path: Path) -> None:
     ]
 
 
-def test_carebench(tmp_path: Path) -> None:
+def test_carebench_rows_become_events_and_objects_as_criteria(
+    tmp_path: Path,
+) -> None:
     row = {
         "idx": 5,
         "video": "5.mp4",
@@ -172,7 +178,9 @@ def test_carebench(tmp_path: Path) -> None:
     assert [c.dimension for c in criteria_of(item)] == ["event", "object"]
 
 
-def test_tuna(tmp_path: Path) -> None:
+def test_tuna_rows_become_criteria_with_events_and_groups(
+    tmp_path: Path,
+) -> None:
     elements = [{"type": "camera", "content": "The camera pans.", "weight": 2}]
     row = {
         "index": "t1",

@@ -26,7 +26,9 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("statement", "label"), ANSWERS)
-def test_plain_cases(statement: str, label: int) -> None:
+def test_plain_statements_are_entailed_open_or_excluded(
+    statement: str, label: int
+) -> None:
     assert int(entail([(PREMISE, statement)])[0].argmax()) == label
 
 

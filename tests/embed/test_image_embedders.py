@@ -63,6 +63,13 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
         image_embedder(f"npz:{tmp_path / 'v.npz'}")
 
 
+def test_a_missing_file_is_named_with_the_next_step(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigError, match=r"v\.npz: there is no such file; check"
+    ):
+        image_embedder(f"npz:{tmp_path / 'v.npz'}")
+
+
 def test_an_unknown_image_embedder_lists_what_there_is() -> None:
     with pytest.raises(UnknownNameError, match="handcrafted, npz, clip"):
         image_embedder("klip:x")

@@ -79,7 +79,7 @@ def test_an_assertion_tells_score_bound_and_what_is_wrong() -> None:
         assert_score("a", "b")
 
 
-def test_numbers_for_trackers() -> None:
+def test_trackers_get_means_with_the_ends_of_intervals() -> None:
     result = MetricResult(
         "posh",
         {

@@ -171,7 +171,7 @@ def test_keys_that_are_looked_up_are_noted_by_whom_they_serve() -> None:
     assert asyncio.run(both()) == [{"a", "b", "c"}, {"c", "d"}]
 
 
-def test_stats_and_prune(
+def test_stats_count_answers_and_prune_deletes_old_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_000_000.0

@@ -1174,7 +1174,7 @@ def test_key_env_must_look_like_the_name_of_a_variable(key_env: Any) -> None:
 )
 def test_an_address_that_is_none_is_told_at_once(address: Any) -> None:
     with pytest.raises(
-        ConfigError, match=r"base_url: .* is no address such as"
+        ConfigError, match=r"base_url: .* is not an address such as"
     ):
         OpenAI("m", base_url=address)
 

@@ -186,7 +186,9 @@ def test_calls_without_an_answer_are_paid_for_and_remembered(
             2 * each
         )  # the probe, and the answer
         server.fault_rate, server.faults = 1.0, ("content: number",)
-        with pytest.raises(ItemError, match=r"is no text \(tried 3 times\)"):
+        with pytest.raises(
+            ItemError, match=r"is not a text \(tried 3 times\)"
+        ):
             run_beside(server, judge.ask(Rewrite("second")))
         assert budget.spent == pytest.approx(
             (2 + 3) * each

@@ -595,7 +595,8 @@ def test_a_panel_can_what_all_its_members_can() -> None:
     assert not Panel([model, rules], InMemory()).can(AlignWords)
     assert Panel([rules, rules], InMemory()).can(AlignWords)
     with pytest.raises(
-        ConfigError, match="BuiltinJudge has no operation 'rank'; a model has"
+        ConfigError,
+        match="the judge builtin has no operation 'rank'; a model has",
     ):
         Panel([model, rules], InMemory()).check_can(Rank)
     with pytest.raises(

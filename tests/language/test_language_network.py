@@ -54,7 +54,7 @@ Stored = Mapping[str, npt.NDArray[Any]]
     [("dog", 1), ("I", 2), ("USA", 3), ("Paris", 4), ("iPad", 5), ("2010", 6), ("3rd", 7),
      ("...", 8), ("off-white", 9), ("T-shirt", 10)],
 )  # fmt: skip
-def test_shapes(word: str, expected: int) -> None:
+def test_words_have_the_expected_shape(word: str, expected: int) -> None:
     assert shape(word) == expected
 
 

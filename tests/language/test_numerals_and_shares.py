@@ -130,7 +130,9 @@ def test_the_size_of_a_group_is_not_that_of_its_members() -> None:
         ("He is 6 feet tall.", {"He is 6 feet tall."}),
     ],
 )  # fmt: skip
-def test_bare_numerals(text: str, units: set[str]) -> None:
+def test_bare_numerals_become_units_of_their_noun(
+    text: str, units: set[str]
+) -> None:
     assert asked_sentences(text) == units
 
 

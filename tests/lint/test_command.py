@@ -57,7 +57,9 @@ def test_a_table_without_any_option(cli: Cli) -> None:
         (["--rule", "ALT104=error", "--select", "ALT104"], 1),
     ],
 )
-def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
+def test_exit_codes_follow_the_severity_of_findings(
+    cli: Cli, options: list[str], code: int
+) -> None:
     assert cli("lint", "alts.csv", *options).code == code
 
 
@@ -101,7 +103,9 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
         ),
     ],
 )
-def test_wrong_use(cli: Cli, arguments: list[str], message: str) -> None:
+def test_wrong_use_exits_with_2_and_a_message(
+    cli: Cli, arguments: list[str], message: str
+) -> None:
     done = cli("lint", *arguments)
     assert (done.code, message in done.err) == (2, True), done.err
 

@@ -42,7 +42,7 @@ def word(path: Path, body: str) -> list[Occurrence]:
     return list(packed.pictures(archive(path / "a.docx", parts), "a.docx"))
 
 
-def test_a_word_document(tmp_path: Path) -> None:
+def test_pictures_of_a_word_document_are_read(tmp_path: Path) -> None:
     caption = (
         '<w:p><w:pPr><w:pStyle w:val="Caption"/></w:pPr><w:r><w:t>Figure 1: </w:t></w:r>'
         "<w:r><w:t>Minka</w:t></w:r></w:p>"
@@ -168,7 +168,7 @@ def test_slides_in_their_order(tmp_path: Path) -> None:
     ]
 
 
-def test_a_book(tmp_path: Path) -> None:
+def test_pictures_of_an_epub_are_read(tmp_path: Path) -> None:
     page = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>\n{}</body></html>'
     parts = {
         "mimetype": "application/epub+zip",

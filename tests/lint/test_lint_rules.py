@@ -33,7 +33,7 @@ def table(folder: Path, *rows: str) -> Path:
 
 
 @pytest.mark.parametrize(("sign", "rule", "profile", "source"), CASES)
-def test_a_case(
+def test_each_rule_reports_its_cases_and_no_others(
     tmp_path: Path, sign: str, rule: str, profile: Profile, source: str
 ) -> None:
     page = tmp_path / "page.html"
@@ -54,7 +54,7 @@ def test_a_case(
         ("social", 1501, "error"),
     ],
 )
-def test_limits_in_characters(
+def test_lengths_in_characters_have_the_severity_of_their_profile(
     tmp_path: Path, profile: Profile, n_characters: int, severity: str | None
 ) -> None:
     text = ("A red door in a wall of old stone, " * 60)[
@@ -165,7 +165,9 @@ def test_dates_of_the_record(
 @pytest.mark.parametrize(
     ("n_same", "n", "hit"), [(40, 60, True), (10, 60, False), (25, 200, False)]
 )
-def test_boilerplate(tmp_path: Path, n_same: int, n: int, hit: bool) -> None:
+def test_boilerplate_is_reported_from_its_threshold(
+    tmp_path: Path, n_same: int, n: int, hit: bool
+) -> None:
     same = [
         f"{k}.jpg,Black and white photograph showing house {k} of a row"
         for k in range(n_same)

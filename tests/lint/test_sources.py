@@ -215,7 +215,7 @@ def test_places_of_pictures_in_markdown(tmp_path: Path) -> None:
     ]
 
 
-def test_coco_captions(tmp_path: Path) -> None:
+def test_coco_captions_are_read(tmp_path: Path) -> None:
     value = {
         "images": [{"id": 3, "file_name": "x.jpg"}],
         "annotations": [{"image_id": 3, "caption": "A dog on a bed"}],
@@ -224,7 +224,7 @@ def test_coco_captions(tmp_path: Path) -> None:
     assert (occurrence.picture, occurrence.text) == ("x.jpg", "A dog on a bed")
 
 
-def test_places_in_html(tmp_path: Path) -> None:
+def test_pictures_in_html_have_line_and_column(tmp_path: Path) -> None:
     source = "<html>\n<!-- <img> -->\n<p>Hi\n  <img\n src='a.jpg'>\n<script>'<img>'</script><img src=b alt>\n"
     occurrences = read_occurrences(write(tmp_path, "a.html", source))
     assert [
@@ -246,7 +246,7 @@ def test_lazy_pictures_pixels_and_templates(tmp_path: Path) -> None:
     assert occurrence.identity == str(tmp_path / "real.jpg")
 
 
-def test_a_suppressed_line(tmp_path: Path) -> None:
+def test_a_suppressed_line_has_no_finding(tmp_path: Path) -> None:
     source = '<!-- beholder-lint-disable-next-line ALT104 -->\n<img src=a alt="Image of a dog on a bed">'
     assert lint([write(tmp_path, "a.html", source)]).findings == []
 
@@ -290,7 +290,7 @@ def test_a_tag_of_very_many_attributes_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_markdown(tmp_path: Path) -> None:
+def test_pictures_in_markdown_are_read(tmp_path: Path) -> None:
     source = '---\nalt: "A red door"\n---\n\nText ![](x.jpg)\n![A dog][d]\n\n<img src="y.jpg">\n\n[d]: d.jpg\n'
     occurrences = read_occurrences(write(tmp_path, "a.md", source))
     assert [
@@ -361,7 +361,7 @@ def canvas(**more: object) -> dict[str, object]:
         ),
     ],
 )
-def test_manifests(
+def test_pictures_of_manifests_are_read(
     tmp_path: Path, more: dict[str, object], texts: list[str], source: str
 ) -> None:
     manifest = {

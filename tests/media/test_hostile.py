@@ -71,7 +71,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     for read_picture in (check_image, load_image, for_model, file_sha256):
         with pytest.raises(
             ItemError,
-            match=r"a\.png: cannot be read \(it is no regular file\)",
+            match=r"a\.png: cannot be read \(it is not a regular file\)",
         ):
             read_picture(file)
 
@@ -80,7 +80,7 @@ def test_a_device_without_end_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.png"
     file.symlink_to("/dev/zero")
     for read_picture in (check_image, load_image, for_model, file_sha256):
-        with pytest.raises(ItemError, match="it is no regular file"):
+        with pytest.raises(ItemError, match="it is not a regular file"):
             read_picture(file)
 
 

@@ -233,6 +233,6 @@ def test_a_file_that_cannot_be_read_is_named_with_its_reason(
 )
 def test_a_picture_on_the_web_is_refused(name: str) -> None:
     with pytest.raises(
-        ItemError, match="is no file; fetch it and name the file"
+        ItemError, match="is not a file; fetch it and name the file"
     ):
         asyncio.run(Tools().pictures.read([name]))

@@ -277,9 +277,9 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(
     tmp_path: Path,
 ) -> None:
     os.mkfifo(tmp_path / "a.mp4")
-    with pytest.raises(ItemError, match="no regular file"):
+    with pytest.raises(ItemError, match="not a regular file"):
         load_image(tmp_path / "a.mp4#t=1")
-    with pytest.raises(ItemError, match="no regular file"):
+    with pytest.raises(ItemError, match="not a regular file"):
         load_image(Path("/dev/zero#t=1"))
     with pytest.raises(ItemError, match="there is no such file"):
         load_image(tmp_path / "b.mp4#t=1")

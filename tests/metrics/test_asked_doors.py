@@ -347,7 +347,7 @@ def test_a_dry_run_counts_the_blind_questions_of_each_row(
     assert n_calls == 30 * 5  # written, answered, blind in three orders
 
 
-def test_agreement_with_people(
+def test_agreement_with_people_is_computed_for_qa(
     data: Path, cli: Cli, server: FaultServer
 ) -> None:
     options = (

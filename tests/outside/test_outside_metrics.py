@@ -230,7 +230,10 @@ def test_the_builtin_judge_is_refused(cli: Cli) -> None:
         "builtin",
     )
     assert done.code == 2
-    assert "BuiltinJudge has no operation 'seen_colours_vividness'" in done.err
+    assert (
+        "the judge builtin has no operation 'seen_colours_vividness'"
+        in done.err
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ MINUS = "\N{MINUS SIGN}"
         (1234.56, "1235"),
     ],
 )
-def test_numbers_read_well(value: float, text: str) -> None:
+def test_numbers_are_shown_with_few_digits(value: float, text: str) -> None:
     assert show_number(value) == text
 
 

@@ -85,7 +85,7 @@ def _folder(folder: Path, prepare: Callable[[Path], object]) -> Path:
     return folder
 
 
-def test_a_ranking(tmp_path: Path) -> None:
+def test_a_killed_ranking_resumes_with_the_same_files(tmp_path: Path) -> None:
     scorer = "response(judge=reviewer(model='m', log='log'), orders=2)"
     command = (
         "rank",
@@ -114,7 +114,7 @@ def test_a_ranking(tmp_path: Path) -> None:
     )
 
 
-def test_captions(tmp_path: Path) -> None:
+def test_killed_captions_resume_with_the_same_files(tmp_path: Path) -> None:
     judge = "story('steady', log='log')"
     command = (
         "caption",
@@ -135,7 +135,7 @@ def test_captions(tmp_path: Path) -> None:
     )
 
 
-def test_reviews(tmp_path: Path) -> None:
+def test_killed_reviews_resume_with_the_same_files(tmp_path: Path) -> None:
     judge = "reviewer('m', log='log')"
     command = (
         "review",

@@ -27,6 +27,7 @@ from beholder.backends import (
     Usage,
 )
 from beholder.errors import ConfigError
+from beholder.kinds.narratives.between_judges import side_by_side
 from beholder.kinds.narratives.config import (
     CollectionOptions,
     HybridOptions,
@@ -36,7 +37,6 @@ from beholder.kinds.narratives.config import (
 )
 from beholder.kinds.narratives.engine import plan_narratives, run_narratives
 from beholder.kinds.narratives.page import write_study
-from beholder.kinds.narratives.study import side_by_side
 from beholder.run.session import Quiet
 from toy.command import runner
 

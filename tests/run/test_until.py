@@ -149,7 +149,7 @@ def test_data_that_are_too_few_are_scored_whole(
         ("vcs=0.1", "the run has no metric 'vcs'"),
         (
             "bleu.corpus_bleu=0.1",
-            "is no mean of numbers between two limits; use --limit",
+            "is not a mean of numbers between two limits; use --limit",
         ),
     ],
 )

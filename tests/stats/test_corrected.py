@@ -53,7 +53,7 @@ def example() -> tuple[list[float], list[int], list[str]]:
     return [*labels, *[math.nan] * len(unlabelled)], judged + unlabelled, names
 
 
-def test_the_worked_example() -> None:
+def test_the_mean_equals_the_worked_example() -> None:
     mean = corrected_mean(*example())
     assert mean.labels == pytest.approx(3.090909, abs=1e-6)
     assert mean.weight == pytest.approx(0.89334, abs=1e-5)

@@ -90,7 +90,7 @@ def test_own_texts_beside_those_of_others() -> None:
     )
 
 
-def test_seats_and_flips() -> None:
+def test_seats_and_flips_are_counted_over_pairs() -> None:
     # 14 pairs won by the first seat in both orders, 6 by the second, 70 by one text, 7 with a tie
     # in one order, 3 ties: the worked example of the specification.
     orders = (
@@ -176,7 +176,7 @@ def test_the_place_of_a_sentence() -> None:
     )
 
 
-def test_shares_that_change() -> None:
+def test_shares_that_change_have_wilson_intervals() -> None:
     bias = share_bias(
         "repeats", "share", [True] * 3 + [False] * 9, "questions", least=10
     )

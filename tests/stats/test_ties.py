@@ -73,7 +73,9 @@ def test_rank_tests_do_not_see_the_last_bit() -> None:
         ([math.inf, math.inf, 1.0], [2.5, 2.5, 1]),
     ],
 )
-def test_ranks(values: list[float], ranks: list[float]) -> None:
+def test_ranks_follow_the_order_of_values(
+    values: list[float], ranks: list[float]
+) -> None:
     assert mean_ranks(values).tolist() == ranks
     assert list(ranks_of(values, higher_is_better=False)) == ranks
 

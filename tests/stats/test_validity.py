@@ -218,11 +218,11 @@ class TestAlternativeAnnotator:
 
 
 class TestSizes:
-    def test_means(self) -> None:
+    def test_the_number_of_texts_for_a_mean_is_right(self) -> None:
         assert texts_for_mean(0.02, 0.25) == 601
         assert texts_for_mean(0.02, 0.25, per_picture=4, icc=0.3) == 1141
 
-    def test_differences(self) -> None:
+    def test_the_number_of_pictures_for_a_difference_is_right(self) -> None:
         assert pictures_for_difference(0.03, 0.25, 0.6) == 437
         assert pictures_for_difference(0.03, 0.25, 0.0) == 1091
         # Three systems are three pairs: z of 1 - .05/6 is 2.39398.
@@ -232,11 +232,11 @@ class TestSizes:
             == int(by_hand) + 1
         )
 
-    def test_kappas(self) -> None:
+    def test_the_number_of_items_for_a_kappa_is_right(self) -> None:
         assert items_for_kappa(0.1, [[0.4, 0.1], [0.1, 0.4]]) == 246
         assert items_for_kappa(0.1, [[0.8, 0.07], [0.07, 0.06]]) == 684
 
-    def test_labels(self) -> None:
+    def test_the_number_of_labels_for_an_interval_is_right(self) -> None:
         n_labels = [
             labels_for_corrected_mean(0.03, 0.25, r, 2000)
             for r in (0.5, 0.8, 0.9, 0)

@@ -28,5 +28,5 @@ from beholder.text.kinds import is_abstract
         ("gxqzt", False),
     ],
 )
-def test_nouns(word: str, expected: bool) -> None:
+def test_abstract_nouns_are_recognised(word: str, expected: bool) -> None:
     assert is_abstract(word) is expected

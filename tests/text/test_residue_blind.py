@@ -201,12 +201,12 @@ PEOPLE = [
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_residue_of_machines(text: str) -> None:
+def test_residue_of_machines_is_found(text: str) -> None:
     assert find_residue(text.replace("@", CAPTION))
 
 
 @pytest.mark.parametrize("text", PEOPLE)
-def test_captions_of_people(text: str) -> None:
+def test_captions_of_people_have_no_residue(text: str) -> None:
     assert find_residue(text) == []
 
 

@@ -32,7 +32,7 @@ from beholder.records import ItemFailure, ItemScore
 S = TypeVar("S")
 
 Outcome: TypeAlias = ItemScore | ItemFailure
-"""What became of one subject under one asker."""
+"""The outcome of one subject under one asker."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Asker(ABC, Generic[S]):
         operations: Names of all operations that it may ask of a judge; those of ``needs`` are
             added.
         needs: Operations without which a judge is refused.
-        foresees_calls: Whether a dry run finds the fewest and the most questions to its judge.
+        foresees_calls: True if a dry run finds the fewest and the most questions to its judge.
     """
 
     registered_name: ClassVar[str]

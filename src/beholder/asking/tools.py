@@ -107,14 +107,14 @@ class Tools:
     """The tools of one run, made on first use from their specs.
 
     Args:
-        vectors: Where vectors of embedders worth storing are kept; None keeps them in memory.
+        vectors: Store for those vectors of embedders that are worth it; None keeps them in memory.
         options: Keyword options per kind of tool that are no part of a spec, such as
             ``{"embedder": {"base_url": "http://localhost:8000/v1"}}``.
-        answers: Where answers of judges are kept; None keeps them in memory.
-        budget: What judges may spend; None for no limit.
+        answers: Store for answers of judges; None keeps them in memory.
+        budget: Limit on the spending of judges; None for no limit.
         tally: Counts what judges would be asked, and sends no requests.
-        folder: What the items' pictures are relative to; None takes the current directory.
-        texts: How texts were changed before they are scored, for signatures; empty if they were
+        folder: Base folder of the items' pictures; None takes the current directory.
+        texts: Changes made to texts before they are scored, for signatures; empty if they were
             not.
 
     Attributes:
@@ -236,7 +236,7 @@ class Tools:
         Args:
             kind: Kind of tool.
             spec: Its spec.
-            operations: What a judge is asked; None for anything.
+            operations: Operations that the judge must support; None for any.
         """
         tool = self.get(kind, spec)
         if isinstance(tool, Judge) and operations is not None:
@@ -277,7 +277,7 @@ _SENT_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 
 
 def for_model(path: Path, max_side: int | None = None) -> Image:
-    """Encode a picture for sending: what ``media.load_image`` sees in the file, and nothing else.
+    """Encode a picture for sending: the same pixels as ``media.load_image`` reads.
 
     A JPEG, PNG or WebP file that is small enough and of which every reader sees the same (RGB or
     grey, opaque, upright, one frame) is sent byte for byte. Anything else is sent as the JPEG of
@@ -313,7 +313,7 @@ class Pictures:
     """The pictures of a data set; the last ones read are kept, as several questions show one.
 
     Args:
-        folder: What the names of pictures are relative to; None takes the current directory.
+        folder: Base folder of the names of pictures; None takes the current directory.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -333,7 +333,7 @@ class Pictures:
         for name in names:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(
-                    f"the picture {name[:80]!r} is no file; fetch it and name the file"
+                    f"the picture {name[:80]!r} is not a file; fetch it and name the file"
                 )
         return [inside(self._folder, name) for name in names]
 

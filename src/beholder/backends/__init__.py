@@ -1,4 +1,4 @@
-"""Backends: how a model is reached. They know messages and answers, and nothing of metrics."""
+"""Backends: connections to models. They know messages and answers, and nothing of metrics."""
 
 from __future__ import annotations
 

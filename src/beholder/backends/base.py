@@ -1,4 +1,4 @@
-"""The base class of backends: ways to reach a model. They know messages and answers only."""
+"""The base class of backends, which connect to models. They know messages and answers only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FRAME, _SOUND = (
 )
 
 REFUSAL = "refusal"
-"""How an answer finishes whose words are those in which the model refuses to give one."""
+"""The finish reason of an answer that consists of the model's refusal."""
 
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object, such as a response."""
@@ -44,7 +44,7 @@ Role: TypeAlias = Literal["system", "user", "assistant"]
 Structure: TypeAlias = Literal[
     "schema", "tag", "object", "guided", "tool", "text"
 ]
-"""How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema``,
+"""Ways to enforce a JSON schema: as ``response_format`` of the kind ``json_schema``,
 ``structural_tag`` (with little white space) or ``json_object``, as ``guided_json``, by a forced
 tool call, or by the words of the prompt alone."""
 
@@ -64,7 +64,7 @@ class Image:
     Attributes:
         data: The bytes of the file.
         media_type: For example ``image/jpeg``.
-        clip: What is shown of a film; None of a picture.
+        clip: Part of a film that is shown; None of a picture.
         digest: SHA-256 of bytes and part, for keys.
     """
 
@@ -110,7 +110,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How an answer is drawn.
+    """Settings for sampling an answer.
 
     Attributes:
         temperature: 0 takes the likeliest token.
@@ -133,7 +133,7 @@ class Request:
 
     Attributes:
         messages: The conversation.
-        sampling: How to draw.
+        sampling: Settings for sampling.
         schema: JSON schema that the answer must follow, or None for free text.
         replicate: Index of the judge or repeat; equal questions of different replicates are
             different questions.
@@ -210,7 +210,7 @@ class Sample:
     """One drawn answer.
 
     Attributes:
-        text: What the model said, without its reasoning where the server keeps that apart.
+        text: Words of the model, without its reasoning where the server keeps that apart.
         finish: ``stop``, ``length``, ``content_filter``, ``refusal`` or what else the server said.
         first: Log-probabilities of the likeliest first tokens, likeliest first; None if not
             reported.
@@ -294,7 +294,7 @@ class Answer:
 
 def _check_text(what: str, value: object) -> None:
     if not isinstance(value, str):
-        raise ValueError(f"the {what} {_short(value)} is no text")
+        raise ValueError(f"the {what} {_short(value)} is not a text")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:  # half of a pair of surrogates
@@ -332,8 +332,8 @@ class Capabilities:
 
     Attributes:
         model: The model as the server names it; with revision if there is one.
-        top_logprobs: How many first-token log-probabilities it reports at most; 0 for none.
-        structure: How JSON answers are obtained; None until it is asked.
+        top_logprobs: The most first-token log-probabilities that it reports; 0 for none.
+        structure: Way to obtain JSON answers; None until it is asked.
         images: Whether it takes pictures; None until it is asked.
         thinking: Tokens added to each limit, for a model that thinks before it answers.
         copies: Whether drawn answers are copies of one; None until it is asked.
@@ -368,7 +368,7 @@ class TextSet:
 
     Attributes:
         texts: The texts.
-        prompt: What is asked before them.
+        prompt: Question before the texts.
         images: Pictures shown with it.
     """
 
@@ -378,7 +378,7 @@ class TextSet:
 
 
 class ServerFacts(Protocol):
-    """Where a backend remembers what it found out about a server, also beside other processes."""
+    """A store of facts that a backend found out about a server, shared by processes."""
 
     def get_fact(self, name: str) -> str | None:
         """Return the text stored under a name, or None."""
@@ -428,7 +428,7 @@ class FactsInMemory:
         }
 
     def claim(self, name: str) -> bool:
-        """There is no other process."""
+        """Return True: no other process shares these facts."""
         return True
 
     def release(self, name: str) -> None:
@@ -447,10 +447,10 @@ class Backend(ABC):
     """A way to reach a model.
 
     Attributes:
-        name: What the user asked for, with the address when it is not the default one; never a
+        name: Name given by the user, with the address when it is not the default one; never a
             key. Part of every answer's key.
         variant: Mark of further options that change answers, or nothing; part of the key, too.
-        account: What calls are paid from; whoever asks sets it.
+        account: Account that pays for calls; the asker sets it.
         takes_films: Whether it can be shown films, beside pictures.
         pays_each_call: Whether ``chat`` itself pays each of its calls, those that failed and those
             that only found something out, too. Else whoever asks pays for each answer.
@@ -525,7 +525,7 @@ class DescribedBackend(Backend):
     """Base of backends that know what their model can do without asking it.
 
     Attributes:
-        able: What the model can do.
+        able: Capabilities of the model.
     """
 
     able: Capabilities

@@ -15,7 +15,7 @@ _MOST_PAGES = 20
 
 
 class FileBatches(BatchService):
-    """The batch calls; what the servers do in their own ways is one request each."""
+    """The calls of batches; each step that differs between servers is one request."""
 
     # Google answers 403 when a file is gone.
     dropped: ClassVar = (NotThere, Forbidden)

@@ -136,7 +136,7 @@ class BatchQueue(Generic[T]):
 
     Args:
         service: The calls to the server.
-        facts: Where batches are noted: one fact each, so that runs side by side know each other's.
+        facts: Store that notes batches: one fact each, so that parallel runs know each other's.
         name: Whose batches.
         parse: Reads the body of a response, or raises ``CallFailed``.
         quiet: Seconds without a new request after which a batch is sent.
@@ -167,7 +167,7 @@ class BatchQueue(Generic[T]):
         """Return the parsed response to one body.
 
         Args:
-            body: What is sent.
+            body: Bytes that are sent.
             replicate: Index of the repeat: equal bodies of different repeats are sent apart, and
                 those of one repeat once.
 

@@ -1,4 +1,4 @@
-"""Requests that come one by one, answered in batches: for models inside this process."""
+"""Batching of single requests, for models inside this process."""
 
 from __future__ import annotations
 

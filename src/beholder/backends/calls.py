@@ -43,12 +43,12 @@ async def once(
     look_up: Callable[[], T | None],
     work: Callable[[], Awaitable[T]],
 ) -> T:
-    """Return a known fact, or do the work that determines it; one process works at a time.
+    """Return a known fact, or do the work that determines it; only one process does it at a time.
 
     Args:
-        facts: Where the work is claimed.
+        facts: Store in which the work is claimed.
         name: Of the work.
-        look_up: What was found so far, or None; asked again when another process may have found it.
+        look_up: Returns the present result, or None; called again when another process may have it.
         work: Finds it, and keeps it where ``look_up`` looks.
     """
     # Another process works on it: wait for its result instead of paying for it twice. If that
@@ -96,8 +96,8 @@ def too_long(
     """Return the error of a prompt that does not fit into a model; prompts are never cut.
 
     Args:
-        name: Whose room.
-        tokens: How long prompt and answer are, in words.
+        name: Name of the model.
+        tokens: Lengths of prompt and answer, for messages.
         room: Tokens that fit; None if unknown.
         server_message: The server's own words, if it was the server who refused.
     """
@@ -113,7 +113,7 @@ def too_long(
 
 @dataclass(eq=False)
 class Refused(Exception):
-    """The server refused a request for what it asks (HTTP 400, 413 or 422, or a 403 about it).
+    """The server refused the content of a request (HTTP 400, 413 or 422, or a 403 about it).
 
     Attributes:
         reason: The server's words.
@@ -133,11 +133,11 @@ class CallFailed(Exception):
     """A call failed in a way that may pass.
 
     Attributes:
-        reason: What happened, for people.
+        reason: Description of the failure, for people.
         strain: Whether the server has too much to do (429, timeout).
         retry_after: Seconds the server asks to wait, or None.
         charged: Whether the server may charge for it: it took the request and sent no error.
-        usage: What it will charge for, if reported.
+        usage: Tokens that it will charge for, if reported.
         status: HTTP status of the answer, if there was one.
     """
 
@@ -151,7 +151,7 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How hard a server may be driven.
+    """The limits of the load on a server.
 
     Attributes:
         concurrency: Calls at once at most.

@@ -84,7 +84,7 @@ class HFModel:
 
     Args:
         name: Name on a hub, or a folder.
-        device: Where to compute; None takes a GPU if there is one.
+        device: Device of the computation; None takes a GPU if there is one.
         dtype: Number format; None takes 16 bits on a GPU and 32 on the CPU.
         revision: Commit or tag.
         batch_size: Texts per forward pass at most.

@@ -1,4 +1,4 @@
-"""The beginning that prompts have in common, computed once. Synchronous torch.
+"""The common beginning of prompts, computed once. Synchronous torch.
 
 Many questions about one text begin alike. Their beginning goes through the model once, and what
 follows it continues from copies of its attention cache, padded on the right, which reaches no token
@@ -28,7 +28,7 @@ def last_logits(
     Args:
         forward: One pass of the model; ``keep`` are the places after which logits are wanted.
         prompts: Token ids.
-        device: Where the model computes.
+        device: Device of the model.
     """
     # The shared beginning goes through the model once. Its cache is repeated for each prompt, and
     # what differs continues from it; logits are computed only where a prompt ends.

@@ -1,4 +1,4 @@
-"""Answers held to a JSON schema while a transformers model writes them, by llguidance."""
+"""JSON schemas enforced while a transformers model writes, by llguidance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beholder.backends.base import JsonObject
 from beholder.errors import ItemError
 
 IS_AVAILABLE = importlib.util.find_spec("llguidance") is not None
-"""Whether llguidance is installed; environments from before the extra had it do without."""
+"""True if llguidance is installed; environments from before the extra had it do without."""
 
 
 class Binder:

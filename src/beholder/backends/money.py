@@ -81,7 +81,7 @@ class Price:
         until: Last day of this price; ``then`` holds after it.
         then: See ``until``.
         date: Day on which the price was read.
-        source: Where it was read.
+        source: File or address that the price was read from.
         free: Whether calls cost nothing; without it, prices of 0 for prompts and answers are
             refused.
 
@@ -242,8 +242,8 @@ class Budget:
 
     Args:
         max_cost: US dollars, or None for no limit.
-        spent: What earlier starts of the same run spent.
-        ledger: Where the costs of calls under way are kept; None keeps them in memory.
+        spent: Cost of earlier starts of the same run.
+        ledger: Store for the costs of calls under way; None keeps them in memory.
     """
 
     def __init__(
@@ -384,7 +384,7 @@ class Budget:
             self._serve()
 
     def ends(self, key: str) -> None:
-        """Release what is kept free for further calls of a question."""
+        """Release the money that is reserved for further calls of a question."""
         with self._lock:
             if self._promised.pop(key, None) is not None:
                 self._serve()
@@ -488,7 +488,7 @@ class Account:
     """The budget of one model's calls, and the record of costs without an answer.
 
     Args:
-        budget: What may be spent; no limit if None.
+        budget: Limit on the spending; no limit if None.
         note: Records a cost that is in no stored answer: of calls that failed but may be charged,
             and of those that found out what a server can do.
 

@@ -270,14 +270,14 @@ _ROOM = (
     "max_context_length",
     "context_window",
 )
-"""What servers call the room of a model in their list of models."""
+"""Names that servers give to the context length in their list of models."""
 
 
 def read_room(models: Any, model: str) -> int | None:
     """Return the tokens that fit, from a server's list of models (vLLM, SGLang...), or None.
 
     Args:
-        models: What the server answers when it is asked for its models.
+        models: The server's list of its models.
         model: Name of the model; another's room is taken where it is not in the list.
     """
     try:

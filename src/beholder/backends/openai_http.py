@@ -47,7 +47,7 @@ _STATUS = {
     "rate_limit_error": 429,
     "overloaded_error": 529,
 }
-"""What the names of errors mean that come with HTTP 200."""
+"""HTTP statuses for the names of errors that arrive with HTTP 200."""
 
 _NO_QUOTA = {"insufficient_quota", "billing_error", "billing_not_active"}
 _NO_ACCESS = {"API_KEY_INVALID", "FAILED_PRECONDITION", "authentication_error"}
@@ -82,7 +82,7 @@ class Connection:
         name: Whose address, for messages.
         base_url: Address up to ``/v1``. A name and password in it go into a header of each request
             instead of any key, and are in no address that is requested: addresses are logged.
-        key_env: Environment variable that holds the key; None takes the vendor's variable for
+        key_env: Environment variable with the key; None takes the vendor's variable for
             the vendor's own address and sends no key to any other.
         timeout: Seconds for one request.
         key: The key itself, where a program gives it; None takes the variable's.
@@ -166,7 +166,7 @@ class Connection:
 
         Args:
             method: ``GET`` or ``POST``.
-            path: What follows the base address.
+            path: Path after the base address.
             max_bytes: Bytes of the answer that are read at most.
             parts: Keyword arguments of httpx2, such as ``json`` or ``content``.
 
@@ -443,7 +443,7 @@ def public_address(base_url: str) -> str:
     except (ValueError, AttributeError):
         pass
     raise ConfigError(
-        f"base_url: {str(base_url).rpartition('@')[2]!r} is no address such as"
+        f"base_url: {str(base_url).rpartition('@')[2]!r} is not an address such as"
         " http://localhost:8000/v1"
     )
 

@@ -66,7 +66,7 @@ async def probe_model(first: Dialect, ask: Ask) -> Dialect:
     """Return the dialect with the served model's name and the parameters that it accepts.
 
     Args:
-        first: What is taken for granted, and what is tried.
+        first: Dialect to begin with, with the features to try.
         ask: Asks once.
 
     Raises:
@@ -188,7 +188,7 @@ async def probe_structure(
     """Return the dialect with the way in which answers can be held to a JSON schema.
 
     Args:
-        dialect: What is known so far.
+        dialect: Dialect known so far.
         ask: Asks once.
         ways: The ways to try, each with or without bounds of lengths.
 
@@ -241,9 +241,9 @@ async def _bounds_blanks(
     started otherwise, so that some of them end no answer; its structural tags let in one.
 
     Args:
-        dialect: What is known so far.
-        completion: What the server answered to the schema as it is.
-        request: That question.
+        dialect: Dialect known so far.
+        completion: The server's response to the unchanged schema.
+        request: The request that it answers.
         ask: Asks it.
     """
     if not (completion.fingerprint or "").startswith("vllm"):
@@ -287,7 +287,7 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
 
 
 async def _must_work(dialect: Dialect, ask: Ask) -> None:
-    """Distinguish a server in trouble from one that breaks down at what it does not know."""
+    """Raise TransientError if the server fails at a plain question, too."""
     request = Request(
         (Message("user", ("Reply with: ready",)),), Sampling(max_tokens=16)
     )

@@ -1,4 +1,4 @@
-"""The form of a kind of server, and OpenAI's: requests to JSON bodies, JSON bodies to answers."""
+"""Wire formats of servers, and OpenAI's: requests to JSON bodies, JSON bodies to answers."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
 
     Args:
         model: The model to ask for.
-        request: What to ask.
-        dialect: What the server understands.
+        request: Request to send.
+        dialect: Dialect that the server understands.
     """
     # Only fields that the server is known to accept are sent: many refuse a body with others.
     sampling = request.sampling
@@ -421,13 +421,13 @@ class Wire:
 
     Attributes:
         home: The vendor's own address, and the variable of its key.
-        path: Where questions go, with the name of the model in place of ``{}``.
-        first: What is taken for granted before the server was asked anything.
+        path: Path for requests, with the name of the model in place of ``{}``.
+        first: Dialect that is assumed before the first request.
         write: Makes the body of a question to a model.
         parse: Returns the answers in a response; raises ``CallFailed`` if there are none.
         usage: The tokens of a response, or None if they are missing or make no sense.
         ways: In which it may hold answers to a schema, each with or without bounds of lengths.
-        connection: How it is reached.
+        connection: Connection to the server.
     """
 
     home: tuple[str, str]

@@ -1,4 +1,4 @@
-"""Backends without a model: ``scripted`` answers by your rules, ``replay`` repeats what was said.
+"""Backends without a model: ``scripted`` answers by your rules, ``replay`` repeats stored answers.
 
 With them whole metrics run in tests and examples without network, key or weights.
 """
@@ -158,7 +158,8 @@ def _rows(path: Path) -> list[tuple[int, JsonObject]]:
         # A line ends at a line feed and nowhere else: texts may hold other separators.
         lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path} cannot be read: {reason}") from error
     rows: list[tuple[int, JsonObject]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -1,4 +1,4 @@
-"""A model behind an address: its server's capabilities, the requests, and their costs.
+"""Models behind an address: the server's capabilities, the requests, and their costs.
 
 ``openai``, ``anthropic`` and ``gemini`` say how their servers write questions and answers.
 """
@@ -78,7 +78,7 @@ class Served(Backend):
     Args:
         model: Name that the server knows it by.
         base_url: Address of the server; None for the vendor's own.
-        key_env: Environment variable that holds the key. It is read when the first call is made
+        key_env: Environment variable with the key. It is read when the first call is made
             and goes nowhere but into the request. None takes the vendor's for its own
             address; any other address gets a key only from a variable that is named here.
         extra: Further fields of every request body, such as
@@ -87,7 +87,7 @@ class Served(Backend):
         context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
             cut long prompts without a word.
         prices: A price table of your own (see ``prices.json``).
-        facts: Where to remember what the server can do, and open batches.
+        facts: Store for the server's capabilities and open batches.
         batch: Collect requests and send them as batches: half the price, within a day.
         batch_quiet: Seconds without a new request after which a batch is sent.
         batch_poll: Seconds between looks at a batch.
@@ -124,7 +124,7 @@ class Served(Backend):
         if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
-                f" such as {self.WIRE.home[1]}; the key itself stands nowhere but in that variable"
+                f" such as {self.WIRE.home[1]}; put the key itself into that variable only"
             )
         _check_model(self.KIND, model)
         _check_extra(f"{self.KIND}:{model}", extra)
@@ -361,8 +361,8 @@ class Served(Backend):
         """Return the parsed response and its tokens. Tries that failed are paid for here.
 
         Args:
-            request: What to ask.
-            dialect: What the server understands.
+            request: Request to send.
+            dialect: Dialect that the server understands.
             parse: Reads the response, or raises ``CallFailed``.
             pay: Pays for it, while what it could cost is still held: no other call gets it before.
             further: Fields of the body beyond those of a chat.

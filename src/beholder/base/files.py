@@ -97,7 +97,7 @@ def check_regular(path: Path, reason: str) -> None:
     with explain_write_errors(path):
         if _is_stream(path):
             raise RunError(
-                f"{path} is no regular file: {reason}; choose another place with -o"
+                f"{path} is not a regular file: {reason}; choose another place with -o"
             )
 
 
@@ -218,7 +218,7 @@ def check_folder(path: Path) -> None:
     )
     if not nearest_path.is_dir():
         raise RunError(
-            f"{nearest_path} is a file and no folder; choose another place with -o"
+            f"{nearest_path} is a file, not a folder; choose another place with -o"
         )
     effective = os.access in os.supports_effective_ids
     if not os.access(nearest_path, os.W_OK | os.X_OK, effective_ids=effective):
@@ -273,7 +273,7 @@ def read_json(
     Args:
         path: The file.
         form: The value that it must have under ``format``.
-        kind: What it should be, for the message.
+        kind: Expected kind, for the message.
         missing_message: The message if there is no such file.
 
     Raises:
@@ -286,7 +286,8 @@ def read_json(
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(missing_message) from None
     except OSError as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+        reason = error.strerror or error
+        raise RunError(f"{path} cannot be read: {reason}") from error
     except (ValueError, RecursionError) as error:
         raise RunError(
             f"{path} cannot be read: {error}; {_RERUN_ADVICE}"
@@ -349,7 +350,7 @@ def as_record(
         content: The object that it returned.
         kind: The type of the record.
         path: The file.
-        advice: What to do about a damaged file.
+        advice: Next step after a damaged file.
 
     Raises:
         RunError: The file is damaged; names the file and the field.
@@ -387,7 +388,7 @@ def open_regular(path: Path) -> io.FileIO:
     )
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError("it is no regular file")
+        raise OSError("it is not a regular file")
     return file
 
 

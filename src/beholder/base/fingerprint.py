@@ -84,7 +84,7 @@ _CONSTANT_TYPES = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Module(NamedTuple):
-    """What one module contributes to a digest.
+    """The contribution of one module to a digest.
 
     Attributes:
         raw: Hash of its bytes.
@@ -268,7 +268,7 @@ def _read_module(path: Path) -> Module:
 
 
 def digest_code(tree: ast.Module) -> str:
-    """SHA-256 of what a module does, as hex: docstrings, comments and annotations do nothing.
+    """Return the SHA-256 of a module without docstrings, comments and annotations, as hex.
 
     Args:
         tree: The module; changed by the call.
@@ -494,7 +494,7 @@ def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
 
 
 class _RemoveInert(ast.NodeTransformer):
-    """Removes what does nothing: docstrings, annotations, and imports that only these need."""
+    """Removes code without effect: docstrings, annotations, and imports that only these need."""
 
     def __init__(self) -> None:
         self._in_class = False

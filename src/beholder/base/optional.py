@@ -32,7 +32,7 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     Args:
         module: Dotted name of the module, for example ``"sentence_transformers"``.
         extra: The extra of beholder that installs it, for example ``"hf"``.
-        purpose: What needs it, for the message: ``"the embedder 'st:...'"``.
+        purpose: Component that needs it, for the message: ``"the embedder 'st:...'"``.
 
     Raises:
         MissingExtraError: The package is not installed. A package that is installed but broken

@@ -47,12 +47,12 @@ def is_address(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a database is; its text is an address that leads there again, without the password.
+    """The address of a database; its text is the same address, without the password.
 
     Attributes:
-        user: Who asks.
+        user: Name of the database user.
         host: Name of the machine, or None for a socket here.
-        port: Where the server listens.
+        port: Port of the server.
         database: Name of the database.
         socket: Folder of the server's socket, or None.
         sslmode: ``disable``, ``require`` (encrypted) or ``verify-full`` (and with whom is proved).
@@ -130,7 +130,7 @@ def create_engine(address: Address, **options: Any) -> Engine:
     """SQLAlchemy's engine of a database; what it shows and logs holds no password.
 
     Args:
-        address: Where it is.
+        address: Address of the database.
         options: Of ``sqlalchemy.create_engine``.
 
     Raises:
@@ -170,7 +170,7 @@ class Database:
     Connections are made when they are needed and made again when they are lost.
 
     Args:
-        address: Where it is.
+        address: Address of the database.
         autocommit: Whether each statement is a transaction of its own, which spares two ways to the
             server and back.
         pause: Waits so many seconds.

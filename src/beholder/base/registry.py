@@ -47,9 +47,9 @@ def check_types(
     annotated in another way is left to the taker.
 
     Args:
-        target: What will be called.
+        target: Function or class that will be called.
         options: Its keyword arguments.
-        place: Where they were given, for the message.
+        place: Place of the options, for the message.
 
     Raises:
         ConfigError: Names the option, the value and what is expected.
@@ -195,7 +195,7 @@ def versioned_identity(
 
     Args:
         tool: The tool.
-        identity: What it says of itself, such as the revision of its weights.
+        identity: Its own identity, such as the revision of its weights.
         classes: Further classes that its answers pass.
     """
     digest = digest_classes(type(tool), *classes)  # type: ignore[arg-type]  # classes are hashable
@@ -220,7 +220,7 @@ class Registry(Generic[T]):
     ``package/name``; they are imported when asked for.
 
     Args:
-        kind: What is registered, for messages: ``"metric"``.
+        kind: Kind of the registered objects, for messages: ``"metric"``.
         base: Every registered class must be a subclass of it.
         builtin: Name to ``module:Class``.
         group: The entry-point group of outside packages, for example ``"beholder.metrics"``.

@@ -87,7 +87,7 @@ class Spec:
         return f"{self.name}({', '.join(parts)})" if parts else self.name
 
     def literals(self) -> Mapping[str, Any]:
-        """The options of what takes no specs as values.
+        """Return the options as values, for objects that take no specs.
 
         Raises:
             ConfigError: A value is a spec, often a text whose quotes were forgotten.
@@ -142,7 +142,7 @@ def parse_spec(text: str) -> Spec:
     argument = remainder[1:].strip()
     if not argument:
         raise ConfigError(
-            f"{text!r} is not a spec: nothing stands after the colon"
+            f"{text!r} is not a spec: the name after the colon is missing"
         )
     # Other brackets belong to the argument, as in the name of a file.
     match = _OPTIONS_AT_END.fullmatch(argument)
@@ -215,7 +215,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 def _check_no_secrets(name: str, value: object, key: str = "") -> None:
-    """Refuse what must not be kept: a spec is in names, signatures, tables and reports.
+    """Refuse secrets: a spec is part of names, signatures, tables and reports.
 
     Messages name the option and never the value.
     """
@@ -223,7 +223,7 @@ def _check_no_secrets(name: str, value: object, key: str = "") -> None:
         if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
             raise ConfigError(
                 f"{name}: key_env is the name of an environment variable, in capitals, such as"
-                " OPENAI_API_KEY; the key itself stands nowhere but in that variable"
+                " OPENAI_API_KEY; put the key itself into that variable only"
             )
     elif isinstance(value, Mapping):
         for inner, option in value.items():
@@ -258,7 +258,7 @@ def parse_with_value(text: str) -> tuple[Spec, str | None]:
     """A metric and one of its values: ``cider``, ``vcs(lct=1).las``.
 
     Raises:
-        ConfigError: What stands before the value is not a spec.
+        ConfigError: The part before the value is not a spec.
     """
     name, dot, value = text.strip().rpartition(".")
     if dot and value.isidentifier():
@@ -270,7 +270,7 @@ def parse_with_label(text: str) -> tuple[str | None, Spec]:
     """A spec that may have a label before it: ``openai:m``, ``first=openai:m``.
 
     Raises:
-        ConfigError: What stands behind the label is not a spec.
+        ConfigError: The part after the label is not a spec.
     """
     match = _LABELLED.fullmatch(text)
     return (
@@ -329,7 +329,7 @@ class _Parser:
         if colon and self._skip(":"):
             argument = self._match(_BARE_ARGUMENT)
             if argument is None:
-                raise self._error("nothing stands after the colon")
+                raise self._error("the name after the colon is missing")
         return (
             self._parse_arguments(name, argument)
             if self._peek("(")

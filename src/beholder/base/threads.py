@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _ThreadLimit:
-    """The limit of this process, held while anybody needs it.
+    """The limit on threads of this process, kept while any caller needs it.
 
     Most libraries have one number of threads for the whole process. If each of two overlapping
     calls set it and put it back for itself, the one that ends first would lift it under the other,
@@ -74,7 +74,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold the linear algebra of this process to one thread; calls may overlap and nest."""
+    """Limit the linear algebra of this process to one thread; calls may overlap and nest."""
     _thread_limit.enter()
     try:
         # Libraries that count by thread (OpenMP) need the limit in this thread, too.

@@ -17,7 +17,7 @@ _SPECIAL = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*_{}[]<>|~$&:!"}
 _SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
 _WWW = re.compile(r"(www)\.", re.IGNORECASE)
 _BLOCK = re.compile(r"^(\d*)([-+=.)])")
-"""What begins a list, a rule or a heading."""
+"""The beginnings of a list, a rule or a heading."""
 
 
 def make_visible(text: str) -> str:
@@ -29,7 +29,7 @@ def make_visible(text: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """The text as a terminal may be given it: also without what turns the direction of a line."""
+    """Return the text safe for a terminal, also without marks of text direction."""
     return make_visible(text).translate(_DIRECTION_MARKS)
 
 

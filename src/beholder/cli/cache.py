@@ -128,6 +128,8 @@ def _open_cache_file(place: str | None) -> Iterator[AnswerCache]:
         raise ConfigError("the cache is off; name its folder with --cache")
     # Opened, a file that is missing would be made, and a mistyped folder would seem empty.
     if isinstance(location, Path) and not location.is_file():
-        raise ConfigError(f"there is no cache at {location}; runs make it")
+        raise ConfigError(
+            f"there is no cache at {location}; a run with this --cache makes it"
+        )
     with closing(open_cache(location)) as file:
         yield file

@@ -110,7 +110,7 @@ def _missing_argument_hint(error: MissingArgumentError) -> str:
 
 
 def _error_message(error: BeholderError | CycloptsError | MemoryError) -> str:
-    """Return the message of an error, with what to give instead."""
+    """Return the message of an error, with the next step."""
     if isinstance(error, MemoryError):
         return (
             "there is not enough memory; free some, or use fewer --workers or smaller data, and run"

@@ -148,7 +148,7 @@ def graph(
 @Parameter(name="*")
 @dataclass(frozen=True)
 class AnnotatorGroup:
-    """Who annotates what is drawn.
+    """The annotators of the drawn pictures.
 
     Attributes:
         annotators: Number of annotators; each gets a file of rows in random order.
@@ -239,7 +239,7 @@ def sample(
 
 
 def describe_metric(cls: type[Metric[Any]]) -> str:
-    """Return a metric in Markdown: what it is, its values, its parameters, its signature."""
+    """Return the Markdown description of a metric: purpose, values, parameters, signature."""
     from jinja2 import Environment, PackageLoader
 
     from beholder.asking.params import REQUIRED, choices, full_name, params
@@ -271,7 +271,7 @@ def doctor(
     base_url: str | None = None,
     key_env: str | None = None,
 ) -> int:
-    """Say what is installed, what is missing and how to get it.
+    """Print the installed parts, the missing parts and the commands that install them.
 
     Sends nothing anywhere unless a judge is named. Compares the built-in models and word lists with
     their SHA-256 sums, and fails if one is damaged.
@@ -281,7 +281,7 @@ def doctor(
     Args:
         judge: Also test this judge with twelve questions with known answers.
         base_url: Address of an OpenAI-compatible server.
-        key_env: Environment variable that holds the key of that server.
+        key_env: Environment variable with the key of that server.
     """
     from packaging.requirements import Requirement
     from rich.markup import escape

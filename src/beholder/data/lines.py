@@ -24,7 +24,7 @@ MAX_ROW_BYTES = 16 * 2**20
 """Longest row that is read: a longer one is a broken file, and would only fill the memory."""
 
 MAX_UNPACKING = 200
-"""How many times its size a file may unpack to, beyond ``MAX_ROW_BYTES``: texts give 3 to 20."""
+"""The highest ratio of unpacked to packed size, beyond ``MAX_ROW_BYTES``: texts give 3 to 20."""
 
 
 @contextmanager

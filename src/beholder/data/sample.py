@@ -116,8 +116,8 @@ def assign(
 
     Args:
         items: The rows.
-        annotators: How many there are.
-        overlap: How many see each picture; all of them where it is their number.
+        annotators: Number of annotators.
+        overlap: Annotators of each picture; at their full number, all of them see all pictures.
         seed: Of the choice and of the orders.
         unique_by_source: By source, what no annotator should get twice; before loads are looked
             at, a source goes to those who have least of its own.

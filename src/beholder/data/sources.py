@@ -92,7 +92,7 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
 def _timed(
     lines: Iterable[str], name: str
 ) -> list[tuple[re.Match[str], list[str]]]:
-    """Return the match of the times of each cue, and the lines of its text."""
+    """Return the time match of each cue, with the lines of its text."""
     webvtt = ".vtt" in Path(name).suffixes
     cue_lines: list[tuple[re.Match[str], list[str]]] = []
     # Whether the block before is one number: that of the next cue, or text of the last.
@@ -407,7 +407,7 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
 
     Args:
         item: The item.
-        frames: How many, in the middle of as many equal parts of the video; or ``cues``: one in the
+        frames: Number of frames, in the middle of equal parts of the video; or ``cues``: one in the
             middle of each cue of ``meta["cues"]``, as ``.vtt`` and ``.srt`` give them; or ``film``:
             all of the video, at a frame a second, for judges that take films.
         root: Folder that the name of the video is relative to.

@@ -76,8 +76,8 @@ def read_cells(
 
     Args:
         stream: The file, which stays open until all rows are read.
-        name: What messages call it.
-        delimiter: What separates cells, where the first line does not say other.
+        name: Name in messages.
+        delimiter: Separator of cells, unless the first line shows another.
 
     Raises:
         DataError: The columns are not valid, or, while rows are read, the file is not CSV.

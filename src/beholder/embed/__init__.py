@@ -35,7 +35,7 @@ def embedder(
         spec: ``static``, ``ordered``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``),
             ``openai:MODEL``, or ``package/name`` of an outside package.
         base_url: Endpoint, for embedders that are reached over one; others ignore it.
-        key_env: Environment variable that holds the key of that endpoint.
+        key_env: Environment variable with the key of that endpoint.
         options: Keyword arguments of its class that are no part of a spec, such as ``api_key``.
 
     Raises:

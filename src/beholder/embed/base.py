@@ -17,7 +17,7 @@ class Embedder(ABC):
     """Turns texts into vectors of length one.
 
     Attributes:
-        batch_size: How many texts one call of ``embed`` should get at most.
+        batch_size: The most texts for one call of ``embed``.
         cheap: Whether making a vector again costs no more than reading it back. Vectors of a cheap
             embedder are not kept in the run's store, and every worker process may make its own; a
             big model or a paid endpoint is not cheap.

@@ -148,8 +148,8 @@ class ImageTextService:
 
     Args:
         spec: ``clip:NAME_OR_PATH``.
-        vectors: Where vectors of texts outlive the process; those of pictures never do, because
-            the file under a name can change.
+        vectors: Store in which vectors of texts outlive the process; those of pictures never do,
+            because the file under a name can change.
 
     Raises:
         ConfigError: The model of the spec does not embed texts.

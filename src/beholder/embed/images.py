@@ -277,6 +277,10 @@ def _read_archive(path: Path) -> tuple[list[str], FloatArray]:
         raise ConfigError(
             f"{path}: has no array {error}; expected 'ids' and 'embeddings'"
         ) from None
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path}: there is no such file; check the path in npz:FILE"
+        ) from None
     # numpy raises any of these, by how the file is damaged.
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise ConfigError(

@@ -34,7 +34,7 @@ class OpenAIEmbedder(Embedder):
     Args:
         model: Model name as the endpoint knows it.
         base_url: Address of the endpoint, up to ``/v1``; None is OpenAI's own.
-        key_env: Environment variable that holds the key; None takes ``OPENAI_API_KEY`` for
+        key_env: Environment variable with the key; None takes ``OPENAI_API_KEY`` for
             OpenAI's own address and sends no key to any other.
         api_key: The key itself, from a program.
         dimensions: Length of the vectors, for models that can shorten them; None leaves it.

@@ -92,7 +92,7 @@ def hub_identity(kind: str, name: str, config: Callable[[], object]) -> str:
     """Return ``KIND:NAME@REVISION``: a hub model's commit, or a hash of a folder's files.
 
     Args:
-        kind: What specs call models of this kind.
+        kind: Name of the kind of model in specs.
         name: Name on the hub, or folder.
         config: Gives the configuration of a model of the hub.
     """
@@ -117,12 +117,12 @@ class HubModel(ABC):
 
     Args:
         name: Name on the hub, or folder of a model.
-        purpose: What needs it, for the message if a package is not installed.
+        purpose: Component that needs it, for the message if a package is not installed.
         device: As torch takes it; None uses a GPU if there is one.
         revision: Commit or tag on the hub.
 
     Attributes:
-        kind: What specs call models of this kind.
+        kind: Name of the kind of model in specs.
         loader: The class of the library that loads the weights.
     """
 

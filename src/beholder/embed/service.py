@@ -63,7 +63,7 @@ class EmbeddingService:
 
     Args:
         embedder: Makes the vectors.
-        vectors: Where vectors outlive the process; None keeps them in memory only.
+        vectors: Store in which vectors outlive the process; None keeps them in memory only.
         memory: Bytes of vectors and texts to keep in memory; the least used go first.
 
     Attributes:

@@ -149,7 +149,7 @@ ORDER = 0.03
 """Share of a similarity that the order of words makes up; ``docs/embeddings.md`` says why."""
 
 NEIGHBOURS = (1.0, 0.5)
-"""What the pair of a token and the next one counts, and that with the one after it."""
+"""Weights of the pair of a token and the next one, and of that with the one after it."""
 
 
 class OrderedEmbedder(StaticEmbedder):

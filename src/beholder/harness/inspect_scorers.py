@@ -67,7 +67,7 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
         """Score by a metric of beholder.
 
         Args:
-            value: Which of its values; the headline if None.
+            value: Name of one of its values; the headline if None.
             judge: Judge where the metric asks one.
             options: Options of ``beholder.score``, such as ``base_url`` and ``max_cost``.
             parameters: Parameters of the metric.

@@ -48,7 +48,7 @@ def captions(
     Args:
         of: A metric, or its text form such as ``"posh(judge='openai:MODEL')"``.
         references: Field of the document that holds one reference or several.
-        value: Which of the metric's values; None takes the headline.
+        value: Name of one of the metric's values; None takes the headline.
         options: Those of ``beholder.score``; with ``out`` left out nothing is stored.
 
     Returns:

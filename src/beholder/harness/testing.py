@@ -29,7 +29,7 @@ def assert_score(
         candidate: The text under test.
         references: One trusted text, or several.
         of: A metric, or its text form.
-        value: Which of its values; None takes the headline.
+        value: Name of one of its values; None takes the headline.
         at_least: Lowest score that passes.
         at_most: Highest score that passes.
         images: Image files, for metrics that look.

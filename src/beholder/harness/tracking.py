@@ -79,8 +79,8 @@ def write_every_eval(
     Args:
         run: A run of ``score``, or its directory.
         file: The JSON file.
-        system: Who wrote the texts, such as ``llava-hf/llava-1.5-7b-hf``.
-        organization: Who made the run.
+        system: Author of the texts, such as ``llava-hf/llava-1.5-7b-hf``.
+        organization: Organization that made the run.
 
     Source: ``eval.schema.json`` of github.com/evaleval/every_eval_ever.
     """

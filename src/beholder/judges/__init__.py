@@ -66,8 +66,8 @@ def judge(
     Args:
         spec: ``"openai:gpt-4.1"``, ``"openai('gpt-4.1', temperature=0.7, replicates=3)"``, or
             ``"panel(members=[openai('a'), hf('b')])"``, for short ``"panel(openai:a, hf:b)"``.
-        answers: Where answers are kept; in memory if None.
-        budget: What may be spent; no limit if None.
+        answers: Store for answers; in memory if None.
+        budget: Limit on the spending; no limit if None.
         tally: Counts what would be asked, and nothing is sent.
         options: Options of the judge (``prompts``, ``scale``, ``temperature``, ``samples``,
             ``replicates``) and of its backend (``concurrency``, ``timeout``...); those in the spec

@@ -30,7 +30,7 @@ class AnswerTables(ABC):
         facts_last: Seconds for which facts about servers are valid; None for no limit.
 
     Attributes:
-        prefix: What the names of the tables begin with.
+        prefix: Prefix of the names of the tables.
         place: The column by which a row is removed.
         seconds: The parameter ``:seconds`` as a length of time.
         further: Columns of ``answers`` besides ``FIELDS``, ``key`` and ``answer``, with their SQL.
@@ -425,7 +425,7 @@ class AnswerFile(AnswerTables):
 
 
 def _printable(value: Any) -> Any:
-    """A value as it can be printed, also if its bytes are damaged."""
+    """Return a value as it can be printed; damaged bytes become question marks."""
     return (
         value.encode("utf-8", "replace").decode()
         if isinstance(value, str)

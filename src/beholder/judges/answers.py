@@ -1,4 +1,4 @@
-"""Where answers are kept: a table in a run's own store, and a cache that all runs share.
+"""Storage of answers: a table in a run's own store, and a cache that all runs share.
 
 An answer is written before it is used, so nothing is paid for twice. The key holds all that can
 change an answer and nothing else (timeouts and retries cannot).
@@ -34,7 +34,7 @@ FIELDS = (
     "replicate",
     "cost",
 )
-"""What is kept beside an answer."""
+"""Names of the facts that are stored with an answer."""
 
 _DRAW = "/draw "
 
@@ -52,7 +52,7 @@ class AnswerCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An answer with what it answers.
+    """An answer with its question.
 
     Attributes:
         request: Digest of the request, by which ``replay`` finds it.
@@ -61,7 +61,7 @@ class Record:
         backend: Name of the backend.
         model: The model as the server named it.
         replicate: Index of the repeat.
-        answer: What came back.
+        answer: Response to the request.
         cost: US dollars, or None when the price is not known.
         key: SHA-256 over all that affects the answer: the request's digest covers the rendered
             prompt, the pictures' bytes, the sampling parameters, the schema and the replicate.
@@ -78,7 +78,7 @@ class Record:
     key: str = field(init=False)
 
     def draw(self, place: int) -> Record:
-        """The same for some of its samples, from a place on, that are kept until all are there."""
+        """Return the record of some of its samples from an index on; kept until all are there."""
         return replace(self, request=f"{self.request}{_DRAW}{place}")
 
     @property
@@ -117,7 +117,7 @@ def read_record(
 
 
 class AnswerStore(ServerFacts, Protocol):
-    """Where a judge stores its answers."""
+    """A store of a judge's answers."""
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key."""
@@ -126,7 +126,7 @@ class AnswerStore(ServerFacts, Protocol):
         """Store an answer; durable when this returns."""
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """Keep an answer in place of those it was put together from, at what they cost here.
+        """Store an answer in place of its draws, at their cost.
 
         Args:
             record: The answer; its cost counts only where it is None, for not known.
@@ -139,11 +139,11 @@ class AnswerStore(ServerFacts, Protocol):
     def put_rating(
         self, operation: str, question: str, judge: str, value: float
     ) -> None:
-        """Keep what one judge of a panel said to one question."""
+        """Store the answer of one judge of a panel to one question."""
 
 
 class AnswerCache(ServerFacts, Protocol):
-    """Where all runs share their answers: ``AnswerFile`` or ``AnswerDatabase``.
+    """The cache of answers that all runs share: ``AnswerFile`` or ``AnswerDatabase``.
 
     Attributes:
         name: The file, or the address as it may be shown.
@@ -173,7 +173,7 @@ class AnswerCache(ServerFacts, Protocol):
         """Remove answers that are older than some seconds; returns how many."""
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the file or the connections."""
 
 
 _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
@@ -181,10 +181,10 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noting(place: ContextVar[T | None], notes: T) -> Iterator[T]:
-    """Have what is noted within, also by tasks begun there, written into some notes.
+    """Collect notes within the block, also from tasks that it starts.
 
     Args:
-        place: Where those who note look for the notes.
+        place: Context variable that holds the notes.
         notes: Empty notes, which are yielded.
     """
     token = place.set(notes)
@@ -195,7 +195,7 @@ def noting(place: ContextVar[T | None], notes: T) -> Iterator[T]:
 
 
 def noted_keys() -> AbstractContextManager[set[str]]:
-    """Collect the key of every answer that is looked up within, also by tasks begun there.
+    """Collect the key of every answer that is looked up in the block, also by tasks that it starts.
 
     This separates what was asked for from what is stored, however often the run was interrupted.
     """
@@ -292,7 +292,7 @@ class Answers:
         return {**shared, **self._own.facts(prefix)}
 
     def claim(self, name: str) -> bool:
-        """Claimed where other runs see it; a run's own store is locked by the run."""
+        """Claim a name in the shared cache; the run locks its own store."""
         return self._shared is None or self._shared.claim(name)
 
     def release(self, name: str) -> None:

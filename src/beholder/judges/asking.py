@@ -1,4 +1,4 @@
-"""Asking a model once: look it up, ask, keep, read; one repair request; then a failure."""
+"""One question to a model: look up, ask, store, parse; one repair request; then a failure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _noted: ContextVar[dict[str, Sequence[Message]] | None] = ContextVar(
 
 
 def noted_questions() -> AbstractContextManager[dict[str, Sequence[Message]]]:
-    """Collect the messages of every question that is put within, also by tasks begun there.
+    """Collect the messages of every question asked in the block, also by tasks that it starts.
 
     Returns:
         Gives the messages by the key of the answer; filled during the work.
@@ -86,7 +86,7 @@ class Prompt(Generic[T]):
         operation: Name of the operation.
         template: The prompt it was rendered from.
         messages: The rendered prompt.
-        sampling: How to draw the answer.
+        sampling: Settings for sampling the answer.
         parse: Makes the answer a value, or raises ``BadAnswer``.
         typical: An answer as it could be, for estimates.
         schema: JSON schema of the answer, or None.
@@ -124,8 +124,8 @@ class Questioner:
 
     Args:
         backend: The model.
-        answers: Where answers are kept.
-        budget: What may be spent.
+        answers: Store for answers.
+        budget: Limit on the spending.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ class Questioner:
     async def _shared(
         self, request: Request, blank: Record, thinking: int
     ) -> Answer:
-        """Equal questions in flight are asked once; who gives up does not stop it for the others.
+        """Ask equal questions in flight once; one caller's exit does not stop the others.
 
         A call without a waiting caller is given up if it was not sent yet. One that was sent is
         paid for: it continues, and its answer is kept when it comes (see ``finish_before_exit``).
@@ -361,7 +361,7 @@ class Questioner:
     async def _bought(
         self, request: Request, thinking: int
     ) -> tuple[Answer, float | None]:
-        """The answer, paid for, and what it cost."""
+        """Return the answer, which is paid for, and its cost."""
         # Such a backend reserves the price of each of its
         # calls itself; a second reservation here would count the money twice.
         if self.backend.pays_each_call:

@@ -1,4 +1,4 @@
-"""What a judge is: it answers operations. Metrics never write a prompt."""
+"""The interface of judges: they answer operations. Metrics never write a prompt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Which of a judge's answers to one operation is meant.
+    """The choice among a judge's answers to one operation.
 
     Attributes:
         replicate: Index of a repeat; repeats are asked separately and kept apart.
@@ -37,10 +37,10 @@ class Judge(ABC):
     """Answers operations. What a judge cannot do raises a ConfigError that names who can."""
 
     spec: Spec | None = None
-    """What it was made from; None of a judge that was made by hand."""
+    """The spec that the judge was made from; None of a judge that was made by hand."""
 
     per_process: ClassVar[bool] = False
-    """Whether it may be created in every worker process; a model may not."""
+    """True if every worker process may create the judge; a model may not be created there."""
 
     def named(self) -> str:
         """The spec as text, by which metrics and runs name it.
@@ -92,8 +92,8 @@ class Judge(ABC):
         """The answer to an operation.
 
         Args:
-            operation: What is asked.
-            draw: Which answer is meant. Judges by rule have only one.
+            operation: Operation to answer.
+            draw: Choice among the judge's answers. Judges by rule have only one.
 
         Raises:
             ConfigError: It cannot do this.
@@ -103,7 +103,7 @@ class Judge(ABC):
     def check_can(
         self, kind: type[Operation[Any]], *, images: bool = False
     ) -> None:
-        """Refuse, before any work, what this judge cannot do.
+        """Refuse an operation that this judge does not support, before any work.
 
         Args:
             kind: The operation.
@@ -134,6 +134,8 @@ class Judge(ABC):
         who = "the built-in judge has: judge='builtin'"
         if issubclass(kind, ModelOperation):
             who = "a model has, for example judge='openai:MODEL' or judge='hf:MODEL'"
+        # A judge made by hand has no spec; its class names it.
+        name = self.spec or type(self).__name__
         raise ConfigError(
-            f"{type(self).__name__} has no operation {kind.name!r}; {who}"
+            f"the judge {name} has no operation {kind.name!r}; {who}"
         )

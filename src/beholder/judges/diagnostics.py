@@ -1,4 +1,4 @@
-"""Is this judge fit for work? What it can do, whether it knows the obvious, how steady it is.
+"""Tests of a judge: its operations, obvious questions, steadiness and biases.
 
 ``diagnose`` serves ``beholder doctor --judge``, ``check_steadiness`` ``beholder judge-check``.
 """
@@ -45,7 +45,7 @@ PanelRating: TypeAlias = tuple[str, str, str, float]
 def panels(
     ratings: Iterable[PanelRating],
 ) -> Iterator[tuple[str, tuple[str, ...], Floats, int]]:
-    """The operations in order of their names, each with what its judges said.
+    """Return the operations by name, each with the answers of its judges.
 
     Yields:
         The operation, its judges in order of their names, a row of their values for each question
@@ -86,7 +86,7 @@ class CheckFinding:
     """One thing found out.
 
     Attributes:
-        name: What was looked at.
+        name: Name of the check.
         good: Whether it is as it should be; None if there is no good or bad.
         said: The finding, for people.
     """
@@ -136,7 +136,7 @@ async def diagnose(judge: Judge) -> list[CheckFinding]:
 
 
 async def _tried(name: str, check: Awaitable[CheckFinding]) -> CheckFinding:
-    """A check that fails says why; the others still run."""
+    """Run a check; if it fails, return the reason, so that the others still run."""
     try:
         return await check
     except BeholderError as error:
@@ -188,13 +188,13 @@ async def _sees(judge: Judge) -> CheckFinding:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """How steady a judge is.
+    """The steadiness of a judge.
 
     Attributes:
         single: ICC(2,1) of repeats over the grades of ``KNOWN``: how reliable one repeat is; None
             where fewer than two of these questions were answered every time.
         average: ICC(2,k) of the same: how reliable their mean is.
-        biases: What its answers follow besides what they are about: ``length`` (the same facts in
+        biases: Influences on its answers besides their subject: ``length`` (the same facts in
             a longer text), ``repeats``, ``wording``, ``seat`` and ``flips``.
         n_failed: Questions without a usable answer.
         n_calls: Questions, answers kept from before counted in.

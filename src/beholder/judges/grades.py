@@ -39,8 +39,8 @@ class Grade:
         probabilities: Probability of each grade, from the lowest; they sum to 1.
         mass: Share of the model's probability that lay on grades at all (of the samples, those
             that were grades); far below 1 says that the model wanted to answer something else.
-        read: Where it comes from.
-        contradiction: What the target says instead, if the judge reports it; or empty.
+        read: Origin of the grade.
+        contradiction: The target's statement instead, if the judge reports it; or empty.
         where: Characters of the unit's counterpart in the target, if the judge reports them.
         sure: False if the judge reports that it is not sure that the unit is there, or not.
         excused: Whether the judge leaves the unit out: it is said of a thing that is wrong itself,
@@ -177,7 +177,7 @@ def rule_grade(
 
     Args:
         value: 1..5.
-        contradiction: What the target says in the unit's place.
+        contradiction: The target's statement in the unit's place.
         where: Characters of the counterpart in the target.
         sure: See ``Grade``.
         excused: See ``Grade``.

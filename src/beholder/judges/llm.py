@@ -1,4 +1,4 @@
-"""The LLM judge: operations are put to a model as prompts."""
+"""The LLM judge: asks a model each operation as a prompt."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Tally:
         completion_tokens: Tokens answered.
         cost: US dollars, or None when some model's price is not known.
         n_stored: Questions whose answers are in the cache; None if not known.
-        cost_stored: What of ``cost`` they would be.
-        answers: Which answers questions get: ``typical`` ones, or those that lead to the ``fewest``
-            or the ``most`` further questions.
+        cost_stored: Part of ``cost`` that stored answers save.
+        answers: Kind of answers that questions get: ``typical`` ones, or those that lead to the
+            ``fewest`` or the ``most`` further questions.
     """
 
     n_calls: int = 0
@@ -73,7 +73,7 @@ class Tally:
             backend: Name of the backend.
             request: The question.
             likely_answer: The answer.
-            price: What tokens cost; None if unknown.
+            price: Price of tokens; None if unknown.
             stored: Whether the answer is in the cache; None if not known.
         """
         key = f"{backend}/{request.digest}"
@@ -105,10 +105,10 @@ class Tally:
 
 
 class Unprobed(Backend):
-    """A backend that is never reached: what is not known, it is taken to be able to do.
+    """A backend that is never reached; capabilities that are not known are assumed.
 
     Attributes:
-        known: What was found out about the real one before; None if nothing.
+        known: Facts known of the real one; None if there are none.
     """
 
     def __init__(self, real: Backend) -> None:
@@ -142,7 +142,7 @@ class Unprobed(Backend):
         raise AssertionError("a dry run sends no requests")
 
     def price(self) -> Price | None:
-        """The real one's."""
+        """Return the price of the real backend."""
         return self._real.price()
 
 
@@ -161,7 +161,7 @@ class DryAsker(Questioner):
         self._tally = tally
 
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
-        """The stored answer, or the one that the tally wants, or else the typical one."""
+        """Return the stored answer, or the answer that the tally wants, or else the typical one."""
         request = Request(
             prompt.messages, prompt.sampling, prompt.schema, prompt.replicate
         )
@@ -200,11 +200,11 @@ class LLMJudge(Judge):
     """A judge that asks a model.
 
     Args:
-        backend: How the model is reached.
-        answers: Where answers are kept; in memory if None.
-        budget: What may be spent; no limit if None.
+        backend: Connection to the model.
+        answers: Store for answers; in memory if None.
+        budget: Limit on the spending; no limit if None.
         prompts: Folder with prompts of your own, or None.
-        scale: What grades of presence mean: ``"mention"`` (1 absent ... 5 explicit, as published)
+        scale: Meaning of grades of presence: ``"mention"`` (1 absent ... 5 explicit, as published)
             or ``"certainty"`` (1 certainly not ... 5 certainly).
         temperature: For all operations that do not say otherwise.
         samples: Answers per grade if a server returns no log-probabilities.
@@ -285,7 +285,7 @@ class LLMJudge(Judge):
         return able.images is not False
 
     def can(self, kind: type[Operation[Any]]) -> bool:
-        """All that can be put to a model."""
+        """Return whether an operation can be asked of a model."""
         return issubclass(kind, ModelOperation)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:

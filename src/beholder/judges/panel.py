@@ -130,12 +130,12 @@ class Panel(Judge):
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """A member of a panel, and which of its answers the panel takes.
+    """A member of a panel, with its repeats that the panel uses.
 
     Attributes:
         judge: The member.
         step: Repeats of it for each repeat of the panel.
-        nth: Which of these is this seat's.
+        nth: Index of this seat's repeats among those.
     """
 
     judge: Judge

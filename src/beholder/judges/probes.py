@@ -1,4 +1,4 @@
-"""How well a judge separates what is in a text from what is not: 200 probes with known answers.
+"""A test of how well a judge separates present from absent units: 200 probes with known answers.
 
 The probes are texts of our own with units that they state and units that they do not (``altered``:
 one detail is another; ``swapped``: said of another thing, or roles exchanged; ``foreign``: another
@@ -42,7 +42,7 @@ MOST_FAILED = 0.05
 """Share of probes without a usable answer beyond which a judge is unfit."""
 
 QUESTIONS_PER_ITEM = 130
-"""What PoSh asks about a pair of descriptions of 100 and 170 words (``docs/judges.md``)."""
+"""The questions of PoSh for a pair of descriptions of 100 and 170 words (``docs/judges.md``)."""
 
 _BINS = 10
 
@@ -102,7 +102,7 @@ async def attempt(question: Awaitable[T]) -> T | str:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well a threshold on grades separates present from absent.
+    """Accuracy of a threshold on grades in separating present from absent units.
 
     Attributes:
         used: Macro F1 of the two at the threshold of the judge's scale.
@@ -133,7 +133,7 @@ def calibrate(
 
 @dataclass(frozen=True)
 class Fitness:
-    """What came of the probes.
+    """The result of the probes.
 
     Attributes:
         n: Probes.
@@ -276,7 +276,7 @@ def _calibration_error(grades: Floats, there: npt.NDArray[np.bool_]) -> float:
 
 
 async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
-    """Every text stands once in every place, so that quality cancels out; None if any failed."""
+    """Return the mean rank of first places minus that of last places; None if a ranking failed."""
     if not judge.can(Rank):
         return None
     n = len(texts)

@@ -1,4 +1,4 @@
-"""Reading what a judge said: tolerant of wrapping, strict about content.
+"""Parsing of a model's answer: tolerant of wrapping, strict about content.
 
 Reasoning is cut off first and never read. A JSON value may be wrapped in a code fence or a
 sentence, but there must be exactly one; its content must be a value that was offered.

@@ -36,7 +36,7 @@ class Shape(Generic[T]):
         schema: Its JSON schema.
         read: Takes the value and what it is called (nothing: it is the answer itself); raises
             ``BadAnswer``.
-        absent: What a missing field stands for; the judge must give those without.
+        absent: Value of a missing field; fields without one are required.
     """
 
     schema: Schema
@@ -56,13 +56,13 @@ def string() -> Shape[str]:
 
 
 def remark() -> Shape[str]:
-    """A text that nothing depends on: whatever is there is taken."""
+    """Return the shape of a text on which nothing depends: any value is accepted."""
     schema = {"type": "string", "maxLength": _LONGEST_REMARK}
     return Shape(schema, lambda value, name: str(value).strip(), "")
 
 
 def one_of(choices: Sequence[str]) -> Shape[str]:
-    """One of some texts; who reads it must check which."""
+    """Return the shape of one of some texts; the caller must check which."""
     return Shape({"type": "string", "enum": list(choices)}, string().read)
 
 
@@ -158,10 +158,10 @@ def array(
     """A list.
 
     Args:
-        item: What it holds.
+        item: Shape of an item.
         into: Makes a value of the items, which are read one after the other as it asks for them;
             it checks how many there are, where that matters.
-        each: What an item is called.
+        each: Name of an item.
         at_least: Items that a judge must give who is held to the schema.
         at_most: Items that it may give; None for any number.
     """
@@ -224,7 +224,7 @@ def only(field: str, shape: Shape[T], *, bare: bool = False) -> Shape[T]:
 
     Args:
         field: The field.
-        shape: What it holds.
+        shape: Shape of the field.
         bare: Whether the field's list is also taken without the object around it.
     """
     whole: Shape[T] = obj(lambda **values: values[field], **{field: shape})

@@ -110,7 +110,7 @@ def mark_of(contents: Iterable[Untrusted]) -> str:
 
 
 def rule(mark: str) -> str:
-    """``RULE``, with a sentence about the mark if there is one."""
+    """Return ``RULE``, with a sentence about the suffix of markers if they have one."""
     if not mark:
         return RULE
     return (
@@ -123,7 +123,7 @@ def fence(name: str, content: Untrusted, mark: str = "") -> str:
     """Untrusted text between markers.
 
     Args:
-        name: What it is, as the markers call it: ``candidate``.
+        name: Name in the markers: ``candidate``.
         content: The text or texts.
         mark: See ``mark_of``.
     """
@@ -153,12 +153,12 @@ def _lines(content: Untrusted) -> str:
 
 @lru_cache(maxsize=256)
 def _ends_a_fence(text: str) -> bool:
-    """Return whether a sanitised text contains what may pass for an end marker of any name."""
+    """Return whether a sanitised text contains anything that may pass for an end marker."""
     return _END.search(_as_read_leniently(text)) is not None
 
 
 def _as_read_leniently(text: str) -> str:
-    """With entities and escapes resolved, also such as were escaped twice."""
+    """Return a text with entities and escapes resolved, also those that were escaped twice."""
     text = "".join(c for c in text if c not in _NEEDED)
     # Models resolve entities and escapes when they read, so a fence may be
     # hidden in them, even doubly escaped.
@@ -282,7 +282,7 @@ def _labelled(images: Sequence[Image]) -> list[str | Image]:
 
 
 Scale: TypeAlias = Literal["mention", "certainty"]
-"""What the grades of presence mean: how clearly a text mentions a thing, or how sure it is that it
+"""Meaning of the grades of presence: how clearly a text mentions a thing, or how sure it is that it
 does."""
 _PRESENCE: Mapping[Scale, str] = {
     "mention": "presence",
@@ -310,10 +310,10 @@ class Templates:
 
     Args:
         folder: Folder with ``NAME.vN.txt`` files of your own, or None.
-        scale: Which of the prompts about presence is used.
+        scale: Meaning of the grades, which selects the prompt about presence.
 
     Raises:
-        ConfigError: The folder holds no prompt, or one for an operation that does not exist, or
+        ConfigError: The folder contains no prompt, or one for an operation that does not exist, or
             there is no such scale.
     """
 

@@ -1,4 +1,4 @@
-"""Reading English: parse, find what means the same, and make the scene graph of a description.
+"""Reading English: parse a description, resolve coreference, and make its scene graph.
 
     from beholder.language import parse, scene_graph, statements
 

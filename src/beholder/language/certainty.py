@@ -1,4 +1,4 @@
-"""How likely a part of a scene graph is misread, from the margins of the parser's decisions."""
+"""Probability that a part of a scene graph is misread, from the margins of the parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who does what to whom: the subjects and objects of a predicate; and what is not there.
+"""Subjects and objects of predicates, and the things that a clause denies.
 
 Also those that are not written beside it: relative clauses, participles, shared subjects, inverted
 sentences. However absence is said ("no hat", "without a hat", "is not wearing a hat"), the graph is
@@ -11,7 +11,7 @@ from beholder.language import lexicon as lex
 from beholder.language.document import Word
 
 _DEPTH = 12
-"""How many clauses up a subject is looked for."""
+"""The most clauses upwards in the search for a subject."""
 _LIVING = lex.ANIMALS | lex.PEOPLE
 AFFIRMED = {"without": "with"}
 """Prepositions that deny the noun after them, and what they deny."""
@@ -118,7 +118,7 @@ def is_passive(verb: Word) -> bool:
 
 
 def subjects(predicate: Word, depth: int = 0) -> list[Word]:
-    """Return the nouns that a predicate is said of, conjuncts included."""
+    """Return the nouns that are subjects of a predicate, conjuncts included."""
     # Plan: written subjects first; then the inverted one; then the noun that a clause describes;
     # then the subjects of the clause above, which share it.
     if own_subjects := written_subjects(predicate):
@@ -396,5 +396,5 @@ def _is_in_denied_clause(noun: Word) -> bool:
 
 
 def _is_no_place(noun: Word) -> bool:
-    """A thing does not have what it is not with; the park in which it is not may well be there."""
+    """Return whether all prepositions of a noun are "with": "not in the park" denies no park."""
     return all(case.lower == "with" for case in noun.children("case"))

@@ -26,11 +26,11 @@ from beholder.language.phrases import Phrase, Phrases
 from beholder.text.kinds import is_kind
 
 _REACH = 3
-"""How many sentences back a pronoun looks."""
+"""The most sentences back in the search for a pronoun's antecedent."""
 _MEMORY = 8
-"""How many of the last mentions of a thing are looked at."""
+"""The number of last mentions of a thing that are compared."""
 _WINDOW = 60
-"""How many earlier things are looked at for one mention; keeps long texts linear."""
+"""The most earlier things compared with one mention; keeps long texts linear."""
 _ON_BODY = BODY | WORN
 
 
@@ -63,7 +63,7 @@ class NamedCoreference:
 
 
 class _Thing:
-    """What has been mentioned so far: all mentions of one thing.
+    """A thing that has been mentioned: all its mentions so far.
 
     Attributes:
         mentions: All of them.

@@ -22,7 +22,7 @@ from beholder.language.unseen import colours_of, names_nothing
 
 
 class Place(NamedTuple):
-    """A preposition, with a position noun if there is one, and what it is relative to.
+    """A preposition, with a position noun if there is one, and its reference point.
 
     Attributes:
         words: The words of the relation, in order.
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
     @property
     def lacks(self) -> bool:
-        """Return whether it says what is not there: "without"."""
+        """Return whether it denies a thing: "without"."""
         return bool(self.words) and self.words[0].lower in AFFIRMED
 
 
@@ -112,7 +112,7 @@ _OF_ACTS = ("difficult", "easy", "hard", "impossible")
 """Adjectives that before "to" say nothing of a thing itself."""
 _AROUND = ("outside", "inside", "above", "below", "nearby")
 _LOOSE = ("appos", "discourse", "parataxis")
-"""How brackets after a noun may be attached to it."""
+"""Relations by which brackets after a noun may be attached to it."""
 
 
 def attribute_facts(phrases: Phrases) -> Iterator[AttributeFact]:

@@ -1,4 +1,4 @@
-"""Two ways of drawing a dependency tree, and the way between them.
+"""Conversion between two schemes of dependency trees: Universal Dependencies and ClearNLP.
 
 The rules read Universal Dependencies (UD): prepositions attach to their noun, a copula attaches to
 its predicate. spaCy's own packages use the ClearNLP scheme: the noun attaches to the preposition,
@@ -219,7 +219,7 @@ _CLAUSAL = frozenset(
     }
     | {"cc", "conj", "parataxis"}
 )
-"""What belongs to a whole clause and so goes with its copula."""
+"""Relations that belong to a whole clause and are attached to its copula."""
 _CLEAR_NAMES = {
     "obj": "dobj", "iobj": "dative", "nsubj:pass": "nsubjpass", "aux:pass": "auxpass",
     "nmod:poss": "poss", "acl:relcl": "relcl", "compound:prt": "prt", "advmod:emph": "advmod",

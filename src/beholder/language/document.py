@@ -39,7 +39,7 @@ class Word(_WordFields):
         start: First character in the original text.
         end: One past the last character in the original text.
         sentence: Place of its sentence in the document.
-        margins: How far the parser's tag, head and relation are above the next best; empty if it
+        margins: Distances of the parser's tag, head and relation from the next best; empty if it
             does not say.
         document: The document that it is of; missing in words that are in none yet.
     """
@@ -178,7 +178,7 @@ class Document:
         text: The original text.
         words: All words, in order.
         sentences: First and one-past-last word of each sentence.
-        parser: What made the tree, for signatures.
+        parser: Parser that made the tree, for signatures.
         attached: Index of a word to the words attached to it, by relation.
     """
 

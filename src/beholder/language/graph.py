@@ -1,4 +1,4 @@
-"""Scene graphs: what a text says is there, what it is like, and how it stands to the rest."""
+"""Scene graphs: entities, attributes and relations of a text."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ class Entity:
         index: Its place in the graph.
         name: The whole name in base form: "coffee cup", "stop sign".
         head: The last word of the name in base form: "cup".
-        mentions: Where it is named, in order; never empty.
-        quantity: How many or how much, as written ("two", "several", "pair"); None if not said.
+        mentions: Mentions of it, in order; never empty.
+        quantity: Number or amount, as written ("two", "several", "pair"); None if not stated.
         plural: Whether it stands for more than one.
         kind: See ``EntityKind``.
         polarity: False if the text says that there is none.
         member_of: The entity of which it is one ("one of the men"), or None.
         rule: The rule that made it; ``share``: what is said of it is said of the part of such
             things that ``quantity`` names ("most of the seats").
-        doubt: How likely it is misread, 0..1; 0 if the parser does not say how sure it is.
+        doubt: Probability that it is misread, 0..1; 0 if the parser gives no margins.
     """
 
     index: int
@@ -73,7 +73,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What one entity is like.
+    """A property of one entity.
 
     Attributes:
         entity: Index of the entity.
@@ -100,7 +100,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How one entity stands to another.
+    """A relation of one entity to another.
 
     Attributes:
         subject: Index of the first entity.
@@ -140,7 +140,7 @@ class SceneGraph:
         attributes: In text order.
         relations: In text order.
         rules: The rule set that made the graph.
-        parser: What parsed the text.
+        parser: Parser of the text.
     """
 
     text: str

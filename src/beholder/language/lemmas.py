@@ -35,7 +35,7 @@ _PREFIXED = re.compile(
     r"(?:over|under|out|re|un|fore|mis)(?=(?:[^\W\daeiou]|[bcfgp]l|[bcdfgpt]r|s[chklmnptw]|[cst]h|wr|wh)"
     r"[aeiouy][bdgklmnprtz]$)"
 )
-"""What comes before a verb of one syllable: overtaking, rewriting."""
+"""Prefixes of verbs of one syllable: overtaking, rewriting."""
 _NO_E = re.compile(
     r"(?:ck|ll|ss|ff|zz|sh|ch|ng|nk|nd|nt|ct|pt|ft|st|ld|lk|lt|lm|mp|rd|rk|rm|rn|rt|rl|sk|w|x|y|ght)$"
 )
@@ -139,7 +139,7 @@ def _without_s(word: str) -> str:
 
 
 def _stem(stem: str) -> str:
-    """The infinitive for what stands before -ing or -ed."""
+    """Return the infinitive of the part before -ing or -ed."""
     if stem in _PLAIN_STEMS:
         return stem
     if stem in _E_STEMS:
@@ -174,7 +174,7 @@ def adjective(word: str) -> str:
 
 
 def _plain(stem: str) -> str:
-    """The adjective for what stands before -er or -est."""
+    """Return the adjective of the part before -er or -est."""
     if stem.endswith("i"):
         return stem[:-1] + "y"
     if stem[-1] == stem[-2] and stem[-1] not in "aeioulsf":

@@ -41,9 +41,9 @@ QUALITIES = COLOURS | MATERIALS
 PICTURES = _words("pictures")
 """Words for the picture itself."""
 PICTURE_FRAMES = PICTURES | {"frame", "composition", "camera", "viewer"}
-"""What a position may be relative to without naming a thing: "the left of the frame"."""
+"""Nouns that a position refers to without naming a thing: "the left of the frame"."""
 SHOW_VERBS = _words("show verbs")
-"""What a picture does with its content."""
+"""Verbs for a picture's relation to its content."""
 POSITIONS = _words("positions")
 """Nouns that name a place relative to something and not a thing."""
 PARTITIVES = _words("partitives")
@@ -61,7 +61,7 @@ DIRECTING = _words("directing")
 DATING = _words("dating")
 """Prepositions of years."""
 ANIMATE_VERBS = _words("animate verbs")
-"""What only people and animals do: "sits on a bench reading" is said of the sitter."""
+"""Actions of people and animals only: "sits on a bench reading" is about the sitter."""
 INSTRUMENTS = _words("instruments")
 """Prepositions that never place the object of a verb."""
 INTRANSITIVE = _words("intransitive")
@@ -73,7 +73,7 @@ DEGREES = _words("degrees")
 FOCUS_ADVERBS = _words("focus adverbs")
 NEGATIONS = _words("negations")
 TRUTHS = _words("truths")
-"""What is said of a clause that holds: "it is true that ..."."""
+"""Words that affirm a clause: "it is true that ..."."""
 UNTRUTHS = _words("untruths")
 DENIALS = _words("denials")
 """Verbs whose clause does not hold: "they deny that ..."."""
@@ -114,4 +114,4 @@ HYPERNYMS = {
     line.split(":")[0]: frozenset(line.split(":")[1].split())
     for line in sections("lexicon.txt")["hypernyms"]
 }
-"""What a wider noun can repeat: "the animal" for a dog."""
+"""Nouns that a wider noun can repeat: "the animal" for a dog."""

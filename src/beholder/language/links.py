@@ -50,8 +50,8 @@ class MentionSpan(NamedTuple):
         pronoun: The pronoun it is resolved as, or None.
         names: Words of the name in base form, head last.
         describing: Adjectives and numbers before the head.
-        restricting: What distinguishes it from its like after the head: "with a red hat", "in the
-            blue".
+        restricting: Words after the head that distinguish it from its like: "with a red hat",
+            "in the blue".
         definite: Whether it points at something known: "the", "this", a possessor, a name.
         is_another: Whether the text says that it is another one: "another", "the other".
         plural: Whether it means several.
@@ -143,6 +143,8 @@ def find_mentions(phrases: Phrases) -> list[MentionSpan]:
 def _mention(
     word: Word, phrase: Phrase | None, pronoun: str | None
 ) -> MentionSpan:
+    # All that later decides whether two mentions mean the same thing: name,
+    # adjectives, words that restrict it, and whether it is known or plural.
     names = (
         tuple([w.lemma for w in phrase.name])
         if phrase is not None
@@ -260,7 +262,7 @@ def _check_name(name: str) -> None:
 
 @dataclass(slots=True)
 class Links:
-    """What mentions mean, by word index.
+    """Meaning of mentions, by word index.
 
     Attributes:
         same: A mention and the earlier mention or mentions that it repeats; several for a group

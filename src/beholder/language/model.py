@@ -1,4 +1,4 @@
-"""The shipped parser: tokens, and what the network says of them."""
+"""The built-in parser: tokens, and the network's scores for them."""
 
 from __future__ import annotations
 

@@ -59,10 +59,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagged:
-    """What the network says of words.
+    """Scores of the network for words.
 
     Attributes:
-        bounds: Where sentences begin, and the end.
+        bounds: Beginnings of sentences, and the end.
         tags, parts: English tag and universal part of speech of each word.
         heads: (n,) place of the head of each word, the own place for a root.
         relations: Relation of each word to its head.
@@ -136,11 +136,11 @@ class Network:
     def tag_words(
         self, words: Sequence[str], texts: Sequence[int] = ()
     ) -> Tagged:
-        """Everything that the network says of words.
+        """Return all scores of the network for words.
 
         Args:
             words: Of one text, or of several, which is faster than one at a time.
-            texts: Where each of several texts begins, and the end.
+            texts: Beginning of each of several texts, and the end.
         """
         if not words:
             nothing = np.zeros(0, dtype=np.int64)

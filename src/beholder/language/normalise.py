@@ -1,4 +1,4 @@
-"""Text before parsing: one kind of space, quote and apostrophe, with the way back to the original.
+"""Text before parsing: one kind of space, quote and apostrophe, mapped to the original.
 
 The parser is trained on clean sentences. White space, control characters, typographic quotes and
 line breaks would become tokens of their own, so they are evened out first; every character of the

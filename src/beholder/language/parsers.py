@@ -1,4 +1,4 @@
-"""From texts to documents: the shipped model, or any spaCy model the user has."""
+"""Parsers: the built-in model, or any installed spaCy model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Parser: TypeAlias = "str | Language"
 """``"builtin"``, ``"spacy:NAME_OR_PATH"``, or a loaded spaCy ``Language``."""
 
 WINDOW = 64
-"""How many texts are parsed before the first document is given out."""
+"""The number of texts parsed before the first document is yielded."""
 _BATCH = 16
 """Texts that pass through a spaCy pipeline at once."""
 WORDS_KEPT = 10_000
@@ -256,6 +256,8 @@ class SpacyParser:
 
 
 def _parsed_paragraph(doc: Doc) -> ParsedParagraph:
+    # spaCy's own packages have ClearNLP trees; all later stages read Universal
+    # Dependencies.
     deps = [token.dep_ for token in doc]
     heads = [token.head.i for token in doc]
     if dialects.is_clear(deps):

@@ -1,4 +1,4 @@
-"""Which nouns stand for entities, and what their phrases say: name, number, quantity."""
+"""Nouns that denote entities, with the content of their phrases: name, number, quantity."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Phrase:
         kind: See ``EntityKind``.
         polarity: False for "no people".
         selects: Word index of the phrase it picks from ("one of the men"), or None.
-        rule: Which construct it is.
+        rule: Name of the construct.
     """
 
     word: Word
@@ -221,6 +221,8 @@ def _is_selector(word: Word) -> bool:
 
 
 def _add(word: Word, phrases: Phrases) -> None:
+    # In this order: a position is no entity; "pair" in "a pair of shoes" and a
+    # noun of a look stand for another noun; all other words get a phrase.
     inner = _partitive_noun(word)
     if inner is None and is_position(word):
         return
@@ -395,7 +397,7 @@ def quantity(word: Word) -> str | None:
 
 
 def _denied(counting: Word) -> str:
-    """A quantifier, "all" with the "not" before it."""
+    """Return the words of a quantifier, with the "not" before it: "not all"."""
     before = counting.previous
     if before and (before.lower, counting.lower) == ("not", "all"):
         return "not all"

@@ -1,4 +1,4 @@
-"""English texts as scene graphs, each read once for as long as it is in use."""
+"""Cache of English texts read as scene graphs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TOGETHER = 16
 
 @dataclass(frozen=True)
 class GraphReader:
-    """How English texts are read as scene graphs.
+    """The reader of English texts as scene graphs.
 
     Attributes:
         rules: Rule set of the graphs.
@@ -74,11 +74,11 @@ class TextCache(Generic[T]):
     """Readings of the texts that were used last, each read once. Safe in threads.
 
     Args:
-        max_texts: How many are kept.
+        max_texts: The most texts that are kept.
         read_all: Reads texts, in order; several at once may be faster than one by one.
 
     Attributes:
-        n_read: How many texts have been read.
+        n_read: Number of texts that have been read.
     """
 
     def __init__(

@@ -273,14 +273,14 @@ class Components:
     def _share(
         self, name: str, first: GraphComponent, second: GraphComponent
     ) -> None:
-        """Link what is linked to the first to the second, too, if nothing is linked to it."""
+        """Link the first component's links to the second, too, unless a link to it exists."""
         if not any(second in getattr(c, name) for c in self.near(second)):
             for component in self.near(first):
                 if first in getattr(component, name):
                     getattr(component, name).append(second)
 
     def near(self, component: GraphComponent) -> list[GraphComponent]:
-        """The components of the same sentence, in text order."""
+        """Return all components of its sentence, itself included, in text order."""
         return self._in_sentence[self.document.words[component.head].sentence]
 
     def is_linked(self, component: GraphComponent) -> bool:

@@ -17,17 +17,17 @@ from beholder.text.kinds import is_kind, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _DEPTH = 12
-"""How many words up a joined noun is looked for."""
+"""The most words upwards in the search for a joined noun."""
 _OF_NOUNS = frozenset(
     {"cop", "det", "case", "amod", "nmod:poss", "nummod", "compound", "flat"}
 )
 _ENDS = frozenset({"nsubj", "obj", "obl"})
 _REACH = 4
-"""How far before a noun the article of its phrase is looked for, in words."""
+"""Distance before a noun, in words, within which its article is looked for."""
 _SINGULAR_DETERMINERS = frozenset(
     {"a", "an", "another", "each", "every", "one"}
 )
-"""What stands before one thing, so never before a noun in -s."""
+"""Words before one thing, so never before a noun in -s."""
 _ONE_MORE = frozenset({"another", "one", "second", "third", "fourth"})
 _SEVERAL = frozenset(
     {"few", "many", "more", "most", "others", "several", "some"}

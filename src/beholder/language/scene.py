@@ -1,4 +1,4 @@
-"""The way from a parsed text to its scene graph."""
+"""Builder of the scene graph of a parsed text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Builder:
 
     Args:
         phrases: Its noun phrases.
-        links: Which mentions mean the same.
+        links: Mentions of the same thing.
     """
 
     def __init__(self, phrases: Phrases, links: Links) -> None:
@@ -485,7 +485,7 @@ def numeral_facts(phrases: Phrases) -> Iterator[AttributeFact]:
 
 
 def _governing(word: Word, phrases: Phrases) -> list[Word]:
-    """The noun above a word, or what the verb above it is said of."""
+    """Return the noun above a word, or the subject of the verb above it."""
     above = word.governor
     if above is None or above.index in phrases.by_word:
         return [] if above is None else [above]

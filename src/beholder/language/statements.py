@@ -1,4 +1,4 @@
-"""Atomic statements: each says one thing, and together they say what the text does."""
+"""Atomic statements: each states one fact, and together they state the text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from beholder.records import Span
 UnitKind: TypeAlias = Literal["entity", "attribute", "relation"]
 
 _BEFORE = 60
-"""How far before its noun a quantity is looked for, in characters."""
+"""Distance before a noun, in characters, within which its quantity is looked for."""
 _SAYS_NOTHING = EMPTY_QUALITIES | MOOD | OPINIONS
 _AMOUNTS = GROUP_NOUNS | INDEFINITE | {"multiple", "numerous", "dozens"}
 """Words that say how many, and do not only cut a piece off."""
@@ -41,7 +41,7 @@ _DENIAL = re.compile(
     r"\b(?:no|none|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE
 )
 _DENIED_WITHIN = 40
-"""How far before a denied unit its negation is looked for, in characters."""
+"""Distance before a denied unit, in characters, within which its negation is looked for."""
 _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
 
 
@@ -65,7 +65,7 @@ class GraphUnit(NamedTuple):
         asked: Whether it is looked for by itself. If not, it only helps to distinguish things:
             which thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place
             ("the front"); a quality that says nothing ("visible").
-        doubt: How likely it is misread, 0..1.
+        doubt: Probability that it is misread, 0..1.
     """
 
     kind: UnitKind
@@ -210,6 +210,8 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
 
 
 def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
+    # Judges are not asked about verbs of effect ("adds"), bare places and
+    # owners by pronoun: such units only distinguish things.
     written = {graph.text[start:end].lower() for start, end in relation.spans}
     effect = (
         relation.kind == "verb"
@@ -326,7 +328,7 @@ def statements(
 
 
 Bearer: TypeAlias = Callable[[int, Attribute | Relation], str]
-"""What sets an entity apart from its namesakes, without the fact that is stated; may be empty."""
+"""Facts that set an entity apart from its namesakes, except the stated one; may be empty."""
 
 
 def graph_statements(

@@ -197,7 +197,7 @@ def _names_nothing(phrase: Phrase, lemma: str) -> bool:
 
 
 def _is_effect(word: Word) -> bool:
-    """Return whether a noun is what a look adds to the picture: "adding texture to the scene"."""
+    """Return whether a noun is an effect on the picture: "adding texture to the scene"."""
     first = word.head_word if word.dep == "conj" else word
     verb = first.governor if first.dep == "obj" else None
     if verb is None or verb.lemma not in EFFECT_VERBS:
@@ -208,7 +208,7 @@ def _is_effect(word: Word) -> bool:
 
 
 def _is_whole(word: Word) -> bool:
-    """Return whether a noun sums up what is seen: "the overall design"."""
+    """Return whether a noun sums up the whole picture: "the overall design"."""
     return "overall" in word.lower_children("amod")
 
 

@@ -112,7 +112,7 @@ _SIDES = ("left", "right")
 
 
 class _Act:
-    """A verb with all that the rules below need of it."""
+    """A verb with all that the rules below need."""
 
     def __init__(self, phrases: Phrases, verb: Word) -> None:
         self.phrases, self.verb = phrases, verb
@@ -252,7 +252,7 @@ def _means_another_verb(word: Word) -> bool:
 
 
 def _is_showing(word: Word, phrases: Phrases, subjects: list[Word]) -> bool:
-    """Return whether a picture is said to show something: "is seen", "the image shows"."""
+    """Return whether a verb says that a picture shows something: "is seen", "the image shows"."""
     return word.lemma in lex.SHOW_VERBS and (
         any(phrases.is_picture(s) for s in subjects)
         or clauses.is_passive(word)

@@ -98,7 +98,7 @@ def contradictions(
 
     Args:
         text: A description in English.
-        record: What is known of the same picture, in English; beyond 200 words, no text is read.
+        record: Catalogue record of the same picture, in English; beyond 200 words, no text is read.
     """
     if not record:
         return

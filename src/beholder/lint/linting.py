@@ -83,7 +83,7 @@ class LintReport:
         files: Files that were read.
         folders: By file, its folder, and the folder that the pictures of its page may lie in.
         bad: Files and rows that could not be read.
-        notes: What the readers did, such as the choice of columns.
+        notes: Actions of the readers, such as the choice of columns.
         groups: Findings about several pictures, once each.
         n_gone: Findings of the baseline that are fixed.
     """
@@ -132,7 +132,7 @@ def lint(
     Args:
         paths: Tables (CSV, TSV, JSONL, JSON, Parquet), HTML, Markdown, IIIF manifests, or folders.
         setting: Profile, platform and vocabulary; None for the web with our vocabulary.
-        choice: Which rules count; None for those of the profile.
+        choice: Rules that count; None for those of the profile.
         baseline: A file of known findings, which ``baseline_of`` made.
         columns: Columns of tables by what they contain, such as ``text``.
         layouts: Whether layouts and masters of slides are read, too.

@@ -82,7 +82,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
         file: File as the user named it, or relative to the folder that the user named.
         line: 1-based line or row, or None if the form has no lines.
         column: 1-based column in code points, or None.
-        locator: Where it is in the form of the file: a JSON pointer, a row.
+        locator: Place in the terms of the file format: a JSON pointer, a row.
         element: Name of the element or field.
         picture: Path or address of the picture.
         pictures: Further addresses of the same picture.
@@ -107,7 +107,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
         neighbours: Texts of neighbouring links with the same target.
         emoji: Whether the picture stands for an emoji.
         group: Key of a figure that shows several pictures under one caption.
-        labels: What the data say of who is shown, by field: race, skin, gender or age.
+        labels: Labels of the shown persons in the data, by field: race, skin, gender or age.
         own_words: Terms that people use for themselves; ``*`` for all.
         ignore: Ids of rules that the source suppresses.
         structural: Findings about the element rather than the text.
@@ -169,7 +169,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
 
     @cached_property
     def identity(self) -> str:
-        """Key that all sizes of the picture share, and its copies in documents."""
+        """Key of the picture, the same for all its sizes and its copies in documents."""
         return self.digest or identity(self.picture)
 
     @cached_property

@@ -35,12 +35,12 @@ MOST_TAGS = 4_000_000
 """Tags, or attributes, of a part that is read: a tree takes some 80 bytes of memory for each."""
 
 _BOMB = 200
-"""How many times its packed size a part of over 16 MiB may have."""
+"""The highest ratio of unpacked to packed size of a part of over 16 MiB."""
 _BIG = 16 * 2**20
 _NS: dict[str, str] = names("namespaces")
 _VALUE, _STYLE = (f"{{{_NS['w']}}}{name}" for name in ("val", "styleId"))
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
-"""What ``zipfile`` raises; the last for compression methods that it does not support."""
+"""Exceptions of ``zipfile``; the last for compression methods that it does not support."""
 _PICTURE_KINDS = (
     "contains(@uri, '/picture') or contains(@uri, '/chart')"
     " or contains(@uri, '/diagram')"
@@ -68,7 +68,7 @@ class Archive:
         layouts: Whether layouts and masters of slides are read, too.
         parts: Names of its parts.
         captions: Ids of paragraph styles of captions.
-        digests: What differs between pictures, by part.
+        digests: Checksum of each part, by which pictures differ.
 
     Raises:
         DataError: It is encrypted, has a part outside it, or would unpack to too much.

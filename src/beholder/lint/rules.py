@@ -33,8 +33,8 @@ class LintRule(Struct, frozen=True):
         name: ``file-name``.
         severities: error, warning, note or off, by profile.
         covers: Rules whose findings are not shown beside one of this rule.
-        condition: What it finds, as the end of "in this file ...".
-        next: What to do.
+        condition: Condition that it finds, as the end of "in this file ...".
+        next: Next step.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Hit(NamedTuple):
     """A problem of an occurrence.
 
     Attributes:
-        what: What was found, without the next step.
+        what: Description of the finding, without the next step.
         span: Range of ``Occurrence.text``, or None for all of it.
         severity: Replaces the severity of the profile, unless the rule is off.
         evidence: Quotations of what the text is compared with.
@@ -90,9 +90,9 @@ class GroupHit(NamedTuple):
 
     Attributes:
         rule: Id of the rule.
-        places: Where it is reported.
-        hit: What was found.
-        n: How many texts or pictures it is about.
+        places: Places at which it is reported.
+        hit: The finding.
+        n: Number of texts or pictures that it concerns.
     """
 
     rule: str
@@ -106,10 +106,10 @@ class LintSetting:
     """Settings of checks.
 
     Attributes:
-        profile: Which guide limits and severities follow.
+        profile: Guide of the limits and severities.
         platform: Social network, whose limit of length counts.
         terms: Active vocabulary.
-        lengths: How many texts have a length.
+        lengths: Number of texts of each length.
     """
 
     profile: Profile = "web"

@@ -23,10 +23,10 @@ class ReadFile(NamedTuple):
 
     Attributes:
         name: As findings name it.
-        folder: Where it lies.
+        folder: Folder of the file.
         root: The folder that the user named, else ``folder``.
         pictures: Its pictures, and errors for what could not be read.
-        notes: How it was read.
+        notes: Notes of the reader.
     """
 
     name: str

@@ -32,8 +32,8 @@ MAX_FILM_BYTES = 14_000_000
 """Largest film that fits into a request of 20 MB as text."""
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
-"""What is read at all. Pillow knows some forty formats more, by the content of a file and whatever
-its name; some of them start other programs (Ghostscript)."""
+"""Formats that are read. Pillow knows some forty formats more, which it recognises by the content
+of a file; some of them start other programs (Ghostscript)."""
 
 JPEG_QUALITY = 85
 """Of every picture that we encode, on Pillow's scale from 1 to 95."""
@@ -43,7 +43,7 @@ _FILTERS = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What a picture file is.
+    """The properties of a picture file.
 
     Attributes:
         path: The file.
@@ -51,7 +51,7 @@ class Picture:
         height: Pixels, upright.
         format: ``JPEG``, ``PNG``, ...
         mode: Pillow's name of the pixels in the file: ``L``, ``RGB``, ``CMYK``, ...
-        notes: What was done to make it an upright RGB image, in words; empty when nothing was.
+        notes: Changes that made it an upright RGB image; empty if there were none.
         date: EXIF date of taking as written, or None.
     """
 
@@ -133,7 +133,7 @@ def file_bytes(path: Path) -> bytes:
     """The bytes of a picture file.
 
     Raises:
-        ItemError: It is no regular file, is too large, or cannot be read.
+        ItemError: It is not a regular file, is too large, or cannot be read.
     """
     with regular(path, MAX_BYTES) as file:
         return file.read()
@@ -156,7 +156,7 @@ def inside(folder: Path, name: str) -> Path:
     """The file of a name that is relative to a folder.
 
     Args:
-        folder: Where the names of a data set begin.
+        folder: Base folder of a data set's names.
         name: A relative path; an absolute one is taken as it is: whoever let it in has checked it.
 
     Raises:

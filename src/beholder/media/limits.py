@@ -81,7 +81,7 @@ _room = Room(MOST_PIXELS)
 
 
 def _renew() -> None:
-    """In a forked child: the threads that hold the parent's room did not come along."""
+    """Make a new limit in a forked child, which has none of the threads that use the parent's."""
     global _room
     _room = Room(MOST_PIXELS)
 
@@ -91,5 +91,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def room_for(n_pixels: int) -> AbstractContextManager[None]:
-    """Wait until a picture of so many pixels may be decoded in this process, and hold its room."""
+    """Wait until a picture of this many pixels may be decoded here, and reserve its memory."""
     return _room.reserve(n_pixels)

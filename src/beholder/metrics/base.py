@@ -170,7 +170,7 @@ class Metric(Asker[Item], Generic[E]):
 
     Class attributes beyond those of ``Asker``:
         required_fields: Fields of an item it cannot do without.
-        bounds: How large an item may be.
+        bounds: Limits on the size of an item.
     """
 
     required_fields: ClassVar[frozenset[str]] = frozenset({"references"})
@@ -358,7 +358,7 @@ class Metric(Asker[Item], Generic[E]):
     async def evaluate_together(
         self, items: Sequence[Item], tools: Tools
     ) -> list[ItemScore]:
-        """Score several texts about one picture; a metric that can share work does so.
+        """Score several texts about one picture; metrics that can share work override this.
 
         Raises:
             ItemError: A text cannot be scored; names its place.

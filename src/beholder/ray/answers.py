@@ -63,7 +63,7 @@ def at_desk(ray: Any, folder: Path, work: WorkOptions) -> Iterator[Desk]:
     Args:
         ray: Ray, connected.
         folder: The run directory, on this machine.
-        work: Where the shared cache is, and what may be spent.
+        work: Shared cache and budget.
 
     Raises:
         RunError: A file of answers cannot be opened.
@@ -96,7 +96,7 @@ class Keeper:
 
     Args:
         folder: The run directory.
-        work: Where the shared cache is, and what may be spent.
+        work: Shared cache and budget.
     """
 
     def __init__(self, folder: Path, work: WorkOptions) -> None:
@@ -204,7 +204,7 @@ class Keeper:
 
 
 class _Caller:
-    """A process that asks at the desk, and is heard of from its first question on."""
+    """A process that asks at the desk; it sends a sign of life from its first question on."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor

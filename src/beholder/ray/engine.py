@@ -208,7 +208,7 @@ class Worker:
     """Scores blocks and writes a part of each; its tools are made once.
 
     Args:
-        scorer: What is asked.
+        scorer: Scorer of the subjects.
         writer: Writes the parts of this start of the run.
     """
 
@@ -219,7 +219,7 @@ class Worker:
     def work(
         self, block: Block, rows: Sequence[str]
     ) -> tuple[int, int] | BeholderError:
-        """Do what is open of a block.
+        """Do the open work of a block.
 
         Args:
             block: The open jobs.
@@ -356,7 +356,7 @@ def score(
         ConfigError: A metric, tool or option is wrong.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         MissingExtraError: Ray is not installed.
-        RunError: The run directory is busy or holds another run, or the cluster fails.
+        RunError: The run directory is busy or contains another run, or the cluster fails.
     """
     require("ray", extra="ray", purpose="beholder.ray.score")
     # A data set of Ray exists only where `ray.data` is imported.

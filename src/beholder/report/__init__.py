@@ -1,4 +1,4 @@
-"""What people see of a run: one HTML page, figures, tables, and one score in a terminal.
+"""Views of a run: one HTML page, figures, tables, and one score in a terminal.
 
 Everything is drawn from a run's folder, or from the records given; no metric or judge is called.
 Names load on use: a command that prints a table loads neither pages nor the store.

@@ -27,7 +27,7 @@ def sarif_text(
     Args:
         tool: The command that made the results.
         rules: Descriptions of rules, in SARIF's form.
-        results: What ``sarif_result`` returned.
+        results: Results of ``sarif_result``.
         properties: Further properties of the run, such as ``columnKind``.
     """
     driver = {"name": tool, "version": __version__, "rules": rules}

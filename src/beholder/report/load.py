@@ -26,7 +26,7 @@ class MetricColumns:
 
     Attributes:
         name: Canonical name.
-        signature: How the numbers are made.
+        signature: Signature of the numbers.
         values: Its values; the first is the headline.
         positions: (n,) positions of the scored items, ascending.
         columns: (n,) scores by value name; NaN if an item has no such value.

@@ -35,7 +35,7 @@ def show(score: ItemScore, console: Console | None = None) -> None:
 
     Args:
         score: A score. Without its ``item`` there are no texts to print.
-        console: Where to print; standard output if None. Colours appear on a terminal only.
+        console: Console to print on; standard output if None. Colours appear on a terminal only.
     """
     console = console or Console()
     if score.item is not None:

@@ -47,11 +47,11 @@ def reward(
 
     Args:
         of: A metric, or its text form such as ``"posh(judge='openai:MODEL')"``.
-        value: Which of its values; None takes the headline. A value of which less is better is
-            taken with its sign turned round, so that more reward is always better.
-        references: Column of the data set that holds the references: a text or several in a row.
-        images: Column that holds paths of pictures, for metrics that look; it may be missing.
-        guards: What takes from a reward; ``()`` for nothing.
+        value: Name of one of its values; None takes the headline. A value of which less is better
+            is negated, so that more reward is always better.
+        references: Column of the data set with the references: a text or several in a row.
+        images: Column with paths of pictures, for metrics that look; it may be missing.
+        guards: Guards that lower a reward; ``()`` for none.
         lowest: Reward of a text that cannot be scored by its own fault, to which guards lead down;
             None takes the worst end of the value's scale.
         data: Rows of the training set, for metrics that count in all of it first (``cider``).

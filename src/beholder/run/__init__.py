@@ -1,4 +1,4 @@
-"""How a run is made, stored, summarised and compared, whatever its kind."""
+"""Making, storing, summarising and comparing runs of any kind."""
 
 SCORES = "scores"
 """Kind of runs that score items; also that of runs written before ``run.json`` named a kind."""

@@ -33,9 +33,9 @@ class GivenAnswer:
     Attributes:
         operation: The judge's operation.
         template: Prompt as ``name.vN@hash``.
-        backend: How the model was reached.
+        backend: Backend of the model.
         model: The model as the server named it.
-        said: What came back, a text per drawn sample.
+        said: Answers, a text per sample.
         cost: US dollars, or None when the price is not known.
     """
 
@@ -177,7 +177,7 @@ def open_cache(
     """Open the cache that runs share, in a file or a database.
 
     Args:
-        place: Where it is.
+        place: Place of the store.
         facts_last: Seconds for which facts about servers are valid.
 
     Raises:

@@ -52,12 +52,12 @@ class SubjectCounts:
     """Numbers of subjects of one kind in two runs.
 
     Attributes:
-        subjects: What they are called: items, pictures, storylines.
+        subjects: Their name: items, pictures, storylines.
         n_common: Those that both runs have.
         n_only_a: Those of the first run alone.
         n_only_b: Those of the second run alone.
         paired_by: ``id``, or ``source`` where an id is of different pictures in the two runs.
-        note: What a reader must know of how they were paired; empty if nothing.
+        note: Caution about the pairing for a reader; empty if there is none.
     """
 
     subjects: str
@@ -97,7 +97,7 @@ def compare(
         b: The second run.
         allow_different: Compare values although they were made in different ways, and subjects of
             one id although they are of different pictures.
-        values: Which values, as ``bleu.corpus_bleu`` or ``corpus_bleu``; by default all of each
+        values: Names of values, as ``bleu.corpus_bleu`` or ``corpus_bleu``; by default all of each
             metric and its first of the whole set.
 
     Raises:
@@ -211,9 +211,9 @@ class _SharedSubjects:
     """The subjects of one kind that two runs share.
 
     Attributes:
-        counts: How many are in both runs, and in one alone.
+        counts: Numbers of subjects in both runs, and in one alone.
         common: Position in the first and in the second run.
-        sources: What each subject of the first run describes.
+        sources: Source that each subject of the first run describes.
     """
 
     counts: SubjectCounts

@@ -56,7 +56,7 @@ class Scorer:
     is worked on: a sum's rounding may depend on their number.
 
     Args:
-        askers: What is asked, prepared on the data.
+        askers: Askers, prepared on the data.
         kind: The kind of subject.
         make_tools: Makes the tools; picklable.
     """
@@ -141,8 +141,8 @@ class Work:
     """The open work of a run and what it is done with.
 
     Attributes:
-        scorer: What is asked; a copy of it goes to each worker.
-        open: Which subjects each asker is put to, (askers, subjects).
+        scorer: Scorer of the subjects; each worker gets a copy.
+        open: Mask of the subjects that each asker still has to do, (askers, subjects).
         store: Holds the subjects.
         tools: Tools of this process.
     """
@@ -175,7 +175,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class _Positions:
-    """Some subjects by position, and what is open of each, (askers, subjects)."""
+    """Some subjects by position, with a mask of each one's open work, (askers, subjects)."""
 
     positions: NDArray[np.intp]
     open: NDArray[np.bool_]
@@ -199,7 +199,7 @@ def execute(
     """Do the open work and pass on its outcomes; may be interrupted at any time.
 
     Args:
-        work: What to do.
+        work: Work to do.
         store_outcomes: Called in this process as outcomes arrive.
         workers: Worker processes; None decides from the number of jobs.
         concurrency: Subjects that wait for remote tools at once.

@@ -83,7 +83,7 @@ def export(store: Store, schedule: Sequence[ScheduledAsker]) -> None:
 
     Args:
         store: The run's store.
-        schedule: What to write.
+        schedule: Subjects and askers to write.
     """
     kinds = {entry.kind.name: (entry.kind, entry.n) for entry in schedule}
     labels = {

@@ -34,8 +34,8 @@ class Input:
 
     Attributes:
         path: The file.
-        rows: Which rows are taken.
-        how: What else the rows depend on.
+        rows: Selection of rows.
+        how: Other settings that the rows depend on.
     """
 
     path: Path
@@ -139,8 +139,8 @@ def check_pictures(
 
     Args:
         store: The run.
-        folder: What names of pictures are relative to.
-        schedule: What is asked.
+        folder: Base folder of the names of pictures.
+        schedule: Subjects and askers.
         shared: By name of what is asked, pictures on which all of its outcomes depend.
 
     Raises:

@@ -35,7 +35,7 @@ G = TypeVar("G")
 """Input given in Python instead of a file; None if a kind reads files only."""
 
 R = TypeVar("R")
-"""What a run returns."""
+"""The result of a run."""
 
 _NONE: Mapping[str, Part] = MappingProxyType({})
 
@@ -59,7 +59,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Beside:
-    """What ``compare`` shows of two runs of a kind besides their paired differences.
+    """Tables that ``compare`` shows of two runs of a kind besides their paired differences.
 
     Attributes:
         plain: The same as JSON values.
@@ -74,7 +74,7 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """Something that users do: commands, functions and what pages show of it.
+    """A feature for users: its commands, functions and page parts.
 
     Attributes:
         name: Its name.
@@ -225,7 +225,7 @@ def run(
         progress: Receives the progress of the run.
         given: Input from Python instead of what the configuration names.
         notes: Has what the reader of ``given`` noted, for a kind that takes it.
-        engine: Where the work is done; None for this machine.
+        engine: Engine that does the work; None for this machine.
 
     Returns:
         What the kind returns.

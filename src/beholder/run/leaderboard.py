@@ -50,7 +50,7 @@ class Standing:
             no better end.
         best_rank: Best rank within 95 % of the resamples; None with too few sources.
         worst_rank: Worst rank within them.
-        p: That the paired difference from the best system is chance, corrected (Holm) over the
+        p: P-value of the paired difference from the best system, corrected (Holm) over the
             systems; None for the best one, and if there is none.
         n: Texts that the mean is of.
         n_failed: Texts without a score, about any source.
@@ -80,7 +80,7 @@ class Board:
         standings: Per system.
         n_sources: Sources (pictures, videos) that all systems with a score have a score for.
         n_all_sources: Sources that any system describes.
-        signature: How the values were made.
+        signature: Signature of the values.
         cautions: Runs that are not complete, a sentence each.
         of_whole_set: Whether the value is one of all texts together, such as corpus BLEU, and not
             a mean over sources.
@@ -119,13 +119,13 @@ def leaderboard(
 
     Args:
         stores: The runs, all of one kind whose subjects are items.
-        values: Which values, as ``bleu.corpus_bleu`` or ``corpus_bleu``; by default the first value
-            of each metric and its first value of the whole set.
+        values: Names of values, as ``bleu.corpus_bleu`` or ``corpus_bleu``; by default the first
+            value of each metric and its first value of the whole set.
 
     Raises:
         ConfigError: The runs share no metric, or have no such value, or made one in different
             ways; a run is given twice; the systems have no source in common.
-        RunError: A folder holds no run, or one of another kind.
+        RunError: A folder contains no run, or one of another kind.
     """
     # Check that the runs fit together, choose the values, then per value: collect scores by system
     # and source, restrict them to the common sources, and rank.

@@ -46,11 +46,11 @@ class TextFailure(ItemFailure):
 
 
 class LiveScorer:
-    """A metric and what it works with, kept warm between batches.
+    """A metric with its tools, kept ready between batches.
 
     Args:
         metric: The metric, prepared.
-        means: How judges are asked, how much at once, where pictures lie.
+        means: Settings of questions to judges, concurrency, and folder of pictures.
 
     Attributes:
         metric: The metric.
@@ -123,7 +123,7 @@ class LiveScorer:
         return True
 
     def close(self) -> None:
-        """End the worker processes and close what is open."""
+        """End the worker processes and close all stores."""
         self._closed = True
         self._end()
 
@@ -168,8 +168,8 @@ class _Workers:
     """Worker processes, which are started when there is work and replaced when one of them died.
 
     Args:
-        n: How many.
-        scorer: What each holds a copy of.
+        n: Number of workers.
+        scorer: Scorer that is copied to each.
     """
 
     def __init__(self, n: int, scorer: Scorer) -> None:

@@ -75,7 +75,7 @@ class AskerLog(Struct, frozen=True, kw_only=True):
         subject: Kind of subject.
         n: Number of subjects.
         config: Its fields.
-        signature: How its outcomes are made.
+        signature: Signature of its outcomes.
         values: Its values; the first is the headline.
         corpus_values: Values of the whole data set.
     """
@@ -124,7 +124,7 @@ class RunLog(Struct, frozen=True, kw_only=True):
         status: ``running``, ``interrupted`` or ``complete``.
         versions: Versions of the packages that can change a number.
         data: The data.
-        settings: What else determines the results; JSON values.
+        settings: Other settings that determine the results; JSON values.
         metrics: The askers, in order.
         judging: A sentence on the judges' answers; empty if no judge was asked.
         summary: Means of a complete run.
@@ -150,7 +150,7 @@ class Log(DataLog, frozen=True):
     """The data and settings of a run, as its kind states them.
 
     Attributes:
-        settings: What else determines the results, by name; JSON values.
+        settings: Other settings that determine the results, by name; JSON values.
     """
 
     settings: Mapping[str, Any] = {}

@@ -53,7 +53,7 @@ class SubjectPairing:
         n_a: Subjects of the first run.
         n_b: Subjects of the second run.
         paired_by: ``id``, or ``source`` where an id stands for different pictures in the two runs.
-        note: What a reader must know of how they were paired; empty if nothing.
+        note: Caution about the pairing for a reader; empty if there is none.
     """
 
     common: list[tuple[int, int]]

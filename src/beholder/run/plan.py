@@ -30,15 +30,15 @@ class PlannedAsker:
 
     Attributes:
         name: Canonical name.
-        signature: How its outcomes would be made.
+        signature: Signature of its future outcomes.
         n_done: Subjects that the run directory has finished already.
         n_to_ask: Subjects it would be asked of.
         lacking: Number of subjects that are certain to fail, by reason.
-        judge: What its judge would be asked for the subjects not done; None if it asks no judge.
+        judge: Questions to its judge for the subjects not done; None if it asks no judge.
         judge_least: The same if answers lead to as few further questions as they can; None too if
             that is not known.
         judge_most: The same if answers lead to as many further questions as they can.
-        other_forms: What other configurations would ask instead, by name.
+        other_forms: Questions of other configurations, by name.
     """
 
     name: str
@@ -59,7 +59,7 @@ class RunPlan:
     Attributes:
         n_items: Good rows.
         bad_rows: Rows that would be left out.
-        askers: What it would ask, in order.
+        askers: Askers with their questions, in order.
         notes: Sentences on the rows that a reader must know.
     """
 
@@ -82,7 +82,7 @@ def plan(
     """Read all subjects once and return the plan of a run over them.
 
     Args:
-        askers: What would be asked.
+        askers: Planned askers.
         kind: The kind of subject.
         subjects: The subjects.
         out: The run directory; it need not be there.
@@ -94,7 +94,7 @@ def plan(
 
     Raises:
         ConfigError: A tool cannot be made, or does not support the operation.
-        RunError: The directory holds a run of another kind.
+        RunError: The directory contains a run of another kind.
     """
     limits = at_most or {}
     asks_judge = any(asker.asks_judge() for asker in askers)
@@ -196,7 +196,7 @@ def read_finished(out: Path, name: str) -> set[int]:
     """Return positions of the finished subjects of a run directory; empty if there is none.
 
     Raises:
-        RunError: The directory holds no run that can be read.
+        RunError: The directory contains no run that can be read.
     """
     if not (out / manifest.FILE_NAME).is_file() or not Store.exists(out):
         return set()

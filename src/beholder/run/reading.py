@@ -18,7 +18,7 @@ def describe_incomplete(store: Store) -> str:
         store: A run that is read.
 
     Raises:
-        RunError: The folder holds no run log, or a damaged one.
+        RunError: The folder contains no run log, or a damaged one.
     """
     status = manifest.read_log(store.folder).status
     if status == COMPLETE:

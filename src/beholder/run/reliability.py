@@ -37,7 +37,7 @@ class Coefficient:
     """One coefficient of reliability.
 
     Attributes:
-        name: Which.
+        name: Name of the coefficient.
         value: None where it is not defined.
         interval: Its interval, if there is one.
         reason: Why there is no value, or no interval.
@@ -66,7 +66,7 @@ class Reliability:
     """Agreement of several raters on the same items.
 
     Attributes:
-        what: What they rated: an operation of judges, the scores of a run, a label.
+        what: Rated thing: an operation of judges, the scores of a run, a label.
         raters: Their names.
         n_items: Items that all of them scored.
         n_left_out: Items that one of them did not score.

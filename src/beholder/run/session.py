@@ -108,10 +108,10 @@ class RunContext:
     """Options of a run: how judges are asked, how much at once, the folder of pictures.
 
     Attributes:
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
-        folder: What the subjects' pictures are relative to.
-        texts: How texts were changed before they are scored; empty if they were not.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
+        folder: Base folder of the subjects' pictures.
+        texts: Changes made to texts before they are scored; empty if there were none.
     """
 
     judging: JudgeOptions = field(default_factory=JudgeOptions)
@@ -210,9 +210,9 @@ class Session:
 
     Attributes:
         store: Subjects, outcomes and vectors.
-        tools: What askers may use.
+        tools: Judges, embedders and stores for askers.
         answers: Stored answers of judges; None if no judge is asked.
-        asked: What has been added, in order.
+        asked: Askers that have been added, in order.
     """
 
     def __init__(
@@ -252,14 +252,14 @@ class Session:
             out: The run directory, made if need be.
             kind: Kind of the run, as ``run.json`` says it.
             means: With what it works.
-            askers: What it will ask; with none that names a judge, no store of answers is opened.
+            askers: Askers of the run; if none names a judge, no store of answers is opened.
             progress: Receives the progress of the run.
-            engine: Where the work is done; None for this machine.
+            engine: Engine that does the work; None for this machine.
 
         Raises:
             ConfigError: The folder's name is not UTF-8, an option of tools is given that none of
                 them takes, or a tool cannot be made.
-            RunError: The folder is busy, or holds a run of another kind or format.
+            RunError: The folder is busy, or contains a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
         # Refuse before anything is created or asked.
@@ -306,7 +306,7 @@ class Session:
         """Store subjects, or check that they are those of the run; return their number and hash.
 
         Raises:
-            RunError: The run holds other data.
+            RunError: The run contains other data.
         """
         self._taken[kind.name] = self.store.sync(kind, subjects)
         return self._taken[kind.name]
@@ -322,12 +322,12 @@ class Session:
 
         Args:
             kind: The kind of subject.
-            source: Where the subjects come from; None where that is no file.
+            source: File of the subjects; None if they come from no file.
             subjects: Gives them, read from there.
             bad_rows: Receives the wrong rows while they are read; every start reports them.
 
         Raises:
-            RunError: The run holds other data.
+            RunError: The run contains other data.
         """
         key = source.key() if source is not None else None
         if source is None or key is None:
@@ -374,7 +374,7 @@ class Session:
         """Schedule an asker for the first ``n`` subjects of a kind.
 
         Args:
-            asker: What will be asked.
+            asker: Asker to add.
             kind: The kind of subject.
             n: The number of subjects.
             jobs: The number of subjects if ``map`` gets their positions later; None for all.
@@ -382,7 +382,7 @@ class Session:
 
         Raises:
             ConfigError: A tool cannot be made, or does not support the operation.
-            RunError: The run holds outcomes of that name that were made in another way.
+            RunError: The run contains outcomes of that name that were made in another way.
         """
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
@@ -436,7 +436,7 @@ class Session:
             shared: By name of what is asked, pictures on which all of its outcomes depend.
 
         Raises:
-            RunError: The run holds scores made of a picture that has changed since.
+            RunError: The run contains scores made of a picture that has changed since.
         """
         check_pictures(
             self.store, self._means.folder, self.asked, shared or {}
@@ -465,7 +465,7 @@ class Session:
         """Run the open jobs over subjects of one kind, and store every outcome.
 
         Args:
-            schedule: What to ask; all of the same kind of subject.
+            schedule: Askers with their subjects; all of the same kind of subject.
             positions: Of which subjects alone (outcomes of others are forgotten, answers of judges
                 stay); None for the first ``n`` of each.
 

@@ -229,11 +229,11 @@ class Store:
             name: Canonical name.
             kind: Kind of subject.
             config: Resolved fields.
-            signature: How outcomes are made.
+            signature: Signature of the outcomes.
             renew: Forget outcomes that were made in another way, instead of refusing them.
 
         Raises:
-            RunError: The run holds outcomes of that name that were made in another way.
+            RunError: The run contains outcomes of that name that were made in another way.
         """
         signatures = {
             asker.name: asker.signature for asker in self.tables.askers()

@@ -22,10 +22,10 @@ class ScheduledAsker:
     """An asker that a run has scheduled for its subjects.
 
     Attributes:
-        asker: What is asked, knowing what it must of the data.
+        asker: Asker, prepared on the data.
         kind: The kind of subject.
         n: Of how many of them, from the first.
-        signature: How its outcomes are made.
+        signature: Signature of its outcomes.
         jobs: Of how many of these it is asked; which ones may be known only later.
         renew: Whether to delete and make again outcomes that were made in another way.
     """
@@ -61,12 +61,12 @@ class SubjectKind(Generic[S]):
     """One kind of subject.
 
     Attributes:
-        name: What one of them is called.
-        plural: What several are called.
+        name: Noun for one subject.
+        plural: Noun for several.
         id: Its id, unique in a data set.
         to_row: Its row, as JSON values.
         from_row: The subject of a row.
-        source: What it describes: equal for several texts about one picture.
+        source: Described thing: equal for several texts about one picture.
         pictures: Names of its pictures.
         group: Columns to break results down by.
         measure: The values of a subject's outcome, from the subject and the outcome's detail, where

@@ -64,7 +64,7 @@ def read_columns(
     Args:
         store: The run's store.
         asker: Canonical name.
-        n: How many subjects.
+        n: Number of subjects.
         statistics: Whether the parts of sums over all subjects are read, too.
 
     Raises:
@@ -127,8 +127,8 @@ def summarise(
 
     Args:
         store: The outcomes.
-        entry: What was asked of which.
-        judging: How sure the judges of the run were of their grades; None if none was asked.
+        entry: Asker with its subjects.
+        judging: Certainty of the run's judges about their grades; None if none was asked.
     """
     name, n = entry.name, entry.n
     corpus = bool(entry.asker.corpus_values)
@@ -182,7 +182,7 @@ def corpus_estimates(
     Args:
         metric: Turns summed statistics into values.
         statistics: (n, k), a row per scored item.
-        clusters: What each item describes; whole clusters are resampled.
+        clusters: Source that each item describes; whole clusters are resampled.
     """
     codes = cluster_codes(clusters, len(statistics))
     sums = cluster_rows(codes, np.asarray(statistics, np.float64))

@@ -42,7 +42,7 @@ _START_MARKER = ".begun.parquet"
 """An empty part, by which a machine sees that it reaches the place of the run."""
 
 _OUTCOME = named_schema(PARTS)
-"""What became of a subject; null are ``error``, ``reason`` and ``transient`` of what is scored, and
+"""Columns of an outcome; null are ``error``, ``reason`` and ``transient`` of what is scored, and
 ``signature``, ``numbers``, ``units`` and ``unfinished`` of what failed."""
 _SCORED, _FAILED = "scored", "failed"
 _FAILURE = ("error", "reason", "transient", "detail")
@@ -57,7 +57,7 @@ class _OutcomeIndex:
 
     Attributes:
         state: One of ``_NONE`` to ``_LATER``, (n,).
-        part: Which part holds it, (n,).
+        part: Number of the part that contains it, (n,).
     """
 
     state: NDArray[np.int8] = field(
@@ -97,7 +97,7 @@ class PartWriter:
     """Writes parts of one start of a run, on any machine.
 
     Attributes:
-        place: Where the parts are.
+        place: Folder or address of the parts.
         start: Number of the start; 0 to read alone.
     """
 
@@ -178,7 +178,7 @@ class ParquetTables(SqliteTables):
         """Open the tables of a run directory to read.
 
         Raises:
-            RunError: What it says of its parts is damaged, or they cannot be reached.
+            RunError: Its list of parts is damaged, or they cannot be reached.
         """
         place = PartsPlace.from_url(_read_place(folder) or folder)
         return cls(folder, connection, PartWriter(place))

@@ -27,7 +27,7 @@ def write_thumbs(
 
     Args:
         run: The run directory.
-        root: What names of files are relative to.
+        root: Base folder of the names of files.
         pictures: Id and file of each picture, None for no picture; the place is the number.
         side: Pixels of the longer side.
 

@@ -23,7 +23,7 @@ class Agreement:
     """A coefficient of agreement between raters.
 
     Attributes:
-        method: Which coefficient, with its options.
+        method: Name of the coefficient, with its options.
         value: The coefficient; None when it is not defined on these ratings.
         interval: Its confidence interval; None when it cannot be given.
         n_items: Items that entered.
@@ -61,7 +61,7 @@ def bootstrap_agreement(
         n_raters: Raters, for the result.
         undefined: Reason to state when the coefficient has no value on all items.
         p_value: For the result.
-        clusters: What each item belongs to; whole clusters are resampled.
+        clusters: Cluster of each item; whole clusters are resampled.
         options: See ``Resampling``.
     """
     codes = cluster_codes(clusters, n_items)

@@ -1,4 +1,4 @@
-"""How well low scores find errors: macro F1 of alerts, and the area under the ROC curve."""
+"""Detection of errors by low scores: macro F1 of alerts, and the area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def alert_f1(
             that never alerts (see :func:`beholder.stats.token_scores`).
         labels: Per document, (n_tokens,) 1 for a token that gold marks as an error, else 0.
         threshold: Alert threshold; None chooses the best on these documents.
-        macro: What to average over.
-        clusters: What each document belongs to (its picture); whole clusters are resampled.
+        macro: Groups to average over.
+        clusters: Cluster of each document (its picture); whole clusters are resampled.
         options: See ``Resampling``; at the threshold used.
 
     Raises:
@@ -122,8 +122,8 @@ def held_out_alert_f1(
         scores: As in :func:`alert_f1`.
         labels: As in :func:`alert_f1`.
         n_folds: Folds, at least 2 and at most the number of clusters.
-        macro: What to average over.
-        clusters: What each document belongs to; whole clusters go to a fold and are resampled.
+        macro: Groups to average over.
+        clusters: Cluster of each document; whole clusters go to a fold and are resampled.
         options: See ``Resampling``; with these thresholds. The seed is that of the folds, too.
 
     Raises:
@@ -321,7 +321,7 @@ def alert_auc(
         scores: Per document, (n_parts,) scores, low meaning an error; infinity for a part that
             never alerts.
         labels: Per document, (n_parts,) 1 for a part that gold marks as an error, else 0.
-        clusters: What each document belongs to (its picture); whole clusters are resampled.
+        clusters: Cluster of each document (its picture); whole clusters are resampled.
         n_resamples: Bootstrap resamples; 0 for no interval.
         level: Confidence level.
         seed: Seed of the resampling.

@@ -1,4 +1,4 @@
-"""How well a ranking of texts follows people's: the best-agreeing pair of annotators, thresholds.
+"""Agreement of a ranking of texts with people's: the best-agreeing pair of annotators, thresholds.
 
 Pure. A ranking holds one rank per text, 1 = best; equal ranks are ties.
 """

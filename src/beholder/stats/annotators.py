@@ -22,7 +22,7 @@ _TIE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class AlternativeAnnotator:
-    """Whether a judge is no worse than a person, within epsilon.
+    """A test whether a judge is no worse than a person, within epsilon.
 
     Attributes:
         winning_rate: Share of the people whom the judge may replace, by epsilon; passes from 0.5.

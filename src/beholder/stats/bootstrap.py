@@ -228,7 +228,7 @@ def interval_or_reason(
     Args:
         statistic: As for ``cluster_bootstrap``.
         codes: (n,) cluster index of each row.
-        varying: What too few of are if there are clusters enough: ``items vary``.
+        varying: Noun and verb of the message for too few of them: ``items vary``.
         options: See ``Resampling``.
     """
     interval = cluster_bootstrap(statistic, codes, **options)
@@ -318,7 +318,7 @@ class PairedDifference:
         p_value: Two-sided sign-flip permutation p; never 0.
         n: Pairs.
         n_units: Independent units (pairs, or clusters of pairs) that were resampled and flipped.
-        method: How interval and p were made.
+        method: Method of interval and p.
     """
 
     mean: float

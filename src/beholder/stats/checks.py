@@ -171,7 +171,7 @@ def matrix(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
 
     Args:
         values: Rows are items, columns raters. NaN or None is a missing rating.
-        name: What it is, for messages.
+        name: Name for messages.
         missing: Whether missing ratings are allowed.
 
     Raises:

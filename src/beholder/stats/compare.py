@@ -39,8 +39,8 @@ class CorrelationDifference:
     """Difference of two correlations with the same third variable.
 
     Attributes:
-        kind: Which coefficient.
-        test: Which test gave p.
+        kind: Name of the coefficient.
+        test: Test that gave p.
         a: Correlation of the first metric with gold; None when undefined.
         b: Likewise of the second.
         difference: ``a - b``; None when either is.
@@ -89,8 +89,8 @@ def compare_correlations(
         a: (n,) scores of the first metric.
         b: (n,) scores of the second.
         gold: (n,) human judgments.
-        kind: Which coefficient.
-        test: Which test.
+        kind: Name of the coefficient.
+        test: Name of the test.
         clusters: One label per row; whole clusters are resampled and swapped.
         n_resamples: Bootstrap resamples, and random swaps of the permutation test (p is at least
             ``1 / (n_resamples + 1)``).

@@ -58,7 +58,7 @@ class CorrectedMean:
         labels_interval: See ``labels``.
         corrected: Mean of the labels plus what the judge says the other texts add.
         corrected_interval: See ``corrected``.
-        weight: How much the judge counts, 0 to 1; 0 if it does not agree with the labels.
+        weight: Weight of the judge, 0 to 1; 0 if it does not agree with the labels.
         p_value: Of the corrected mean being 0; for differences.
         n: Texts.
         n_labels: Labelled texts.

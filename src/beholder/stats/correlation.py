@@ -80,7 +80,7 @@ def correlate(
     Args:
         x: (n,) finite numbers, such as metric scores.
         y: (n,) finite numbers, such as ratings.
-        kind: Which coefficient.
+        kind: Name of the coefficient.
         clusters: One label per pair; whole clusters (items, images) are resampled together.
         options: See ``Resampling``; no resamples give no interval. Beyond 4096 clusters each
             resample draws 4096 and its deviation is scaled by ``sqrt(4096 / n_clusters)``.
@@ -176,7 +176,7 @@ def partial(
         x: (n,) finite numbers.
         y: (n,) finite numbers.
         control: (n,) the covariate.
-        kind: Which coefficient.
+        kind: Name of the coefficient.
         clusters: As in :func:`correlate`.
         options: See ``Resampling``.
 
@@ -370,7 +370,7 @@ def ranking_correlation(
     Args:
         gold: Gold score per system, such as its Elo rating from human battles.
         predicted: Score per system by a metric; the same systems.
-        kind: Which coefficient.
+        kind: Name of the coefficient.
         options: See ``Resampling``; systems are resampled.
 
     Returns:

@@ -116,7 +116,7 @@ def icc(
 
     Args:
         ratings: (n_items, n_raters), complete.
-        kind: Which form.
+        kind: Form of the coefficient.
         level: Confidence level of the F-based interval.
 
     Returns:

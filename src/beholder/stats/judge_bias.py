@@ -1,4 +1,4 @@
-"""What else than quality a judge follows: length, authors, places, seats, chance.
+"""Biases of a judge: length, authors, places, seats, chance.
 
 Regressions have standard errors that hold for unequal variances (HC3), or for texts of one picture
 that resemble each other (CR1). Too few data give a reason instead of a number.
@@ -43,11 +43,11 @@ class Bias:
     """One entry of a judge's bias card.
 
     Attributes:
-        name: What the grades were found, or not found, to follow.
+        name: Influence that was tested.
         value: The estimate; 0 is no bias. None if there are not enough data.
         interval: Its confidence interval, or None.
         n: Texts or pictures.
-        unit: What ``value`` counts.
+        unit: Unit of ``value``.
         reason: Why there is no value; empty if there is one.
     """
 
@@ -156,7 +156,7 @@ def mean_bias(
         name: See ``Bias``.
         unit: See ``Bias``.
         values: A difference per independent unit.
-        what: What the values are of, for the reason.
+        what: Noun for the values, for the reason.
         least: Fewer values give a reason instead of a number.
     """
     x = vector(values, name)
@@ -190,7 +190,7 @@ def share_bias(
         name: See ``Bias``.
         unit: See ``Bias``.
         changed: Whether each changed.
-        what: What the answers are to, for the reason.
+        what: Noun for the questions, for the reason.
         least: Fewer answers give a reason instead of a number.
     """
     n = len(changed)

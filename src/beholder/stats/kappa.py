@@ -33,10 +33,10 @@ def cohen_kappa(
     Args:
         a: (n,) labels of the first rater.
         b: (n,) labels of the second.
-        weights: How far apart two categories count.
+        weights: Scheme of the distances between categories.
         categories: All categories in their order; needed with weights when labels are not
             numbers. Default: the labels seen, sorted.
-        clusters: What each item belongs to (its picture); whole clusters are resampled.
+        clusters: Cluster of each item (its picture); whole clusters are resampled.
         options: See ``Resampling``.
 
     Returns:
@@ -142,7 +142,7 @@ def fleiss_kappa(
 
     Args:
         counts: (n_items, n_categories): how many raters chose each category.
-        clusters: What each item belongs to (its picture); whole clusters are resampled.
+        clusters: Cluster of each item (its picture); whole clusters are resampled.
         options: See ``Resampling``.
 
     Returns:

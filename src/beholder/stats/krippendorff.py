@@ -41,7 +41,7 @@ def krippendorff_alpha(
         ratings: (n_items, n_raters): rows are items, columns raters. NaN or None is missing.
             Nominal ratings may be any labels, such as texts.
         measurement: Level of measurement.
-        clusters: What each item belongs to (its picture); whole clusters are resampled.
+        clusters: Cluster of each item (its picture); whole clusters are resampled.
         options: See ``Resampling``.
 
     Returns:

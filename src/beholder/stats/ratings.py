@@ -160,7 +160,7 @@ def elo_replicates(
         first: (n,) name of the first system of each battle.
         second: (n,) name of the second.
         outcome: (n,) 1 where the first won, 0 where it lost, 0.5 for a tie.
-        clusters: What each battle belongs to; by default each is its own cluster.
+        clusters: Cluster of each battle; by default each is a cluster.
         n_resamples: Resamples of clusters.
         n_passes: Passes in each; :func:`elo` takes 1000, and fewer widen the interval.
         seed: Seed of all draws.

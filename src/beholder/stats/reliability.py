@@ -158,8 +158,8 @@ def mean_pairwise_correlation(
 
     Args:
         ratings: (n_items, n_raters); NaN or None is missing.
-        kind: Which coefficient.
-        clusters: What each item belongs to (its picture); whole clusters are resampled.
+        kind: Name of the coefficient.
+        clusters: Cluster of each item (its picture); whole clusters are resampled.
         options: See ``Resampling``.
 
     Returns:
@@ -224,7 +224,7 @@ def _pairwise(
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far the ratings of one item lie apart.
+    """Spread of the ratings of one item.
 
     Attributes:
         sd: Mean within-item standard deviation.
@@ -232,7 +232,7 @@ class Spread:
         item_sd: Per item; None for an item with fewer than two ratings.
         item_range: Per item, likewise.
         n_items: Items with at least two ratings.
-        ddof: What was taken off the count in the variance.
+        ddof: Number subtracted from the count in the variance.
     """
 
     sd: Estimate

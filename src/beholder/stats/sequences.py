@@ -16,7 +16,7 @@ GRID = 1001
 
 
 class Betting:
-    """A confidence sequence of a mean, by betting against each mean that it could be.
+    """A confidence sequence of a mean, by betting against each possible mean.
 
     ``interval`` may be read after every value: with probability ``level`` all intervals hold the
     true mean at once. Values must come in random order and be independent (means of pictures, not

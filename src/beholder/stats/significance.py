@@ -72,7 +72,7 @@ class Effect:
     """A standardised difference of two group means.
 
     Attributes:
-        name: Which effect size.
+        name: Name of the effect size.
         value: Difference ``a - b`` in standard deviations; None when it is not defined.
         interval: Its confidence interval; None when the value is.
         n_a: Size of the first group.
@@ -104,7 +104,7 @@ def cohen_d(
     Args:
         a: Scores (n,) of the first group, or its :class:`Moments`.
         b: The second group.
-        pooling: Which variance.
+        pooling: Kind of variance.
         level: Confidence level.
 
     Returns:
@@ -202,12 +202,12 @@ class TestResult:
     """A two-sided test of the difference of two groups.
 
     Attributes:
-        name: Which test.
+        name: Name of the test.
         statistic: Its statistic; None when the test cannot be made.
         df: Degrees of freedom, where the test has them.
         p_value: Two-sided p; None when the test cannot be made.
         estimate: Size of the difference, on the scale that ``estimate_name`` says.
-        estimate_name: What the estimate is.
+        estimate_name: Name of the estimate.
         interval: Confidence interval of the estimate.
         n_a: Size of the first group (pairs, for a paired test).
         n_b: Size of the second.
@@ -502,7 +502,7 @@ def significance_clusters(
     do not correct.
 
     Args:
-        values: What each system reached, higher is better; None for one without a value.
+        values: Value of each system, higher is better; None for one without a value.
         p_value: Two-sided p of two systems by place, uncorrected; None if there is no test:
             such two are not distinguished.
         alpha: Level from which two are different.

@@ -1,4 +1,4 @@
-"""How many texts, pictures or labels a wanted interval or a wanted power needs."""
+"""Numbers of texts, pictures or labels that a wanted interval or a wanted power needs."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def token_ranges(
     """Convert spans of characters to ranges of the tokens they touch; drop those without a token.
 
     Args:
-        tokens: Where each token is, in characters.
+        tokens: Span of each token, in characters.
         spans: The spans.
     """
     ranges = []
@@ -92,7 +92,7 @@ def relaxed_f1(
         gold: Per document, those of the other.
         overlap: Least share of tokens, above 0 up to 1.
         of: Share of what.
-        clusters: What each document belongs to (its picture); whole clusters are resampled.
+        clusters: Cluster of each document (its picture); whole clusters are resampled.
         options: See ``Resampling``.
 
     Raises:
@@ -205,7 +205,7 @@ def token_scores(
     Args:
         n_tokens: Tokens of the document.
         spans: ``(start, end, score)`` in token positions.
-        several: Which score a token in several spans takes.
+        several: Rule for the score of a token in several spans.
 
     Returns:
         (n_tokens,) scores, infinity for a token in no span: it never alerts.

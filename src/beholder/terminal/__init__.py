@@ -1,1 +1,1 @@
-"""What commands share: groups of options, printing, progress."""
+"""Parts that commands share: groups of options, printing, progress."""

@@ -114,7 +114,7 @@ def _parse_mapping(text: str) -> tuple[str, str]:
 @Parameter(name="*", group=ROWS)
 @dataclass(frozen=True)
 class ItemDataGroup(DataOptions):
-    """Which rows of the data a command takes, and where their fields lie."""
+    """The selection of a command's rows in the data, and the columns of their fields."""
 
     map: Annotated[
         tuple[str, ...],
@@ -139,7 +139,7 @@ class ItemDataGroup(DataOptions):
 @Parameter(name="*", group=ROWS)
 @dataclass(frozen=True)
 class DataGroup(ItemDataGroup):
-    """Which rows of the data a command takes that reads no items."""
+    """The selection of rows for a command that reads no items."""
 
     map: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
     references_from: Annotated[Path | None, Parameter(parse=False)] = None
@@ -151,7 +151,7 @@ class DataGroup(ItemDataGroup):
 @Parameter(name="*", group=JUDGES)
 @dataclass(frozen=True)
 class JudgeGroup(JudgeOptions):
-    """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
+    """Settings of questions to judges; options in ``extra`` become part of the judge's spec."""
 
     extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(
         default_factory=dict
@@ -164,7 +164,7 @@ class JudgeGroup(JudgeOptions):
 @Parameter(name="*", group=WORK)
 @dataclass(frozen=True)
 class WorkGroup(WorkOptions):
-    """How much a command does at once, what it keeps, and what it may spend."""
+    """Concurrency, storage and budget of a command."""
 
     # A text here, as a shell gives it; ``found`` makes a path or an address of it.
     cache: Annotated[
@@ -187,7 +187,7 @@ class WorkGroup(WorkOptions):
 @Parameter(name="*", group=JUDGES)
 @dataclass(frozen=True)
 class ToolGroup:
-    """What metrics take that name none themselves.
+    """Judge and embedder of the metrics that name none themselves.
 
     Attributes:
         judge: Default judge: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
@@ -205,10 +205,10 @@ class ToolGroup:
 @Parameter(name="*", group=WORK)
 @dataclass(frozen=True)
 class EngineGroup:
-    """Where a run is worked on.
+    """The place of a run's work.
 
     Attributes:
-        engine: Where to score: on this machine, or on a Ray cluster.
+        engine: Engine that scores: this machine, or a Ray cluster.
         address: Address of the Ray cluster; by default RAY_ADDRESS, else a new cluster here.
         parts: Storage shared by the cluster, as s3://BUCKET/PATH; by default the run directory.
     """
@@ -240,7 +240,7 @@ class EngineGroup:
 @Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class TellGroup:
-    """What a command prints.
+    """The output of a command.
 
     Attributes:
         dry_run: Check all input and count the questions, without asking or writing.
@@ -253,7 +253,7 @@ class TellGroup:
 @Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class FinishGroup(TellGroup):
-    """What a command does at its end.
+    """The last actions of a command.
 
     Attributes:
         allow_failed: Failed items that still count as success.
@@ -272,7 +272,7 @@ class FinishGroup(TellGroup):
 @Parameter(name="*")
 @dataclass(frozen=True)
 class ItemRunGroup:
-    """What every command takes that makes a run over items."""
+    """Options of every command that makes a run over items."""
 
     rows: ItemDataGroup = field(default_factory=ItemDataGroup)
     judging: JudgeGroup = field(default_factory=JudgeGroup)
@@ -299,7 +299,7 @@ class RunGroup(EngineRunGroup):
 @Parameter(name="*", group=JUDGES)
 @dataclass(frozen=True)
 class VoteJudgeGroup(JudgeGroup):
-    """How judges are asked; ratings have a temperature of their own."""
+    """Settings of questions to judges; ratings have a temperature of their own."""
 
     temperature: Annotated[float | None, Parameter(parse=False)] = None
     replicates: Annotated[int | None, Parameter(parse=False)] = None
@@ -317,7 +317,7 @@ class StorylineRunGroup(ItemRunGroup):
 @Parameter(name="*", group=SERVER)
 @dataclass(frozen=True)
 class ServerGroup:
-    """Where the pages are served.
+    """The address of the pages.
 
     Attributes:
         host: Address to listen on; if others can reach it, they need their links.
@@ -333,7 +333,7 @@ class ServerGroup:
 @Parameter(name="*", group=SERVER)
 @dataclass(frozen=True)
 class ViewerGroup(ServerGroup):
-    """Where the pages of a viewer are served.
+    """The address of a viewer's pages.
 
     Attributes:
         host: Address to listen on; if others can reach it, they need the token.
@@ -349,7 +349,7 @@ class ViewerGroup(ServerGroup):
 @Parameter(name="*", group=RESULTS)
 @dataclass(frozen=True)
 class TablesGroup:
-    """Where tables go besides the terminal.
+    """The files for tables besides the terminal.
 
     Attributes:
         tables: Folder for all tables as CSV, JSON and LaTeX.

@@ -1,4 +1,4 @@
-"""What commands print: results on stdout, everything else on stderr."""
+"""Output of commands: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def print_summary(
     Args:
         plain: The result as JSON has it.
         tables: The result as tables.
-        as_json: Which of them.
+        as_json: True prints JSON, False the tables.
         markdown: File of the summary; - prints it instead of the result; None for no summary.
         summary: Makes the summary.
 
@@ -121,13 +121,13 @@ def print_notes(lines: Iterable[object]) -> None:
 
 
 def report_left_out(reasons: Iterable[object]) -> None:
-    """Report what was left out, such as wrong rows."""
+    """Report rows that were left out, such as wrong ones."""
     for reason in reasons:
         print_note(f"left out: {reason}")
 
 
 def report_problems(problems: Sequence[str]) -> int:
-    """Report what is missing; returns the exit code."""
+    """Report problems such as missing values; returns the exit code."""
     for problem in problems:
         print_note(problem)
     return int(bool(problems))
@@ -160,10 +160,10 @@ def report_end(
 
     Args:
         out: The run directory.
-        progress: What watched the run.
+        progress: Progress display of the run.
         report: Its page, if one was drawn.
         problems: Reasons to fail.
-        verb: What was done to a subject.
+        verb: Verb for the work on a subject.
     """
     counts = (
         f"{progress.scored_now} {verb} now, {progress.failed_now} failed now"

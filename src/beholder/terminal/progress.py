@@ -26,7 +26,7 @@ class TerminalProgress:
         scored_now: Scored by this start of the run.
         failed_now: Failed in this start of the run.
         reused: Finished by an earlier start.
-        tokens: What judges have read and written in this start.
+        tokens: Tokens that judges have read and written in this start.
         n_recalled: Answers that came from the cache in this start.
     """
 

@@ -1,4 +1,4 @@
-"""How much a word says: small weights for words that are in many sentences."""
+"""Weights of words: small for words that are in many sentences."""
 
 from __future__ import annotations
 

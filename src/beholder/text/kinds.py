@@ -48,7 +48,7 @@ class _Kinds:
 
 @lru_cache(maxsize=1 << 15)
 def bases(word: str) -> frozenset[str]:
-    """A lower-case word and what is left of it without regular endings, known words only.
+    """Return a lower-case word and its forms without regular endings, known words only.
 
     The word itself is always in it.
     """
@@ -101,7 +101,7 @@ def general(word: str, part: str) -> frozenset[int]:
 
 @cache
 def _above(sense: int) -> frozenset[int]:
-    """All senses above one; what stands above it is the same for all words."""
+    """Return all senses above one; the senses above are the same for all words."""
     above = parents(sense)
     return above.union(*map(_above, above))
 
@@ -135,7 +135,7 @@ def meanings(word: str) -> frozenset[int]:
 
 @lru_cache(maxsize=1 << 15)
 def covered(word: str) -> frozenset[int]:
-    """All that a lower-case word is or is a kind of: its senses and those above them."""
+    """Return the senses of a lower-case word and all those above them."""
     return meanings(word).union(*map(_above, meanings(word)))
 
 
@@ -146,7 +146,7 @@ def derived(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def relatives(word: str) -> frozenset[str]:
-    """The bases of a word and what derives from them."""
+    """Return the bases of a word and the words that derive from them."""
     base_forms = bases(word)
     table = _load().derived
     return base_forms.union(

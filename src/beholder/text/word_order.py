@@ -97,7 +97,7 @@ _OURS, _BORROWED = 0.45, 0.65
 """Share of words without their neighbours that passes, and that is taken for a reference's words
 out of order."""
 _JUMBLED_SHARE = 0.2
-"""What a text that is surely words out of order keeps of its value."""
+"""The share of its value that a text of words surely out of order keeps."""
 
 
 def in_order(
@@ -140,7 +140,7 @@ def in_order(
 def _loose(
     candidate_words: Sequence[str], reference_words: Sequence[str]
 ) -> float:
-    """Share of our words that they have, less the share of our neighbours that they have."""
+    """Return the share of our words in the reference, less the share of our neighbours in it."""
     words = (
         Counter(candidate_words) & Counter(reference_words)
     ).total() / len(candidate_words)

@@ -28,7 +28,7 @@ def make_app(
 
     Args:
         routes: Of the pages; style sheets and scripts are added.
-        settings: Who may use the pages, and the limits of requests.
+        settings: Permitted users of the pages, and limits of requests.
         lifespan: Context manager that is open while the server runs.
     """
     app = Starlette(

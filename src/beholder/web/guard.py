@@ -1,4 +1,4 @@
-"""What every request must pass before a page sees it, and what every answer carries.
+"""Checks of every request before a page sees it, and headers of every response.
 
 In this order: the host is ours, the browser is not too fast, the request is small enough, someone
 is known to us, and a request that changes something comes from a page of ours.
@@ -106,7 +106,7 @@ class Guard:
 
     Args:
         app: The application.
-        settings: Who may use it, and its limits.
+        settings: Permitted users, and limits.
         clock: Returns the time in seconds.
     """
 
@@ -429,7 +429,7 @@ def _replay(body: bytes, later: Receive | None = None) -> Receive:
 
     Args:
         body: The body.
-        later: Where what comes after it is received: that the browser has gone.
+        later: Receives later messages, such as the browser's disconnection.
     """
     parts: list[Message] = [
         {"type": "http.request", "body": body, "more_body": False}

@@ -58,7 +58,7 @@ class AskerColumns:
     Attributes:
         name: Canonical name of the asker.
         kind: Kind of the subjects.
-        signature: How outcomes are made.
+        signature: Signature of the outcomes.
         values: Its values; the first is the headline. Empty where it only makes texts.
         state: (n,) ``OPEN``, ``SCORED`` or ``FAILED``.
         numbers: (n,) per value; NaN where a subject has none.
@@ -100,7 +100,7 @@ class SubjectColumns:
     """The subjects of one kind.
 
     Attributes:
-        kind: What they are.
+        kind: Kind of the subjects.
         ids: Their ids.
         groups: By name.
         texts: Their words.

@@ -39,7 +39,7 @@ _ORDERS = ("position", "id", "value", "verdict")
 
 @dataclass(frozen=True)
 class Query:
-    """Which subjects are listed, and in what order.
+    """The selection and order of the listed subjects.
 
     Attributes:
         kind: Kind of subject.
@@ -223,7 +223,7 @@ class Listing(PagedList):
     """A page of the subjects of a run.
 
     Attributes:
-        selection: Which subjects, in which order.
+        selection: Subjects in their order.
     """
 
     selection: Query

@@ -24,7 +24,7 @@ class ValueOverview:
     """One value over the run.
 
     Attributes:
-        value: What it is.
+        value: Description of the value.
         estimate: Its mean with interval; None while the run is not complete.
         n: Subjects that have it.
         low: Lowest that one has, or None.

@@ -1,4 +1,4 @@
-"""What pages share: templates, style sheets and scripts, errors as pages."""
+"""Parts that pages share: templates, style sheets and scripts, errors as pages."""
 
 from __future__ import annotations
 

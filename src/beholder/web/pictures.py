@@ -104,7 +104,7 @@ class RunPictures:
 
     Args:
         view: The run.
-        media_root: What paths are relative to; None for the folder of the data.
+        media_root: Base folder of paths; None for the folder of the data.
     """
 
     def __init__(self, view: RunView, media_root: Path | None) -> None:

@@ -33,7 +33,7 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How pages are served.
+    """Settings for serving pages.
 
     Attributes:
         host: Address to listen at.

@@ -61,12 +61,12 @@ class Viewer:
 
     Args:
         folders: Run directories.
-        media_root: What paths of pictures are relative to; None for the folder of each run's data,
+        media_root: Base folder of picture paths; None for the folder of each run's data,
             where that is still where it was.
         try_page: Answers requests for a page that scores pasted texts; None for no such page.
 
     Raises:
-        RunError: A folder holds no run that can be read.
+        RunError: A folder contains no run that can be read.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ def test_amounts_of_one_name(
         ("two", [thing("four", True), thing("one")], [thing("three", True)], (0.0, True)),
     ],
 )  # fmt: skip
-def test_totals_against_parts(
+def test_a_total_fits_the_sum_of_its_parts(
     source: str,
     targets: list[Entity],
     neighbours: list[Entity],
@@ -101,7 +101,7 @@ def test_an_amount_is_open_where_it_is_not_settled_which_is_meant() -> None:
          {"four": "three"}),
     ],
 )  # fmt: skip
-def test_totals_of_texts(
+def test_totals_in_texts_contradict_other_totals_only(
     source: str, target: str, expected: dict[str, str]
 ) -> None:
     text = analysed(source)

@@ -23,7 +23,7 @@ from beholder.text import frequency
         ((0, 2), (0, 1)),
     ],
 )
-def test_words_of_characters(
+def test_a_range_of_characters_gives_its_words(
     span: tuple[int, int], expected: tuple[int, int]
 ) -> None:
     assert analysed("A red cup.").at(span) == expected

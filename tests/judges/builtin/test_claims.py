@@ -33,7 +33,9 @@ def evidence(claim: str, text: str = ROOM) -> list[float]:
         ("The cup is on the shelf.", 1.0),
     ],
 )
-def test_lowest_attribute(claim: str, expected: float) -> None:
+def test_the_lowest_attribute_of_a_claim_is_a_feature(
+    claim: str, expected: float
+) -> None:
     lowest = evidence(claim)[1]
     assert lowest == 1.0 if expected == 1.0 else lowest <= 0.55
 
@@ -100,7 +102,7 @@ def test_the_model_separates_equal_words_of_other_things() -> None:
         ("A dog sleeps.", "A cat sleeps.", None),
     ],
 )
-def test_matches_of_claims(
+def test_a_claim_matches_the_reference_that_states_it(
     claim: str, reference: str, expected: int | None
 ) -> None:
     assert matches([analysed(claim)], [analysed(reference)]) == [expected]

@@ -120,7 +120,9 @@ def relation(**changes: object) -> Evidence:
         (attribute(stated=0.0, exchanged=True), 0.0),
     ],
 )
-def test_values_by_hand(evidence: Evidence, expected: float) -> None:
+def test_values_equal_those_computed_by_hand(
+    evidence: Evidence, expected: float
+) -> None:
     assert value(evidence, N) == pytest.approx(expected)
 
 
@@ -154,7 +156,9 @@ def test_values_by_hand(evidence: Evidence, expected: float) -> None:
         (relation(stated=0.9, exchanged=True), True),
     ],
 )
-def test_contradictions(evidence: Evidence, expected: bool) -> None:
+def test_only_the_same_thing_is_contradicted(
+    evidence: Evidence, expected: bool
+) -> None:
     assert contradicted(evidence, N) is expected
 
 
@@ -271,5 +275,7 @@ def test_every_number_has_a_meaning_and_says_how_it_was_set() -> None:
         (Evidence("attribute", exchanged=True), True),
     ],
 )
-def test_exchanged_roles(evidence: Evidence, expected: bool) -> None:
+def test_exchanged_ends_and_owners_are_recognised(
+    evidence: Evidence, expected: bool
+) -> None:
     assert roles_exchanged(evidence, N) is expected

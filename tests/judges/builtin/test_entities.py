@@ -73,7 +73,7 @@ def test_nothing_is_paired_with_an_empty_text() -> None:
         ("dog", "cat", 0.0, 0.49),
     ],
 )
-def test_similarity_of_names(
+def test_names_have_the_expected_similarity(
     source: str, target: str, least: float, highest: float
 ) -> None:
     similarity = paired(

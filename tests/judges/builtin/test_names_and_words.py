@@ -26,7 +26,9 @@ from beholder.judges.builtin.vectors import VectorTable, vectors
         ("graffiti", "cup", ""),
     ],
 )
-def test_ties_beside_senses(source: str, target: str, expected: str) -> None:
+def test_words_are_tied_by_more_than_their_senses(
+    source: str, target: str, expected: str
+) -> None:
     assert lexis.tie(source, target) == expected
 
 

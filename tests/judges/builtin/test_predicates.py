@@ -67,7 +67,7 @@ def verb(name: str, at: str = "", turned: bool = False) -> Predicate:
         ("possess", True, False, Predicate("", False, "of", True)),
     ],
 )
-def test_normal_forms(
+def test_predicates_have_one_normal_form(
     predicate: str, is_verb: bool, passive: bool, expected: Predicate
 ) -> None:
     assert normal(predicate, is_verb, passive) == expected
@@ -82,7 +82,9 @@ def test_normal_forms(
         ("on", "opposite", 0.25),
     ],
 )
-def test_places(a: str, b: str, expected: float) -> None:
+def test_places_have_the_expected_likeness(
+    a: str, b: str, expected: float
+) -> None:
     assert likeness(place(a), place(b), 0.0, 1.0, 0.0)[0] == expected
 
 
@@ -100,7 +102,9 @@ def test_places(a: str, b: str, expected: float) -> None:
         ("", "", 0.0, 1.0),
     ],
 )
-def test_verbs(a: str, b: str, vectors: float, expected: float) -> None:
+def test_verbs_have_the_expected_likeness(
+    a: str, b: str, vectors: float, expected: float
+) -> None:
     assert verb_likeness(verb(a), verb(b), vectors) == pytest.approx(expected)
 
 
@@ -201,7 +205,7 @@ def test_verbs(a: str, b: str, vectors: float, expected: float) -> None:
         (verb("hold"), place("of"), 0.0, 0.2, 1.0, (0.5, 0.0)),
     ],
 )
-def test_likeness(
+def test_predicates_have_the_expected_likeness(
     a: Predicate,
     b: Predicate,
     likes: float,
@@ -255,7 +259,9 @@ def test_passives_with_a_place_hold_either_way(
 @pytest.mark.parametrize(
     ("name", "directed"), [("on", True), ("near", False), ("of", False)]
 )
-def test_directed_places(name: str, directed: bool) -> None:
+def test_places_know_if_they_have_a_direction(
+    name: str, directed: bool
+) -> None:
     assert place(name).directed is directed
 
 

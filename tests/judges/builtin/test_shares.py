@@ -29,7 +29,9 @@ def windows(quantity: str, rule: str = "share") -> Entity:
         ("all", "not all", True),
     ],
 )
-def test_shares(first: str, second: str, exclude: bool) -> None:
+def test_shares_exclude_each_other_as_expected(
+    first: str, second: str, exclude: bool
+) -> None:
     assert shares_exclude(windows(first), windows(second)) is exclude
     assert shares_exclude(windows(second), windows(first)) is exclude
 

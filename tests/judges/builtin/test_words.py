@@ -36,7 +36,9 @@ def entity(quantity: str | None = None, plural: bool = False) -> Entity:
         ("exactly 3", 3),
     ],
 )
-def test_numbers(words: str, expected: int | None) -> None:
+def test_number_words_are_read_as_numbers(
+    words: str, expected: int | None
+) -> None:
     assert number(words) == expected
 
 
@@ -49,7 +51,7 @@ def test_numbers(words: str, expected: int | None) -> None:
         ("several", True, None),
     ],
 )
-def test_amounts(
+def test_quantities_are_read_as_amounts(
     quantity: str | None, plural: bool, expected: int | None
 ) -> None:
     assert amount(entity(quantity, plural)) == expected
@@ -119,7 +121,9 @@ def test_values_that_exclude_each_other(
         ("cup", "cloud", ""),
     ],
 )
-def test_ties_of_nouns(source: str, target: str, expected: str) -> None:
+def test_nouns_have_the_expected_tie(
+    source: str, target: str, expected: str
+) -> None:
     assert tie(source, target) == expected
 
 
@@ -153,7 +157,9 @@ def test_a_word_says_its_synonyms_and_more_general_words(
         ("on", ["on"]),
     ],
 )
-def test_bearing_words(value: str, expected: list[str]) -> None:
+def test_the_words_that_bear_the_meaning_are_found(
+    value: str, expected: list[str]
+) -> None:
     assert content(value) == expected
 
 

@@ -79,7 +79,7 @@ def test_options_alone_are_enough(cli: Cli) -> None:
         ("0.3", "0.5", 1),
     ],
 )
-def test_annotators_or_repeats(
+def test_plan_computes_the_number_of_annotators_or_repeats(
     cli: Cli, reliability: str, single: str, raters: int
 ) -> None:
     (row,) = planned(cli, "--reliability", reliability, "--single", single)

@@ -241,7 +241,9 @@ def read_coefficients(study: AnnotationStudy) -> dict[tuple[str, str], Any]:
     }
 
 
-def test_agreement_on_ratings(tmp_path: Path) -> None:
+def test_agreement_on_ratings_has_alpha_icc_and_spearman(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "sequences")
     for unit, ratings in {
         "walk": (8, 7),
@@ -298,7 +300,9 @@ def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     assert "2 to 3" in reasons["ICC(1,1)"]
 
 
-def test_agreement_on_pairs(tmp_path: Path) -> None:
+def test_agreement_on_pairs_has_alpha_and_weighted_kappa(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "pairs")
     units = list(study.positions())
     for unit, mistakes in zip(units, ((0, 0), (1, 2), (4, 4)), strict=True):
@@ -321,7 +325,7 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
     study.close()
 
 
-def test_agreement_on_facts() -> None:
+def test_agreement_on_facts_has_alpha_and_kappa_by_hand() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
     rows = np.array([[0.0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]])
     reliability = of_kinds(
@@ -343,7 +347,9 @@ def test_agreement_on_facts() -> None:
     )
 
 
-def test_agreement_on_steps(tmp_path: Path) -> None:
+def test_agreement_on_steps_has_ratings_and_kinds_of_break(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "steps")
     # Time breaks, by step: anna names it in the first, ben in the first and the last.
     break_flags = {"anna": (1, 0, 0, 0), "ben": (1, 0, 0, 1)}
@@ -370,7 +376,9 @@ def test_agreement_on_steps(tmp_path: Path) -> None:
     study.close()
 
 
-def test_agreement_on_rankings(tmp_path: Path) -> None:
+def test_agreement_on_rankings_has_kendall_w_and_spearman(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ranking")
     for name, order in (("anna", [0, 1, 2]), ("ben", [1, 0, 2])):
         finish(study, name, "harbour (en)", {"order": [0, 1, 2]})
@@ -420,7 +428,7 @@ def test_rankings_in_two_languages_are_of_one_picture(tmp_path: Path) -> None:
     ] == [None, None]
 
 
-def test_agreement_on_marks(tmp_path: Path) -> None:
+def test_agreement_on_marks_has_span_f1_of_each_pair(tmp_path: Path) -> None:
     study = study_of(tmp_path, "marks")
     text = study.unit(study.positions()["harbour-north"]).texts[0]
     assert text == "A blue boat lies at a pier. Three people stand beside it."

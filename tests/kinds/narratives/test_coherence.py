@@ -151,7 +151,7 @@ def test_unusable_numbers_are_refused_by_name(
         coherence(**arguments)
 
 
-def test_dtw_by_hand() -> None:
+def test_dtw_equals_the_distance_computed_by_hand() -> None:
     # costs |a - b|: rows 0, 2; columns 0, 1, 2 -> path (0,0) (0,1) (1,2), cost 0 + 1 + 0
     alignment = dtw([[0.0], [2.0]], [[0.0], [1.0], [2.0]])
     assert alignment.path in (

@@ -317,7 +317,7 @@ def test_bad_rows_of_the_collection_and_of_storylines_to_follow_are_reported(
     ("arguments", "message"),
     [
         ([], "say what to extract"),
-        (["-k", "4", "--source", "zz"], "'zz' is no usable picture"),
+        (["-k", "4", "--source", "zz"], "'zz' is not a usable picture"),
         (
             ["-k", "4", "--method", "magic"],
             'Choose from: "maxmin", "maps", "trails", "random"',

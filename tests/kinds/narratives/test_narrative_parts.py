@@ -15,6 +15,7 @@ from beholder.kinds.narratives.compared import StepCorrelation, colour_range
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.results import Stage, estimated_tokens, spent_on
+from beholder.kinds.narratives.steps import StepRow, steps_table
 from beholder.kinds.narratives.storylines import (
     Space,
     coherence,
@@ -29,7 +30,6 @@ from beholder.kinds.narratives.storylines.widest import (
     earliest_sources,
     topic_states,
 )
-from beholder.kinds.narratives.study import StepRow, steps_table
 from beholder.records import ItemScore
 
 

@@ -300,7 +300,7 @@ def test_mixed_precision_of_dates_is_noted() -> None:
         ("p02", "p02", 3, "'p02' is source and target"),
         (None, "p02", 4, "from the first picture to p02 there are 3"),
         ("p12", None, 3, "from p12 to the last one there are 2"),
-        ("p99", "p11", 3, "'p99' is no usable picture"),
+        ("p99", "p11", 3, "'p99' is not a usable picture"),
     ],
 )
 def test_an_impossible_extraction_is_refused_with_a_reason(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
+from beholder.kinds.narratives.between_judges import between_models
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.results import (
@@ -22,16 +23,15 @@ from beholder.kinds.narratives.results import (
     StudyVote,
     measure_rates,
 )
-from beholder.kinds.narratives.storylines.space import Floats
-from beholder.kinds.narratives.study import (
+from beholder.kinds.narratives.steps import (
     Breaks,
     StepRow,
     agreed_breaks,
-    between_models,
     breaks_table,
     steps_table,
-    tables,
 )
+from beholder.kinds.narratives.storylines.space import Floats
+from beholder.kinds.narratives.study import tables
 from beholder.stats import reliability_verdict
 
 NAN = math.nan

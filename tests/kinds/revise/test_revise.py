@@ -123,7 +123,7 @@ def mark(
         ),
     ],
 )
-def test_certain_edits(
+def test_certain_edits_are_made_without_a_judge(
     text: str, wrong: str, instead: str, proposal: str
 ) -> None:
     edits, refused = find_certain_edits(text, [mark(text, wrong, instead)])

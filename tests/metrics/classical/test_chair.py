@@ -128,7 +128,7 @@ CASES: Mapping[str, tuple[str, Sequence[str], object, list[str], int, Fraction]]
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_values_by_hand(
+def test_values_equal_those_computed_by_hand(
     case: tuple[str, Sequence[str], object, list[str], int, Fraction],
 ) -> None:
     candidate, references, objects, wrong, n_named, recall = case

@@ -164,7 +164,7 @@ class TestLanguages:
 
 
 class TestRouge:
-    def test_longest_common_subsequence(self) -> None:
+    def test_longest_common_subsequences_have_the_right_length(self) -> None:
         # a b c b d a b against b d c a b a: 4, Cormen et al., Introduction to Algorithms
         assert lcs_lengths(
             tuple("abcbdab"), [tuple("bdcaba"), tuple("xyz"), ("a",)]
@@ -396,7 +396,7 @@ class TestMeteor:
             1,
         ]
 
-    def test_by_hand(self) -> None:
+    def test_values_equal_those_computed_by_hand(self) -> None:
         # "black dogs" against "black dog": black exact 1, dogs by stem 0.6, all content words.
         # P = R = (1 + 0.6) / 2 = 0.8; one chunk covers both: no penalty.
         assert value(

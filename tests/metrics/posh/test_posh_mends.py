@@ -96,7 +96,7 @@ def test_an_attribute_is_not_asked_of_an_entity_that_is_named_by_it() -> None:
     assert all("tall" not in q.subject for q in tall)
 
 
-def test_negation_counts() -> None:
+def test_a_negation_contradicts_what_it_denies() -> None:
     texts = (
         "There are no people in the park.",
         "There are people in the park.",

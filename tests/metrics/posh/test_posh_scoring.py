@@ -170,7 +170,7 @@ def test_a_candidate_that_names_nothing_has_precision_0() -> None:
     assert fixed_precision(case, graded(case, {}), EVEN).value == 0.0
 
 
-def test_f1_by_hand() -> None:
+def test_f1_equals_the_harmonic_mean() -> None:
     assert f1(0.5, 1.0) == pytest.approx(2 / 3)
     assert f1(0.0, 0.0) == 0.0
     assert f1(0.25, 0.25) == 0.25

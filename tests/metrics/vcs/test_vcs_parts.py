@@ -178,7 +178,7 @@ def test_regularize_takes_off_what_comes_for_nothing() -> None:
     assert scoring.regularize(1.0, 0.9) == 1
 
 
-def test_combination_formulas() -> None:
+def test_scores_are_combined_by_the_formulas_of_the_paper() -> None:
     assert f1(1.0, 0.5) == pytest.approx(2 / 3)
     assert f1(0.0, 0.0) == 0
     assert semantic(0.9, 0.8) == pytest.approx((0.9 - 0.2) / 0.8)

@@ -1,4 +1,4 @@
-"""How many: quantities as numbers."""
+"""Quantities as numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from beholder.language.graph import Entity
 from beholder.language.numerals import number
 
 _UNLIKE = 0.1
-"""How well "several" fits one, and "one" a plain plural."""
+"""The fit of "several" to one thing, and of "one" to a plain plural."""
 
 _ABOUT = (
     "(?:about|almost|around|approximately|at (?:least|most)|(?:less|more|fewer) than(?: a)?|maybe"

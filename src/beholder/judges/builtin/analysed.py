@@ -47,7 +47,7 @@ _SENTENCE_END = re.compile(r"[.!?\n\u2029]")
 
 @dataclass(slots=True)
 class Property:
-    """Something a text says of one entity: an attribute, a modifier in its name, what it does.
+    """A property of one entity in a text: an attribute, a modifier in its name, or an action.
 
     Attributes:
         entity: The entity.
@@ -202,12 +202,12 @@ class AnalysedText:
 
     @cached_property
     def word_weights(self) -> FloatArray:
-        """(words,), how much each says."""
+        """(words,), the weight of each."""
         return np.array(frequency.weights(self.words))
 
     @cached_property
     def unit_word_weights(self) -> FloatArray:
-        """(unit words,), how much each says."""
+        """(unit words,), the weight of each."""
         return np.array(frequency.weights(self.unit_words[0])) + _FLOOR
 
     @cached_property
@@ -230,7 +230,7 @@ class AnalysedText:
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
-        """All that is said of single entities."""
+        """All properties of single entities."""
         # Plan: what attributes say comes first, in the order of the units,
         # since callers index the first rows by attribute. Then what verbs say,
         # what "of" and "in front of" imply, and last the names of the entities
@@ -481,7 +481,7 @@ def _words(value: str) -> list[str]:
 
 
 def _of_place(classes: Values) -> Values:
-    """Of a place only where it is: "on an orange background" colours nothing."""
+    """Return only classes of places: "on an orange background" is no statement about colour."""
     return frozenset(
         (name, line)
         for name, line in classes

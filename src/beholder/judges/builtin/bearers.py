@@ -1,4 +1,4 @@
-"""Who has or does what: facts name the bearer among things of one name, and exchanges are seen.
+"""The bearers of facts among things of one name; recognises facts that changed their bearers.
 
 A fact such as "The woman pours the water." is true of either of two women. The built-in judge
 therefore writes "The woman (in the blue dress) pours the water.". The words in brackets decide
@@ -31,12 +31,12 @@ _BRACKETS = re.compile(r"([\w-]+) \(([^()]+)\)")
 
 
 def borne_statements(graph: SceneGraph) -> tuple[Statement, ...]:
-    """The statements of a graph; things that share their name are named with what is theirs."""
+    """Return a graph's statements; things of one name are named with their features."""
     return graph_statements(graph, _Features(graph).words)
 
 
 class _Features:
-    """What sets the things of a graph apart from others of their name.
+    """The features that set the things of a graph apart from others of their name.
 
     Args:
         graph: The graph.
@@ -82,7 +82,7 @@ class _Features:
                 self._facts[relation.subject].append(self._feature(relation))
 
     def _is_sure(self, index: int, fact: Attribute | Relation) -> bool:
-        """Return whether no namesake is named between a thing and what is said of it.
+        """Return whether no namesake is named between a thing and its fact.
 
         Of two clauses joined by "and", the parse may give the verb of the second to the subject of
         the first.
@@ -151,11 +151,11 @@ def _latest_mention(graph: SceneGraph, index: int, before: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """A thing that a fact names with what is its own.
+    """The thing of a fact, named with its features.
 
     Attributes:
         head: Its noun, lower case.
-        features: What it has or does: values, or things with their qualities.
+        features: Its properties and actions: values, or things with their qualities.
     """
 
     head: str

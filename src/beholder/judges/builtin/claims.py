@@ -1,4 +1,4 @@
-"""Statements against texts and against each other, as the built-in judge sees them."""
+"""Comparison of statements with texts and with each other, by the built-in judge."""
 
 from __future__ import annotations
 
@@ -411,7 +411,7 @@ def renumbered(
 
     Args:
         claims: The statements as read.
-        texts: What they are compared with.
+        texts: Texts that the claims are compared with.
     """
     written = {
         entity.quantity.lower(): value

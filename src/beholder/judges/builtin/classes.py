@@ -1,4 +1,4 @@
-"""Classes of values that exclude each other: a thing that is red all over is not blue."""
+"""Classes of values that exclude each other, such as colours: a red thing is not blue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From evidence to a value: one pure function, that never falls with what speaks for a unit."""
+"""Values from evidence: one pure function, which never falls as evidence for a unit rises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the entailment model says of units: whether a text says each, and whether it excludes it."""
+"""The entailment model's answers about units: does a text state, or exclude, each of them?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which thing of one text is which thing of the other."""
+"""Matches of the things of one text with those of the other."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SECOND_BEST = number("entities.second_best")
 
 @dataclass(frozen=True)
 class Counterparts:
-    """How the entities of a source stand to those of a target.
+    """Scores of each entity of a source against each of a target.
 
     Attributes:
         similarity: (n, m), of names, 0..1.
@@ -73,7 +73,7 @@ class Counterparts:
 def counterparts(
     source: AnalysedText, target: AnalysedText, property_agreement: FloatArray
 ) -> Counterparts:
-    """Find the counterpart of each entity by name, then by what is said of it.
+    """Find the counterpart of each entity by name, then by its properties.
 
     Args:
         source: The text whose entities are looked for.
@@ -138,7 +138,7 @@ def _assign(
     best: Ints,
     unpaired: Bools,
 ) -> None:
-    """Give things of one name counterparts by all that they have and do; in place.
+    """Assign counterparts to things of one name by their properties and actions; in place.
 
     Between counterparts that fit as well, the order in which they are named decides. Where both
     texts have as many, each is alike with its counterpart only.
@@ -174,7 +174,7 @@ def _assignment(fit: FloatArray) -> tuple[Ints, Ints]:
 def _apply_ties(
     source: AnalysedText, target: AnalysedText, similarity: FloatArray
 ) -> None:
-    """Set what is known of heads against what vectors make of them, in place."""
+    """Let known relations between heads override the similarity of vectors, in place."""
     (source_names, rows), (target_names, columns) = (
         _names(source),
         _names(target),
@@ -210,7 +210,7 @@ def _apply_ties(
 def _apply_youth(
     source: AnalysedText, target: AnalysedText, similarity: FloatArray
 ) -> None:
-    """Let a young man be what another text calls a boy, and a teenage girl a woman, in place."""
+    """Raise the similarity of a young man to a boy, and of a teenage girl to a woman, in place."""
     for row, source_classes in source.head_values:
         for column, target_classes in target.head_values:
             young = row in source.youths or column in target.youths

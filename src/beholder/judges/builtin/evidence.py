@@ -1,4 +1,4 @@
-"""What a target says of one unit, as features: the same for units of texts and of statements."""
+"""A target's evidence on a unit, as features: the same for units of texts and of statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind: TypeAlias = Literal["entity", "attribute", "amount", "relation"]
 
 @dataclass(slots=True)
 class Evidence:
-    """What a target says of one unit.
+    """A target's evidence on one unit.
 
     Similarities are 0..1. The counterpart is the thing of the target that the unit's entity, or the
     entity that has it, is taken to be.
@@ -21,10 +21,10 @@ class Evidence:
         kind: ``amount`` is an attribute that says how many.
         affirmed: False if the unit denies something.
         counterpart: Whether the target names anything.
-        coverage: How near the unit's words come to any words of the target.
+        coverage: Similarity of the unit's words to any words of the target.
         name_likeness: Similarity of the names of entity and counterpart.
-        stated: How well the target says the unit of the counterpart, weighed by how likely that is
-            meant; of an amount how well the two fit.
+        stated: Strength with which the target states the unit of the counterpart, times the
+            probability that the counterpart is meant; of an amount, the fit of the two.
         on_counterpart: Attribute: best similarity to what is said of the counterpart.
         on_alike: Attribute: the same over all things of that name.
         between: Relation: strength of both ends of the likest relation, whatever it says.
@@ -45,7 +45,7 @@ class Evidence:
             unit's entity, or the entity that has it, the only one of its text. An amount: or both
             texts write a number above one.
         exchanged: Whether the target says it of a thing that is another one's counterpart.
-        instead: What the target says in its place, for people to read.
+        instead: The target's statement in its place, for people to read.
         where: Characters of what the target says.
     """
 

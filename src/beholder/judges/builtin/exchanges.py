@@ -1,4 +1,4 @@
-"""Who does what, exchanged: what the target says of a thing that is another one's counterpart."""
+"""Exchanged roles: facts that the target states of another thing's counterpart."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exchanged(
     places: Sequence[int],
     similarity: FloatArray,
 ) -> dict[int, int]:
-    """Units that the target says of the counterpart of another thing, and not of their own.
+    """Return the units that the target states of another thing's counterpart instead of their own.
 
     Between two things of one name it is enough that one unit has moved; of three or more it is not
     sure which is meant. Between things of two names another must have moved the other way, as
@@ -126,7 +126,7 @@ def _attribute_owners(
     places: Sequence[int],
     similarity: FloatArray,
 ) -> Iterable[tuple[int, set[int]]]:
-    """For each attribute the entities of the target that have it."""
+    """Return, per attribute, the entities of the target that have it."""
     owners: dict[int, set[int]] = defaultdict(set)
     for row, column in np.argwhere(similarity >= _SAME).tolist():
         owners[places[row]].add(target.properties[column].entity)
@@ -138,7 +138,7 @@ def _attribute_owners(
 def _relation_owners(
     source: AnalysedText, target: AnalysedText, pairs: Counterparts
 ) -> Iterable[tuple[int, set[int]]]:
-    """For each relation the entities of the target that stand so to its object."""
+    """Return, per relation, the entities of the target that have this relation to its object."""
     ends = target.relation_ends.T.tolist()
     verbs = verb_similarity(source, target)
     for row, (place, unit, predicate) in enumerate(source.relations):
@@ -165,7 +165,7 @@ def _relation_owners(
 
 
 def _doer(text: AnalysedText, unit: GraphUnit) -> int:
-    """The thing that a unit is said of, by its words where the parse gives one thing two verbs.
+    """Return the thing of a unit, by its words where the parse gives one thing two verbs.
 
     Of two clauses joined by "and" it may give the second verb to the subject of the first ("the
     right panel shows Eve and the left panel shows Adam"): a thing of the same name that stands

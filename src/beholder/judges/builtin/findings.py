@@ -1,4 +1,4 @@
-"""How far each unit of one text is in another: evidence, decided."""
+"""Decisions, from the evidence, how far each unit of one text is in another."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _SURELY_NOT = number("entail.surely_not")
 
 @dataclass(slots=True)
 class Finding:
-    """What the target says of one unit.
+    """The finding about one unit of the source in the target.
 
     Attributes:
         value: 0 (nothing like it) .. 1 (says so).
         grade: The same as a grade from 1 to 5.
         sure: Whether it is beyond doubt that the unit is there, or that it is not.
-        contradiction: What the target says in its place, or empty where it is silent.
+        contradiction: The target's statement in its place, or empty where it is silent.
         where: Characters of the counterpart in the target.
         exchanged: Whether the target says it with who and whom exchanged.
         excused: Whether it is left out: it relates a thing that is not in the target, or is said

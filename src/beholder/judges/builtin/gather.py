@@ -74,7 +74,7 @@ def gather(
 
 
 class _Gathering:
-    """Goes through the units once: entities first, since statements about them depend on them."""
+    """Processes the units: entities first, since statements about them depend on them."""
 
     def __init__(
         self, source: AnalysedText, target: AnalysedText, numbers: Numbers
@@ -330,7 +330,7 @@ class _Gathering:
 
     @cached_property
     def _likenesses(self) -> list[tuple[float, int, float, float]]:
-        """Of each attribute how well it is said of its thing, weighed by which thing that is.
+        """Return, per attribute, its likeness times the probability that the thing is meant.
 
         Then the property of the counterpart that is likest, its likeness, and the best likeness of
         what is said of any thing of the name.
@@ -484,7 +484,7 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Agreement:
-    """How attributes of the source stand to what the target says of its entities.
+    """Scores of the source's attributes against the target's facts about its entities.
 
     ``places`` are the units of the attributes; ``similarity`` is (attributes, properties), ``best``
     (attributes, entities of the target); ``excluded`` are pairs that exclude each other;

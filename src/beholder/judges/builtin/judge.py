@@ -71,7 +71,7 @@ class BuiltinJudge(Judge):
 
     @property
     def english_only(self) -> bool:
-        """It reads no other language."""
+        """True: it reads no other language."""
         return True
 
     def can(self, kind: type[Operation[Any]]) -> bool:
@@ -92,7 +92,7 @@ class BuiltinJudge(Judge):
 
 
 def _presence(operation: Presence, entail: bool) -> list[Grade]:
-    """Grade the units by what the texts say.
+    """Grade the units by the content of the texts.
 
     A question that says where its unit stands is answered by aligning the whole source with the
     whole target; any other by aligning its own words.
@@ -283,7 +283,7 @@ def _phrase(question: Question, target: AnalysedText, entail: bool) -> Finding:
 
 _REACH = whole("relevance.reach")
 _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
-"""What ends the reach of a hedge."""
+"""Words and marks that end the scope of a hedge."""
 
 
 def is_visible(statement: Statement, text: AnalysedText) -> bool:

@@ -1,4 +1,4 @@
-"""Soft alignment of words, which finds what graphs miss, as after a wrong parse.
+"""Soft alignment of words, which finds units that graphs miss, as after a wrong parse.
 
 Each word of a text counts with its best squared similarity to a word of the other text, whatever
 the order; each two neighbours of its content words with the best two of the other text that are in

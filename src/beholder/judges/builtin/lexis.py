@@ -1,4 +1,4 @@
-"""Whether one word says what another says: as a synonym, a derived form or a kind of it."""
+"""Relations between words: synonym, derived form, kind of."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from beholder.text.kinds import (
 )
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
-"""How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
-"dog"); another of its kind ("cat" for "dog"); or nothing is known."""
+"""Relation of the stated word to the one asked for: the same; narrower ("dog" for "animal": more);
+wider ("animal" for "dog": less); another of its kind ("cat" for "dog"); or unknown."""
 Part: TypeAlias = Literal["n", "v", "a"]
 
 _FUNCTION_WORDS = (
@@ -118,7 +118,7 @@ def _means(source: str, target: str) -> bool:
 
 
 def _noun_tie(source: str, target: str) -> Tie:
-    """As by senses; near ones that are in like contexts mean the same: boat, ship; lady, woman.
+    """Return the tie by senses; near nouns of like contexts are "same": boat, ship; lady, woman.
 
     An animal is no dog, however like the contexts: a kind must be right below the other.
     """
@@ -190,7 +190,7 @@ def named_apart(source: str, target: str) -> bool:
 
 
 def said_in(sources: Sequence[str], targets: Sequence[str]) -> FloatArray:
-    """(asked, said), 0..1: how well the least covered word of a value is in another value.
+    """Return (asked, said), 0..1: the worst coverage of a word of one value by another value.
 
     Args:
         sources: Values in base form.
@@ -235,7 +235,7 @@ def word_likeness(
 def part_numbers(
     similarity: FloatArray, sources: Sequence[str], targets: Sequence[str]
 ) -> None:
-    """Set to 0 how near numbers in digits come to each other (asked, said): no year is another."""
+    """Set the similarity of numbers in digits to 0, (asked, said): different years never match."""
     rows, columns = (
         [place for place, word in enumerate(words) if word.isdecimal()]
         for words in (sources, targets)

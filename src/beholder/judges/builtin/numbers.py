@@ -41,7 +41,7 @@ def whole(name: str) -> int:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What turns evidence into values and grades; see the table, names beginning ``decide``."""
+    """Parameters that turn evidence into grades: ``decide...`` in the table."""
 
     anywhere: float
     entity_anywhere: float

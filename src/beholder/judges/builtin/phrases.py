@@ -17,7 +17,7 @@ from beholder.language.lemmas import lemma
 
 
 def question_graph(question: Question) -> SceneGraph:
-    """The graph of what a question asks for, made from its phrases."""
+    """Return the graph of the things that a question asks for, made from its phrases."""
     if question.kind == "entity":
         return _noun_phrase(question.text)
     subject = _noun_phrase(question.subject)

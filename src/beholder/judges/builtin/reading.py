@@ -1,4 +1,4 @@
-"""Texts as the built-in judge reads them, each read once for as long as it is in use."""
+"""Cache of the texts that the built-in judge has analysed."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _LEAST_SHOWN = number("relations.shown")
 
 
 class _Near(NamedTuple):
-    """How near a relation of the target comes to one of the source, and its place."""
+    """Similarity of a relation of the target to one of the source, and its place."""
 
     value: float = 0.0
     at: int = -1
@@ -79,7 +79,7 @@ def _look(
     crossed: Sequence[float],
     order: Sequence[int],
 ) -> tuple[_Near, _Near, _Near]:
-    """The relations of the target that are likest to one as it is, exchanged, and by their ends.
+    """Return the target's relations most like one: as it is, exchanged, and by their ends.
 
     They come in the order of their ends, the likest first; of relations as like the first counts.
     """

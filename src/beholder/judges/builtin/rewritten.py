@@ -1,4 +1,4 @@
-"""Sentences that a target nearly repeats and excludes: the words that differ are a wrong fact."""
+"""Sentences that the target rewrites with a wrong fact: nearly the same words, but excluding."""
 
 from __future__ import annotations
 
@@ -83,6 +83,8 @@ class Change:
         return any(_overlap(span, self.span) for span in unit.spans)
 
     def _connects(self, source: AnalysedText, unit: GraphUnit) -> bool:
+        # Exchanged phrases are wrong only together: a unit counts if its words
+        # and ends are in more than one of them.
         ends = [unit.subject, *([] if unit.object is None else [unit.object])]
         mentions = [
             m.span for e in ends for m in source.graph.entities[e].mentions

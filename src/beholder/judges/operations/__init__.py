@@ -1,4 +1,4 @@
-"""What judges can be asked; operations of one kind are in one file."""
+"""The operations that judges can answer; operations of one kind are in one file."""
 
 from beholder.judges.operations.align import (
     AlignWords,

@@ -1,4 +1,4 @@
-"""What is measured of texts: how near their words come, and how surprising they are."""
+"""Operations that measure texts: the similarity of their words, and their perplexity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beholder.judges.operations.base import (
 
 @dataclass(frozen=True, slots=True)
 class LexicalAlignment:
-    """How near the words of a candidate and its references come.
+    """Similarity of the words of a candidate and its references.
 
     Attributes:
         precision: Of the candidate's words in the references: each word, and each two neighbours,
@@ -44,13 +44,13 @@ class AlignWords(Operation[LexicalAlignment], name="align_words"):
 
 @dataclass(frozen=True)
 class MeasureSurprisal(ModelOperation[list[Surprisal]], name="perplexity"):
-    """How surprising each text is as the answer to a prompt about the pictures.
+    """Perplexity of each text as the answer to a prompt about the pictures.
 
     Nothing is drawn, so that neither a replicate nor a temperature changes the answer.
 
     Attributes:
         texts: The texts.
-        prompt: What is asked before them.
+        prompt: Question before the texts.
         images: The pictures.
     """
 

@@ -1,4 +1,4 @@
-"""Items checked against a text, with a third state: the text does not say; answers compared."""
+"""Operations that check items against a text (third state: not said) and compare answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SILENT = _NOTHING | {
     "cannot be answered",
     "not stated",
 }
-"""How judges put it that a text does not say, besides what the prompt asks for."""
+"""Phrases by which judges report "the text does not say", besides the one in the prompt."""
 _SILENT_OPTION = re.compile(
     r"(?:the \w+|it|this)? ?(?:does not|doesn't) (?:say|state|tell|mention|specify|answer)(?: \w+)?"
     r"|(?:it )?(?:cannot|can't) be (?:answered|determined|told|inferred|known)(?: from .+)?"
@@ -74,12 +74,12 @@ _LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]+.*|\s*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class TextAnswer:
-    """What a text says about one item.
+    """A text's answer about one item.
 
     Attributes:
         state: ``met``, ``contradicted`` or ``not mentioned`` of a criterion; of a question the
             chosen option or the open answer, None if the text does not say.
-        spans: Where the quoted evidence is in the text; empty without a quote.
+        spans: Places of the quoted evidence in the text; empty without a quote.
         tied: Whether the judges of a panel were divided evenly.
         changed: Whether the judges or repeats of a panel differ; None of one answer.
         evidence: Part of a context in which the spans are, or ``picture``; else empty.
@@ -148,10 +148,10 @@ def _bounded(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TextItem:
-    """One item as a judge is asked about it.
+    """One item in the form in which a judge is asked about it.
 
     Attributes:
-        text: What the judge sees.
+        text: Text that the judge reads.
         forms: The forms that its row may have: what the prompt asks for, and no more.
         typical: A likely value in the column.
         fewest: A value that leads to the fewest further questions.
@@ -197,7 +197,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         return {}
 
     def _further(self) -> dict[str, tuple[Shape[Any], object]]:
-        """Columns besides the answer and its quote, each with a likely value."""
+        """Return the columns besides the answer and its quote, each with a likely value."""
         return {}
 
     @abstractmethod
@@ -332,7 +332,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
 
 @dataclass(frozen=True)
 class CheckCriteria(FromText, name="check_criteria"):
-    """Whether a text meets each criterion, contradicts it, or does not mention it.
+    """Does a text meet each criterion, contradict it, or not mention it?
 
     Attributes:
         criteria: Statements, taken as true of what the text describes.
@@ -389,7 +389,7 @@ class TextQuestion:
 
     Attributes:
         text: The question.
-        options: What to choose from, in the order shown; empty for an open question.
+        options: Choices, in the order shown; empty for an open question.
         third: Whether the judge may say that the text does not answer it, and must quote evidence
             if it answers. Where an option says so, it is chosen, also if ``third`` is false.
     """
@@ -541,7 +541,7 @@ class AnswerQuestions(FromText, name="answer_questions"):
 
 @dataclass(frozen=True)
 class NameSubjects(FromText, name="name_subjects"):
-    """Who or what in a text takes the part of each subject of statements that it covers.
+    """The counterparts in a text of the subjects of the statements that it covers.
 
     The state of an item is a name that the judge gives; equal names are one being or thing.
 
@@ -584,7 +584,7 @@ HIGHEST_GRADE = 5
 
 
 class AnswerMatch(NamedTuple):
-    """Whether an answer means the same as the right one, and how well it matches, 0..5."""
+    """Verdict if an answer means the same as the right one, and a grade of the match, 0..5."""
 
     same: bool
     grade: float
@@ -600,7 +600,7 @@ class OpenAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
-    """Whether each given answer means the same as the right one, with a grade.
+    """Does each given answer mean the same as the right one? Answered with a grade.
 
     Attributes:
         answers: The answers with their questions.

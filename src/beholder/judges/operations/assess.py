@@ -1,4 +1,4 @@
-"""How good is a description, in one digit or in numbers by aspect, and which text is better?"""
+"""Operations on quality: a digit, numbers by aspect, or the better of two texts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Assess(PanelOperation[Assessment], name="assess"):
-    """How good a description is, by its pictures, by trusted texts, or by both.
+    """Quality of a description, judged by its pictures, by trusted texts, or by both.
 
     Attributes:
         candidate: The description.

@@ -1,4 +1,4 @@
-"""What an operation is: a value that says what is asked of a judge, and how a model is asked."""
+"""The interface of operations: values that define a question to judges, and its prompt."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, type[Operation[Any]]] = {}
 Column: TypeAlias = (
     tuple[Shape[Any], object] | tuple[Shape[Any], object, object]
 )
-"""What a column of an answer holds, and its values in estimates; see ``Respondent.rows``."""
+"""The type of a column of an answer, and its values in estimates; see ``Respondent.rows``."""
 
 RowForm: TypeAlias = Mapping[str, Schema]
 """Schemas of some columns of a row, in place of those of their shapes."""
@@ -110,7 +110,7 @@ class ModelOperation(Operation[T]):
 
     @abstractmethod
     async def ask_model(self, model: Respondent) -> T:
-        """Put it to a model: render the prompt, say how the answer is drawn, read it."""
+        """Ask a model: render the prompt, choose the sampling, parse the answer."""
 
 
 class PanelOperation(ModelOperation[T]):
@@ -134,7 +134,7 @@ class Respondent:
     """A model that is asked one operation.
 
     Attributes:
-        asker: Who asks it.
+        asker: Asker of the operation.
         operation: Name of the operation.
         templates: The prompts.
         temperature: Of the answer.
@@ -266,17 +266,17 @@ class Respondent:
         A row that is missing then is empty.
 
         Args:
-            section: What the prompt calls the statements, and the statements; no request is sent if
-                there are none.
-            columns: What the columns of the answer are called, with what they hold, a likely value,
+            section: Heading of the statements in the prompt, and the statements; no request is
+                sent if there are none.
+            columns: Names of the answer's columns, with their types, a likely value,
                 or a list with that of each statement, and perhaps such a value, or list, that leads
                 to the fewest further questions.
             texts: Other texts under judgment, by the name the prompt uses.
             language: Language of the texts; None if unknown.
             parts: As of ``render``.
             images: The pictures.
-            field: What the list of rows is called.
-            tokens: That a row may take.
+            field: Name of the list of rows.
+            tokens: The most tokens of a row.
             whole: Whether each statement must get a row.
             parse_row: Returns what is kept of a statement's row; raises ``BadAnswer`` for a row
                 that is no better than none. The prompt has a section ``again`` for the second
@@ -404,7 +404,7 @@ class Respondent:
 def _asking_for(
     messages: tuple[Message, ...], shape: Shape[Any]
 ) -> tuple[Message, ...]:
-    """The messages, with the form of the answer said at the end."""
+    """Return the messages, with the form of the answer described at the end."""
     *before, last = messages
     form = f"\n\n{in_words(shape.schema)}"
     return (*before, Message(last.role, (*last.parts, form)))
@@ -420,7 +420,7 @@ def language_note(language: str | None) -> Parts:
 
 
 def number_of(ids: Sequence[int]) -> Shape[int]:
-    """One of some numbers; who reads it must check which. Very many are not listed."""
+    """Return the shape of one of some numbers; callers check which. Very many are not listed."""
     number = integer(min(ids), max(ids), listed=False)
     return (
         replace(number, schema={**number.schema, "enum": list(ids)})

@@ -1,4 +1,4 @@
-"""Texts about pictures: a description, and reviews for people and models to rank."""
+"""Operations that write texts about pictures: a description, or reviews to rank."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Caption(ModelOperation[str], name="caption"):
         images: One picture, or several that belong together.
         language: Language to write in.
         words: Fewest and most words; None for any length.
-        context: What the collection is, in the user's own words.
+        context: Description of the collection by the user.
         note: Data of this picture (date, place); untrusted.
         connections: Whether to include what may connect it to other pictures of a story.
 
@@ -122,7 +122,7 @@ class Review(ModelOperation[list[str]], name="review"):
 
     Attributes:
         images: One picture, or several that belong together.
-        kinds: What each review is to be like, in words.
+        kinds: Description of the wanted kind of each review.
         language: Language to write in.
         n_words: About how many words each.
 

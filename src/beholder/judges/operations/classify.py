@@ -1,4 +1,4 @@
-"""Into which categories does a picture or a text fall?"""
+"""Operation that sorts a picture or a text into categories."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Classify(ModelOperation[list[Category]], name="classify"):
     """The one or two categories that fit, at most one of them rated High; or none.
 
     Attributes:
-        categories: What each category covers, by name.
+        categories: Description of each category, by name.
         images: The pictures, if it is pictures that are sorted.
         text: The text, if it is a text.
 

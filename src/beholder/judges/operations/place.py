@@ -1,4 +1,4 @@
-"""What a picture does on its page: four questions in the order of the W3C's decision tree."""
+"""The role of a picture on its page: four questions in the order of the W3C's decision tree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ANSWERS_BY_NAME = {
 
 @dataclass(frozen=True)
 class PlaceText(FromText, name="place_text"):
-    """Whether a picture has text, a function or a meaning on its page, or decorates it.
+    """Does a picture have text, a function or a meaning on its page, or does it decorate the page?
 
     One answer per question of ``QUESTIONS``: ``no``, ``unclear``, or one that decides. Evidence is
     a part of the context with a quote from it, or ``picture`` with words of the picture.

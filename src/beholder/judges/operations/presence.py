@@ -1,4 +1,4 @@
-"""Are units of one text in the other text, and what does that say in their place?"""
+"""Operations that look for the units of one text in another, and for contradictions of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Question:
         text: The entity's identifier, the attribute, or the relation's words.
         subject: Identifier of the entity that has the attribute, or of the relation's first end.
         object: Identifier of the relation's other end.
-        place: Where the unit, its subject and its object begin in the source text, for judges that
+        place: Offsets of the unit, its subject and its object in the source text, for judges that
             read the source; -1 if nothing is written, empty if not known.
     """
 

@@ -1,4 +1,4 @@
-"""How well pictures hold together as a story, from 1 to 10: a whole sequence, or one step of it."""
+"""Coherence of pictures as a story, 1 to 10: of a whole sequence, or of one step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class JudgedFrame:
 
 BreakKind: TypeAlias = Literal["place", "time", "theme", "people"]
 BREAK_KINDS: tuple[BreakKind, ...] = get_args(BreakKind)
-"""What can break from a picture to the next."""
+"""The kinds of break between a picture and the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Rating:
     Attributes:
         value: The rating.
         reason: The judge's own words.
-        breaks: What breaks in the step that was rated; None if it was not asked, or not answered.
+        breaks: Breaks in the rated step; None if the question was not asked, or not answered.
     """
 
     value: int
@@ -89,7 +89,7 @@ _STEP_RATING = obj(
 
 
 class _Rate(PanelOperation[Rating]):
-    """What a rating of a whole sequence and of one step have in common."""
+    """Shared parts of the ratings of a whole sequence and of one step."""
 
     @property
     @abstractmethod
@@ -159,11 +159,11 @@ _MAX_TOKENS = 512
 
 @dataclass(frozen=True)
 class RateSequence(_Rate, name="rate_sequence"):
-    """How well a sequence of pictures holds together as a story, 1 to 10.
+    """Coherence of a sequence of pictures as a story, 1 to 10.
 
     Attributes:
         frames: The pictures in order; all with image, or all with caption.
-        context: What the collection is, in the user's own words.
+        context: Description of the collection by the user.
         anchors: Whether to show worked examples of low and high ratings.
         examples: Sequences of the collection with their ratings; as pictures if ``frames`` are.
 
@@ -251,12 +251,12 @@ class RateSequence(_Rate, name="rate_sequence"):
 
 @dataclass(frozen=True)
 class RateTransition(_Rate, name="rate_transition"):
-    """How well one picture follows on another, 1 to 10, and what breaks between them.
+    """Coherence of one step between two pictures, 1 to 10, and the breaks between them.
 
     Attributes:
         first: The picture before.
         second: The picture after; both with image, or both with caption.
-        context: What the collection is, in the user's own words.
+        context: Description of the collection by the user.
 
     Raises:
         ItemError: A picture is missing, or a caption if there is no picture.

@@ -1,4 +1,4 @@
-"""Texts that say the same in other words: a phrase, a variation, a correction, a translation."""
+"""Operations that rewrite a text: a phrase, a variation, a correction, a translation."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ class TextMark:
     Attributes:
         kind: ``mistake``, ``omission``, or the id of a rule of ``beholder lint``.
         text: The words that are wrong or missing.
-        span: Where the mistake is in the text; None if unknown, and for an omission.
-        instead: What the trusted text says: words for a mistake, its sentence for an omission.
+        span: Place of the mistake in the text; None if unknown, and for an omission.
+        instead: Words of the trusted text that replace a mistake; its sentence for an omission.
     """
 
     kind: str
@@ -131,7 +131,7 @@ class ReviseText(ModelOperation[str], name="revise_text"):
 
     Attributes:
         text: The text.
-        marks: What is to be corrected.
+        marks: Mistakes and omissions to correct.
         most: Characters that the answer may have.
         language: Language of the text, stated in the prompt; None if unknown.
 

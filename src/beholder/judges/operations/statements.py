@@ -1,4 +1,4 @@
-"""The statements of a text, and whether a text or pictures say them."""
+"""Operations on statements: decompose a text, match statements, verify them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AtomicStatement:
         text: The statement, in the language of the text.
         subject: Identifier of the object it is about (``cat_0``), or None.
         relevant: True for what can be seen, False for inference and mood.
-        spans: Where the text says it, from judges that know; else empty.
+        spans: Places where the text states it, from judges that know; else empty.
     """
 
     text: str
@@ -186,7 +186,7 @@ class MatchNearest(MatchStatements, name="match_nearest"):
 
 @dataclass(frozen=True)
 class Verify(PanelOperation[list[bool]], name="verify"):
-    """Whether each claim is supported by the pictures or by the reference text.
+    """Is each claim supported by the pictures or by the reference text?
 
     Attributes:
         claims: The statements.

@@ -1,4 +1,4 @@
-"""Criteria and questions, written from pictures or from a text that is known to be right."""
+"""Operations that write criteria and questions, from pictures or from a trusted text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 _WRONG_OPTIONS = 3
 _TOKENS = 96
-"""That a written item may take."""
+"""The most tokens of a written item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _FromSource(ModelOperation[list[T]]):
 
 @dataclass(frozen=True, kw_only=True)
 class WriteCriteria(_FromSource[WrittenCriterion], name="write_criteria"):
-    """What a good description says: statements that can be checked one by one.
+    """Statements of a good description, which can be checked one by one.
 
     Attributes:
         images: The pictures, if these are the source.

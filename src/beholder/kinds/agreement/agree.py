@@ -1,4 +1,4 @@
-"""How well metrics agree with people on a set: scored once, stored in a run, compared pairwise."""
+"""Agreement of metrics with people on a set: scored once, stored in a run, compared pairwise."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class MetricValue:
 
     Attributes:
         metric: The metric.
-        value: Which of its values; None for the one a measure prefers, else the headline.
+        value: Name of one of its values; None for the one a measure prefers, else the headline.
     """
 
     metric: Metric[Any]
@@ -232,16 +232,16 @@ def agree(
 
     Args:
         judged: Items with judgments.
-        measures: What to measure.
+        measures: Measures to compute.
         metrics: The metrics.
-        config: Where the scores are kept and how they are made; its metrics are replaced.
+        config: Configuration of the scores' run; its metrics are replaced.
         progress: Receives the progress of the scoring.
         control_length: Partial length out of correlations.
         n_resamples: Bootstrap resamples of pictures; 0 gives no intervals.
 
     Raises:
         ConfigError: No item has the labels, or an option is wrong.
-        RunError: The run directory is busy or holds other data.
+        RunError: The run directory is busy or contains other data.
     """
     all_metrics = with_length(metrics)
     measure_data = [

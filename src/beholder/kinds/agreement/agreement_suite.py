@@ -73,9 +73,9 @@ class AgreementSuiteConfig:
             with the name of its set.
         metrics: The metrics; the length of the text comes last, named or not.
         out: Folder of the runs, one a set.
-        rows: Which rows of each set are taken.
-        judging: How judges are asked.
-        work: How much at once, what is kept, what each set's run may spend.
+        rows: Selection of each set's rows.
+        judging: Settings of questions to judges.
+        work: Concurrency and storage, and the budget of each set's run.
         kind: The correlation with labels of sets that have no protocol of their own.
         control_length: Compute partial correlations that remove the effect of length.
         n_resamples: Bootstrap resamples over sources; 0 for no intervals and no clusters.
@@ -188,7 +188,7 @@ def compare_with_set(
 
     Raises:
         ConfigError: A metric, tool or option is wrong.
-        RunError: The set's run directory is busy or holds other data.
+        RunError: The set's run directory is busy or contains other data.
     """
     run = config.run_of(judged)
     # Marked spans have no label per text; they are compared with units.

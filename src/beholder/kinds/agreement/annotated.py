@@ -87,7 +87,7 @@ class AnnotatedAnswer:
 
 @dataclass(frozen=True)
 class Verification:
-    """How well grades separate present from absent units, by human answers.
+    """Accuracy of grades in separating present from absent units, by human answers.
 
     Attributes:
         n: Units.

@@ -138,7 +138,7 @@ class Judgment:
     """One annotator's judgment of a text, or of a pair of texts.
 
     Attributes:
-        source: What is described.
+        source: Described thing, such as a picture.
         texts: The texts, in the order of their first judgment.
         annotator: Name of the annotator; empty if the row has none.
         value: A number, positive if the first of two texts is better; or marked spans.

@@ -60,7 +60,7 @@ def agree(
     Raises:
         ConfigError: No such set, label, metric or option.
         DataError: The data cannot be read.
-        RunError: The run directory is busy or holds other data.
+        RunError: The run directory is busy or contains other data.
     """
     check_list("metrics", metrics)
     check_list("labels", labels)

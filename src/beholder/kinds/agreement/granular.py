@@ -124,7 +124,7 @@ class GranularReport:
 
     Attributes:
         name: The set.
-        part: What is marked or not: ``words`` or ``sentences``.
+        part: Parts that are marked or not: ``words`` or ``sentences``.
         n_items: Judged items.
         findings: Mistakes first, each with all metrics and random scores last.
         signatures: Signature of each metric.
@@ -144,7 +144,7 @@ class MarkedText:
     """One text with its marks, and a metric's scores of its parts.
 
     Attributes:
-        source: What the text describes.
+        source: Thing that the text describes.
         gold: Marked spans, as ranges of parts.
         labels: (n_parts,) 1 where marked.
         scores: (n_parts,) low means wrong; infinity without a unit.
@@ -197,7 +197,7 @@ def marked_sides(
 
     Raises:
         ConfigError: No item has marked spans, or no metric was asked for.
-        RunError: The run directory is busy or holds other data.
+        RunError: The run directory is busy or contains other data.
     """
     if not any(
         label in item.judgments for item in judged.items for label, _ in SIDES
@@ -266,13 +266,13 @@ def granular(
     Args:
         judged: Items whose ``mistakes`` and ``omissions`` are lists of character ranges.
         metrics: The metrics; one that gives no units with places and scores is refused.
-        config: Where the scores are kept and how they are made; its metrics are replaced.
+        config: Configuration of the scores' run; its metrics are replaced.
         progress: Receives the progress of the scoring.
         n_resamples: Bootstrap resamples over sources.
 
     Raises:
         ConfigError: No item has marked spans, no metric was asked for, or no resample.
-        RunError: The run directory is busy or holds other data.
+        RunError: The run directory is busy or contains other data.
     """
     # The options are checked before anything is scored.
     resampling(n_resamples, LEVEL)

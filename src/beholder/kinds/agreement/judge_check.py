@@ -45,7 +45,7 @@ _KINDS: dict[Literal["altered", "swapped", "foreign"], str] = {
 
 @dataclass(frozen=True)
 class _JudgeReport:
-    """A judge with all that its check measured."""
+    """A judge with all measured figures of its check."""
 
     name: str
     fit: Fitness
@@ -75,8 +75,8 @@ def judge_check(
     Args:
         judges: Judges, such as openai:MODEL.
         base_url: Address of an OpenAI-compatible server.
-        key_env: Environment variable that holds the key of that server.
-        replicates: How often each of twelve questions is asked again.
+        key_env: Environment variable with the key of that server.
+        replicates: Repetitions of each of twelve questions.
         temperature: Sampling temperature of the repeats.
         answers: JSONL file of units with human answers about their presence.
     """

@@ -126,7 +126,7 @@ def load(
         data: For a known set: the folder with its published files (or with ``NAME.jsonl``), a
             folder of several sets (``NAME/``, as ``agree --suite`` takes it), a data file, or
             ``hf:`` to fetch it from the hub (extra ``datasets``).
-        rows: Which items are taken, and where columns lie that a reader asks for; wrong rows can
+        rows: Selection of items, and the columns for a reader's fields; wrong rows can
             be left out of data files alone, because published files are taken whole.
         labels: Files with judgments of some rows of a data file.
         subset: File that names the pictures to keep: a JSON list, or a name a line.

@@ -89,7 +89,7 @@ class Data:
         second: Id of the text it is compared with, or "".
         gold: (n,) labels.
         sources: Picture or video of each datum; whole sources are resampled.
-        raters: Which label of the item it is.
+        raters: Number of the label among those of its item.
         categories: Its category.
         control: (n,) covariate, or None.
     """
@@ -119,7 +119,7 @@ def collect(
     """Gather the data of a measure.
 
     Args:
-        measure: What to measure.
+        measure: Measure to compute.
         items: Judged items.
         control_length: Partial the number of words out of a correlation that has no control.
 

@@ -147,7 +147,7 @@ def check_columns(
     Args:
         row: The row.
         needed: Contents of each column, by our name of it.
-        column_names: What it is called in the data, by our name.
+        column_names: Names of columns in the data, by our name.
         path: File of the row.
         number: Its number.
 

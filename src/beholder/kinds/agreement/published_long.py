@@ -176,7 +176,7 @@ def foil(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
 
     Args:
         folder: With the published files.
-        columns: Which column holds ``id``, ``image_id``, ``caption`` and ``foil``.
+        columns: Columns of ``id``, ``image_id``, ``caption`` and ``foil``.
     """
     data = read_json(folder, _FOIL)
     files = {image["id"]: image["file_name"] for image in data["images"]}
@@ -245,7 +245,7 @@ def judged_sentences(
 
     Args:
         folder: With the published files.
-        columns: Which column holds ``image``, ``model``, ``sentence``, ``factual``, ``caption``.
+        columns: Columns of ``image``, ``model``, ``sentence``, ``factual``, ``caption``.
     """
     endings = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
     paths = [

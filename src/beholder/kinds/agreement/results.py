@@ -162,7 +162,7 @@ class SuiteResult(Struct, frozen=True):
     Attributes:
         n_resamples: Bootstrap resamples.
         metrics: Labels of the metrics, the length last.
-        signatures: How each metric's scores were made, by metric and then set.
+        signatures: Signatures of each metric's scores, by metric and then set.
         measures: Set by set; the first of each set is its headline.
     """
 

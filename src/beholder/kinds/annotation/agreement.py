@@ -105,7 +105,7 @@ class Cells:
     """A table of judgments.
 
     Attributes:
-        what: What was judged.
+        what: Name of the judged thing.
         table: (n, k) a number per annotator in each row, NaN where an annotator has no judgment.
         raters: The k annotators.
         sources: The source of each row.
@@ -154,7 +154,7 @@ def cells(
 
     Args:
         task: The task.
-        what: What was judged.
+        what: Name of the judged thing.
         judged: Units with finished judgments.
         annotators: The columns.
         number: The number of a part's value.
@@ -288,7 +288,7 @@ def of_spans(
     chance is unknown (Hripcsak and Rothschild 2005).
 
     Args:
-        what: What was marked.
+        what: Name of the marked thing.
         marked: Per text its source and the spans of each annotator who finished it.
         raters: The annotators.
     """
@@ -325,7 +325,7 @@ def of_rankings(
     Intervals resample sources, so sets about one picture stay together.
 
     Args:
-        what: What was ranked.
+        what: Name of the ranked thing.
         rankings: Per set its source and, per annotator who finished it, the rank of each text.
         raters: The annotators.
     """
@@ -381,7 +381,7 @@ def answers_shown(
 
     Args:
         study: The study.
-        annotator: Who sees the page.
+        annotator: Annotator of the page.
         position: The unit.
         state: The annotator's own judgment.
     """

@@ -1,4 +1,4 @@
-"""Which annotator judges which units, and the order of units and of their texts."""
+"""Assignment of units to annotators, and the order of units and of their texts."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True)
 class AnnotationDesign:
-    """Who judges, and what they read and see besides the data.
+    """The annotators, and the material that they read and see besides the data.
 
     Attributes:
         annotators: Their names.
-        overlap: How many annotators judge each unit; None for all.
+        overlap: Number of annotators of each unit; None for all.
         seed: Random seed of assignment and order.
-        adjudicator: Who decides where finished judgments of a unit differ.
+        adjudicator: Person who decides where finished judgments of a unit differ.
         participants: Whether whoever opens the join link takes the next annotator's place.
-        completion_code: What participants see at the end; None: a code for each.
+        completion_code: Code that participants see at the end; None: a code for each.
         instructions: Markdown that annotators read before the instructions of the task.
         iiif: Address of the IIIF server whose pictures pages load.
 
@@ -87,7 +87,7 @@ class AnnotationDesign:
 
 @dataclass(frozen=True)
 class Assignment:
-    """Who judges what.
+    """The assignment of units to annotators.
 
     Attributes:
         shares: Per annotator the positions of the units, in the order of showing.

@@ -54,7 +54,7 @@ app = App(
 @Parameter(name="*", group=Group("Annotators", sort_key=0))
 @dataclass(frozen=True)
 class PeopleGroup:
-    """Who judges, and what they read and see besides the data.
+    """The annotators, and the material that they read and see besides the data.
 
     Attributes:
         annotators: Names of annotators, separated by commas, or their number.
@@ -115,7 +115,7 @@ def annotate(
     Example: `beholder annotate marks data.jsonl -o studies/marks --annotators anna,ben`
 
     Args:
-        task: What annotators do.
+        task: Task of the annotators.
         data: A data file with what the task needs: rows, sequences or sets of texts.
         out: Folder of the study.
         prefill: Run whose findings annotators see as proposals.

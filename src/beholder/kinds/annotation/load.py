@@ -32,14 +32,14 @@ def units_of(
     Args:
         task: The task.
         data: A data file.
-        options: Which rows are read.
+        options: Selection of rows.
         pictures: File or folder of the pictures that rows name by id.
         run: A run of scores whose outcomes are proposed to annotators.
         notes: Counts what is odd about the rows.
 
     Raises:
-        ConfigError: What is judged is missing in the rows, the task takes no proposals, or the run
-            has none.
+        ConfigError: A field of the task is missing in the rows, the task takes no proposals, or the
+            run has none.
         DataError: The file cannot be read, or a row is not valid and may not be skipped.
         RunError: The folder is not a run of scores.
     """

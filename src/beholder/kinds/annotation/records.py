@@ -59,11 +59,11 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationUnit:
-    """What an annotator judges on one page.
+    """The unit that an annotator judges on one page.
 
     Attributes:
         id: Unique in a study; annotators never see it.
-        source: What it is about (its picture): judgments of one source are not independent.
+        source: Described thing (its picture): judgments of one source are not independent.
         texts: The judged texts and any reference, in the order that the task defines.
         pictures: The pictures in order.
         row: The rows of the data that it was made from, for results.

@@ -1,4 +1,4 @@
-"""What pages show besides texts: the owner's instructions, pictures, films, IIIF pictures."""
+"""Contents of pages besides texts: the owner's instructions, pictures, films, IIIF pictures."""
 
 from __future__ import annotations
 

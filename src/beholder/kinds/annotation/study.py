@@ -74,7 +74,7 @@ class AnnotatorProgress:
         begun: Units with an act that are not finished.
         done: Finished units.
         cannot: Finished units that the annotator could not judge.
-        participant: Who took the place by the join link.
+        participant: Participant who took the place by the join link.
     """
 
     annotator: str
@@ -96,7 +96,7 @@ class _About(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class _Design(AnnotationDesign):
-    """What the database keeps of a study's design.
+    """The stored part of a study's design.
 
     Attributes:
         n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
@@ -117,7 +117,7 @@ class AnnotationStudy:
         secret: Key of what its pages sign.
         token: Token of its owner's link.
         join: Key of the link for participants; None if annotators are invited by name.
-        design: Who judges, and what they read and see besides the data.
+        design: Annotators, and the material that they read and see besides the data.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class AnnotationStudy:
             folder: The study's folder.
             task: The task.
             units: Units of the task, from the data.
-            design: Who judges them.
+            design: Annotators and their assignment.
             media: Folder of the pictures.
             database: URL of a PostgreSQL database; None for a SQLite file in the folder.
 

@@ -44,7 +44,7 @@ def audit(
     Raises:
         ConfigError: The judge cannot see, or an option is wrong.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     metrics = (metric("audit", judge=judge, answers=answers),)
     config = ScoreConfig(

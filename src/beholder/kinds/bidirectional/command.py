@@ -72,7 +72,7 @@ def _cuts(kind: object, tokens: Sequence[Token]) -> tuple[float, float]:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class StudyGroup(StudySettings):
-    """How the study is made."""
+    """Settings of the study."""
 
     cuts: Annotated[
         tuple[float, float] | None,

@@ -17,7 +17,7 @@ def bidirectional(
     columns: Columns | None = None,
     settings: StudySettings | None = None,
 ) -> Study:
-    """Compare what people and models make up, leave out and choose to say; asks no judge.
+    """Compare the inventions, omissions and choices of people and models; asks no judge.
 
     Args:
         run: A run with ``dcscore(direction='both')``, or its directory.

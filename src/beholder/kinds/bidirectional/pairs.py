@@ -222,7 +222,7 @@ def common_images(pairs: Pairs) -> set[str]:
 
 
 def scored_images(pairs: Pairs) -> set[str]:
-    """Return the pictures of which every system with any score has one."""
+    """Return the pictures for which every system with any score has a score."""
     images = [
         {pair.image for pair in part.pairs if pair.values}
         for part in systems(PairGroup(pairs))
@@ -344,11 +344,11 @@ def pair_table(
         title: Its heading.
         record_type: The type of its records.
         pairs: All pairs.
-        axes: How they are split into groups, the outermost split first.
+        axes: Splits into groups, the outermost split first.
         records: The rows of a group, without the cells that name it; any number of them.
-        notes: What one must know to read it.
-        family: How each group is split into the parts whose rows are one family of tests.
-        finish: What completes the rows of a family, such as ``holm("p")``.
+        notes: Sentences that one must know to read it.
+        family: Split of each group into the parts whose rows are one family of tests.
+        finish: Function that completes the rows of a family, such as ``holm("p")``.
     """
     # Families are completed one by one: Holm's correction must not reach across them.
     rows: list[Cells] = []

@@ -189,7 +189,7 @@ def boxes_figure(
 
     Args:
         panels: The panels, row by row.
-        axis: What the vertical axis shows.
+        axis: Label of the vertical axis.
         columns: Panels in a row.
         unit: Whether the axis is 0..1.
     """

@@ -58,7 +58,7 @@ class Content:
         image: Key of the picture.
         category: Category of the picture.
         text: One of its units; a person's, if there is one.
-        subject: What it is about, without number (``dog``); empty if no unit states it.
+        subject: Subject without number (``dog``); empty if no unit states it.
         people: The people's texts that mention it.
         systems: The systems that mention it.
         n_people: People's texts about the picture.

@@ -41,11 +41,11 @@ class RowColumns:
     """Group columns that rows get.
 
     Attributes:
-        system: Who wrote the caption.
+        system: Author of the caption.
         language: The language of a caption (where the row names none) or a translation.
         category: The category.
         dataset: Data set of a caption.
-        named_dataset: What captions have there; empty keeps what the row has.
+        named_dataset: Name of the data set in the captions; empty keeps that of the row.
     """
 
     system: str = "system"
@@ -73,8 +73,8 @@ class RowAsker(TextGenerator[Item]):
 
         Args:
             item: The row.
-            parts: What was made of it.
-            system: What the judge is called.
+            parts: Texts or labels made of the row.
+            system: Name of the judge as a system.
             judge: Identity of the judge.
             columns: Names of the group columns.
         """
@@ -166,7 +166,7 @@ class CaptionRow(RowAsker):
         )
 
     def measure(self, parts: Parts) -> dict[str, float]:
-        """Return the length of the text, and whether that is the one asked for."""
+        """Return length, 1 if the text was asked for twice, and 1 if its length is wrong."""
         (part,) = parts
         return super().measure(parts) | {
             "asked_again": float(bool(part.source)),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class WritingGroup:
-    """What is written.
+    """Settings of the texts that are written.
 
     Attributes:
         language: Language to write in.
@@ -132,7 +132,7 @@ def classify(
         out: JSONL file to write, ready for beholder score.
         categories: JSON file of the categories: {"name": "what it means"}.
         judge: Judge, such as openai:MODEL.
-        by: What to classify.
+        by: Field to classify: picture, candidate or reference.
         column: Group column to write.
     """
     from beholder.kinds.generation.askers import ClassifyRow, RowColumns
@@ -147,8 +147,9 @@ def _categories(path: Path) -> dict[str, str]:
     try:
         meanings = decode_json(path.read_bytes(), dict[str, str])
     except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise DataError(
-            str(path), f"cannot be read: {error}; {expected}"
+            str(path), f"cannot be read: {reason}; {expected}"
         ) from error
     if not meanings:
         raise DataError(str(path), f"has no category; {expected}")
@@ -208,9 +209,9 @@ def criteria(
         data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
         out: JSONL file to write, ready for beholder score.
         judge: Judge, such as openai:MODEL.
-        kind: What criteria are about: facts of any kind, events, or objects with a property.
+        kind: Subject of criteria: facts of any kind, events, or objects with a property.
         n: Maximum number of criteria per row.
-        source: What criteria are written from.
+        source: Source of the criteria: pictures or references.
     """
     from beholder.kinds.generation.askers import RowColumns
     from beholder.kinds.generation.questions import CriteriaRow
@@ -243,7 +244,7 @@ def questions(
         out: JSONL file to write, ready for beholder score.
         judge: Judge, such as openai:MODEL.
         n: Maximum number of questions per row, before they are checked.
-        source: What questions are written from.
+        source: Source of the questions: pictures or references.
     """
     from beholder.kinds.generation.askers import RowColumns
     from beholder.kinds.generation.questions import QuestionsRow

@@ -46,8 +46,8 @@ def read_pictured(
     Args:
         source: A folder (each picture below it becomes an item, and where pictures are taken of
             videos, each video) or a data file.
-        options: Which column holds a field, where pictures may lie, and how many a video gives.
-        folder: What paths of images become relative to; None leaves them relative to the source.
+        options: Columns of fields, folder of pictures, and frames of a video.
+        folder: New base folder of image paths; None leaves them relative to the source.
         notes: Receives how many texts there are for the references.
 
     Yields:
@@ -108,7 +108,7 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
     once.
 
     Args:
-        text: What the user wrote.
+        text: Text from the user.
         items: The data; only read for ``median``.
 
     Raises:
@@ -177,13 +177,13 @@ class GenerationRun(Generic[S]):
         folder: The run directory.
         out: The JSONL file.
         data: The data as the user named them.
-        rows: Which rows are taken.
+        rows: Selection of rows.
         means: With what the run works.
         subjects: Kind of subject.
         read: Gives the subjects, and an error for each wrong row; may add notes on all rows.
         source: The data file, if the same bytes always give the same subjects.
         picture: The picture of a subject that its page shows, or None.
-        systems: What is asked, by the name of the system that is asked.
+        systems: Askers, by the name of the system.
         row: The row of a subject in the file.
     """
 
@@ -236,17 +236,17 @@ class Written:
 def run_making(
     making: GenerationRun[S], progress: Progress, engine: Engine | None = None
 ) -> Written:
-    """Ask what is missing, and write the file.
+    """Ask the missing questions, and write the file.
 
     Args:
         making: The run.
         progress: Receives the progress of the run.
-        engine: Where the work is done; None for this machine.
+        engine: Engine that does the work; None for this machine.
 
     Raises:
         ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory is busy or holds another run, or the budget is spent.
+        RunError: The run directory is busy or contains another run, or the budget is spent.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     # Rows are stored, questions asked where an answer is missing, pictures drawn for the page. The
@@ -292,7 +292,7 @@ def plan_making(making: GenerationRun[S]) -> RunPlan:
     Raises:
         ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory holds another kind of run.
+        RunError: The run directory contains another kind of run.
     """
     # All checks of a run, in its order, so that a plan that succeeds predicts one that starts.
     manifest.check_kind(making.folder, making.kind)
@@ -382,11 +382,11 @@ class RowsConfig:
     Attributes:
         data: A folder of pictures, or a data file whose rows need no text.
         out: The JSONL file to write; the run directory is ``OUT.run``.
-        systems: What is asked, by the name of the system that is asked.
+        systems: Askers, by the name of the system.
         columns: Group columns that rows get.
-        rows: Which rows are taken.
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
+        rows: Selection of rows.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
 
     Raises:
         ConfigError: No judge was named.
@@ -415,7 +415,7 @@ class RowsConfig:
 def run_rows(
     config: RowsConfig, progress: Progress, engine: Engine | None = None
 ) -> Written:
-    """Ask what is missing, and write the rows; errors as ``engine.run_making``."""
+    """Ask the missing questions, and write the rows; errors as ``engine.run_making``."""
     return run_making(_making(config), progress, engine)
 
 

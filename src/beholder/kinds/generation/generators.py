@@ -34,8 +34,8 @@ class GeneratedText:
     """One of the texts that were made.
 
     Attributes:
-        text: What the judge wrote or chose.
-        label: Which of the texts it is; empty for a single text.
+        text: Text that the judge wrote or chose.
+        label: Name among several texts; empty for a single text.
         source: The words it was made of, or empty.
     """
 
@@ -50,7 +50,7 @@ Parts: TypeAlias = Sequence[GeneratedText]
 
 @dataclass(frozen=True)
 class TextGenerator(Asker[S]):
-    """Base of what has a judge make texts; they are the outcome's detail.
+    """Base of generators: a judge makes texts, which become the outcome's detail.
 
     Attributes:
         judge: The judge's spec.

@@ -123,7 +123,7 @@ def subject_of(
     Args:
         store: The run's store.
         systems: Name of the asker of each system.
-        kind: What the subject is.
+        kind: Kind of the subject.
         position: Its place in the run.
         subject: The subject.
     """

@@ -31,7 +31,7 @@ BLIND_ORDERS = 3
 
 @dataclass(frozen=True)
 class AskedRow(RowAsker):
-    """Base: something is written from a row's pictures or references into one of its fields.
+    """Base: a judge writes from a row's pictures or references into one of the row's fields.
 
     Raises:
         ConfigError: The number is out of range.

@@ -92,7 +92,7 @@ class WriteReviews(TextGenerator[Frame]):
 
 @dataclass(frozen=True)
 class ReviewsConfig:
-    """What to write, and where to keep it.
+    """The texts to write, and the file for them.
 
     Attributes:
         data: A folder of pictures, or a file with a row per picture.
@@ -102,9 +102,9 @@ class ReviewsConfig:
         words: Approximate words per review.
         max_side: Pixels of a picture's longer side at most.
         seed: Of the order in which the texts of a set are stored.
-        rows: Which pictures are taken.
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
+        rows: Selection of pictures.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
 
     Raises:
         ConfigError: A number is too small, or a language stands twice.

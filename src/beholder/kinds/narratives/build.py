@@ -15,6 +15,7 @@ from beholder.base import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
 from beholder.kinds.narratives import compared, results
+from beholder.kinds.narratives.between_judges import between_models
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.hybrid import Hybrid, combine, held_out_check
 from beholder.kinds.narratives.inputs import Inputs
@@ -22,15 +23,9 @@ from beholder.kinds.narratives.judging import Vote, caption_of, votes_of
 from beholder.kinds.narratives.measuring import (
     EmbeddedPictures,
 )
+from beholder.kinds.narratives.steps import StepRow, agreed_breaks, steps_table
 from beholder.kinds.narratives.storylines.extract import steps_back
-from beholder.kinds.narratives.study import (
-    StepRow,
-    agreed_breaks,
-    between_models,
-    steps_table,
-    tables,
-    with_and_without,
-)
+from beholder.kinds.narratives.study import tables, with_and_without
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from beholder.run.thumbs import write_thumbs
 
@@ -45,11 +40,11 @@ class StageFindings:
     """Outcomes of a run over narratives; filled stage by stage.
 
     Attributes:
-        inputs: What it works on.
+        inputs: Input of the study.
         config: The run.
         outcomes: Per stage, the outcome per position of a storyline, or of a picture.
         seen_positions: Positions of storylines that hybrid judging rates by sight.
-        spent: What each stage took.
+        spent: Time and tokens of each stage.
         judges: Identity of the judge of each stage.
         pictures: The collection that was measured in; None if nothing was measured.
     """
@@ -443,7 +438,7 @@ def _theta(
 def _choose_matrix_rows(
     pictures: EmbeddedPictures, storylines: Sequence[Storyline]
 ) -> tuple[list[int], str]:
-    """Return the rows of the drawn matrix in order, and what that order is."""
+    """Return the rows of the drawn matrix in order, and the name of that order."""
     frames, at = pictures.frames, pictures.rows
     # Pictures of storylines come first, then an even sample of the others up to the size that can
     # be drawn. Without a date for each the order of time is not known.

@@ -78,7 +78,7 @@ _JSON_FIELDS = (
 @PICTURES
 @dataclass(frozen=True)
 class TableGroup:
-    """How a table of pictures is read.
+    """Settings for reading a table of pictures.
 
     Attributes:
         column: Column of a picture field, as date=month; repeatable.
@@ -92,7 +92,7 @@ class TableGroup:
         """The pictures of a folder or file.
 
         Raises:
-            ConfigError: What was given is no pair.
+            ConfigError: The value is not a pair.
         """
         columns = {}
         for pair in self.column:
@@ -108,7 +108,7 @@ class TableGroup:
 @FLAT
 @dataclass(frozen=True)
 class CaptionGroup(CaptionOptions):
-    """How captions are written."""
+    """Settings of the captioner."""
 
     judge: Annotated[
         str | None,
@@ -122,7 +122,7 @@ class CaptionGroup(CaptionOptions):
 @RATING
 @dataclass(frozen=True)
 class VoteGroup(Voting):
-    """How storylines are rated.
+    """Settings for rating storylines.
 
     Attributes:
         example: Sequence that judges see as a rated example, as ID=RATING; repeatable.
@@ -162,7 +162,7 @@ class VoteGroup(Voting):
 @RATING
 @dataclass(frozen=True)
 class StepVoteGroup(VoteGroup):
-    """How steps are rated; there are no examples of steps."""
+    """Settings for rating steps; there are no examples of steps."""
 
     judges: Annotated[int, Parameter(alias="-K")] = 1
     anchors: Annotated[bool, Parameter(parse=False)] = False
@@ -172,7 +172,7 @@ class StepVoteGroup(VoteGroup):
 @PICTURES
 @dataclass(frozen=True)
 class SourceGroup:
-    """The judge, and what it sees.
+    """The judge, and the form in which it sees pictures.
 
     Attributes:
         judge: Judge, such as openai:MODEL, or people:FILE for human ratings; repeatable.
@@ -190,7 +190,7 @@ class SourceGroup:
 @FLAT
 @dataclass(frozen=True)
 class EndGroup(StorylineEnds):
-    """What to extract."""
+    """The storylines to extract."""
 
     k: Annotated[
         int | None, Parameter(name="-k", help="Pictures of a storyline.")
@@ -200,7 +200,7 @@ class EndGroup(StorylineEnds):
 @_panel("Extraction")
 @dataclass(frozen=True)
 class ExtractGroup(Extraction):
-    """How to extract; what coherence needs has a panel of its own."""
+    """Settings of the extraction; those of coherence have a panel of their own."""
 
     method: ExtractionMethod = "maxmin"
     topics: Annotated[str | None, _THETA] = None
@@ -326,7 +326,7 @@ def transitions(
 
     Args:
         sequences: A .jsonl, .csv or .parquet file with one sequence per row.
-        by: How judges see the steps.
+        by: View of the steps for judges: ``sight`` or ``captions``.
         out: Run directory; by default runs/NAME.
         human: Name of the human source.
     """
@@ -338,11 +338,11 @@ def transitions(
 @FLAT
 @dataclass(frozen=True)
 class ComparedGroup:
-    """What is compared.
+    """The runs to compare.
 
     Attributes:
         by: Ways of judging; by default captions and sight if there is a judge; repeatable.
-        steps_by: How judges see the steps.
+        steps_by: View of the steps for judges: ``sight`` or ``captions``.
         human: Name of the human source.
     """
 
@@ -395,15 +395,15 @@ def _config(
     run: StorylineRunGroup,
     coherence: CoherenceOptions = CoherenceOptions(),
 ) -> NarrateConfig:
-    """Return the configuration of a run, without what only some commands ask.
+    """Return the configuration of a run, without the options that only some commands have.
 
     Args:
         sequences: The file.
         out: The run directory, if one was named.
         judged_parts: Parts that need a judge; coherence is measured if an embedder was named.
         source: The judge, and what it sees.
-        run: How the run is carried out.
-        coherence: How coherence is measured.
+        run: Settings of the run.
+        coherence: Settings of the measured coherence.
     """
     from beholder.run.session import default_out
 
@@ -459,7 +459,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
 
 
 def _say_costs(config: NarrateConfig, cost: Cost) -> None:
-    """Print what a run will judge and what that may cost."""
+    """Print the number of ratings of a run, and their likely cost."""
     print_note(
         f"{cost.n_narratives} narratives of {cost.n_pictures} pictures;"
         f" parts: {', '.join(config.parts)}"

@@ -25,7 +25,7 @@ Spearman: TypeAlias = Annotated[Number, heading("Spearman")]
 
 
 def colour_range(thetas: Iterable[float]) -> Ends:
-    """Return the values of weakest and strongest colour, at least 0.1 apart: less looks alike."""
+    """Return theta of the weakest and strongest colour, at least 0.1 apart so that they differ."""
     values = [*thetas] or [0.0, 1.0]
     middle, half = (
         (min(values) + max(values)) / 2,
@@ -177,7 +177,7 @@ class SourceComparison(Struct, frozen=True, kw_only=True):
     """Two sources, ``a`` minus ``b``: tests and effect sizes.
 
     Attributes:
-        method: How narratives were rated; unset where their steps were.
+        method: Way in which narratives were rated; unset where their steps were.
         a: A source.
         b: Another one.
         n_a: Narratives of the first.
@@ -229,7 +229,7 @@ class ComparisonTables(Struct, frozen=True):
         reliability: A row per method.
         comparisons: A row per method and pair of sources.
         between_methods: A row per pair of methods.
-        cautions: What a reader must know.
+        cautions: Sentences that a reader must know.
     """
 
     sources: tuple[str, ...]
@@ -420,7 +420,7 @@ class StepTables(Struct, frozen=True):
         n_compared: Narratives whose steps all have a rating and a theta.
         same_weakest: Share of these whose lowest rated steps include the one of lowest theta.
         by_chance: The same if the lowest theta fell on any step alike.
-        breaks: What breaks.
+        breaks: Counts of breaks.
     """
 
     sources: tuple[StepSource, ...]

@@ -147,10 +147,10 @@ class RatingCondition:
     """One way of rating whole storylines.
 
     Attributes:
-        by: What the judge sees.
+        by: View of the judge.
         judge: Spec of the judge.
         examples: Whether it is shown rated storylines of the collection.
-        name: What tables call it; the judge is named if there are several.
+        name: Name in tables; the judge is named if there are several.
     """
 
     by: Method
@@ -166,7 +166,7 @@ class CollectionOptions:
     Attributes:
         source: File or folder of the pictures that storylines name by id; None when they are
             written out. Coherence is scaled over all of it.
-        columns: Which column holds a field, where it has another name.
+        columns: Column of each field whose column has another name.
         year: Year of dates without one.
     """
 
@@ -266,21 +266,21 @@ class NarrateConfig:
     Attributes:
         sequences: File of storylines, or a word for storylines given in Python.
         out: The run directory.
-        parts: What to do: rate by captions, by sight, by both (hybrid), rate each step, measure
-            coherence.
+        parts: Parts of the study: rate by captions, by sight, by both (hybrid), rate each step,
+            measure coherence.
         judge: Spec of the judge that rates, or of several whose ratings are compared;
             ``people:FILE`` for what annotators said.
-        steps_by: How judges see the steps.
+        steps_by: View of the steps for judges: ``sight`` or ``captions``.
         max_side: Pixels of the longer side of a picture that is shown.
         human: Name of the human source.
         collection: The pictures.
-        voting: How many judges, their temperature, context, anchors, examples.
-        captions: How captions are written.
-        hybrid: How both ways of judging are combined.
-        coherence: How coherence is measured.
-        rows: Which storylines are taken; a wrong row of the collection stops a run, too.
-        judging: How judges are called.
-        work: How much at once, what is kept, what may be spent.
+        voting: Number of judges, their temperature, context, anchors, examples.
+        captions: Settings of the captioner.
+        hybrid: Combination of both ways of judging.
+        coherence: Settings of the measured coherence.
+        rows: Selection of storylines; a wrong row of the collection stops a run, too.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
 
     Raises:
         ConfigError: Nothing is to be done, or what it needs was not named.

@@ -77,7 +77,7 @@ def extract(
         like: File of storylines whose ends and lengths to take instead.
         embedder: ``npz:FILE``, ``clip:NAME`` or ``handcrafted``.
         how: Method and its options; None takes the exact max-min path.
-        rows: Which pictures are taken.
+        rows: Selection of pictures.
         skip_undated: Leave out pictures without a date, and report them.
 
     Returns:
@@ -116,16 +116,16 @@ def compare(
 
     Args:
         storylines: A file with a storyline a row, or storylines.
-        by: What to do: ``captions``, ``sight``, ``hybrid``, ``transitions``, ``coherence``. None
-            rates by captions and by sight where a judge is named, and measures coherence where an
-            embedder is.
+        by: Parts of the study: ``captions``, ``sight``, ``hybrid``, ``transitions``,
+            ``coherence``. None rates by captions and by sight if a judge is named, and measures
+            coherence if an embedder is named.
         judge: Judge that rates, such as ``openai:MODEL``, or several that are compared.
         pictures: Folder or file of the pictures that storylines name by id.
-        voting: How many judges, their temperature, context, anchors, examples.
+        voting: Number of judges, their temperature, context, anchors, examples.
         coherence: Embedder (``npz:FILE``, ``clip:NAME``, ``handcrafted``) or all its options.
-        captions: How captions are written for pictures without one.
-        hybrid: How both ways of judging are combined.
-        steps_by: How judges of steps see them: ``sight`` or ``captions``.
+        captions: Settings of the captioner for pictures without a caption.
+        hybrid: Combination of both ways of judging.
+        steps_by: View of the steps for judges: ``sight`` or ``captions``.
         human: Name of the human source.
         out: Run directory. None takes ``runs/`` and the name of the file, or a new temporary folder
             for storylines given in Python.
@@ -138,7 +138,7 @@ def compare(
     Raises:
         ConfigError: An option is wrong, or a judge does not support an operation.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     check_list("by", by)
     file = str(storylines) if isinstance(storylines, str | Path) else None

@@ -44,7 +44,7 @@ def run_narratives(
     Args:
         config: The run.
         progress: Receives the progress, picture by picture and storyline by storyline.
-        given: What the run works on, if it has been read already.
+        given: Input of the run, if it has been read already.
 
     Returns:
         The study, and the rows that were left out.
@@ -52,7 +52,7 @@ def run_narratives(
     Raises:
         ConfigError: An option is wrong, or a judge does not support an operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The folder is busy or holds another run, or the run fails.
+        RunError: The folder is busy or contains another run, or the run fails.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     inputs = given or read_inputs(config)
@@ -108,12 +108,12 @@ def plan_narratives(
 
     Args:
         config: The run.
-        given: What the run works on, if it has been read already.
+        given: Input of the run, if it has been read already.
 
     Raises:
         ConfigError: An option is wrong, or a judge does not support an operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The directory holds a run of another kind.
+        RunError: The directory contains a run of another kind.
     """
     inputs = given or read_inputs(config)
     manifest.check_kind(config.out, KIND.name)

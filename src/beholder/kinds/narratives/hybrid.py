@@ -77,7 +77,7 @@ class Hybrid:
         learned: Whether the weight was learned.
         trusted: Whether captions predict sight: on narratives that were held out the interval of
             ``gain`` is above 0, and so is the slope.
-        checks: How the ratings stand against sight.
+        checks: Comparison of the ratings with those by sight.
     """
 
     ratings: tuple[tuple[float, ...], ...]

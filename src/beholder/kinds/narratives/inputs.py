@@ -170,8 +170,8 @@ def extract_storylines(
         collection: The pictures.
         ends: Ends and length of what is extracted.
         embedder: Spec of the image embedder: npz:FILE, clip:NAME or handcrafted.
-        how: How storylines are extracted.
-        rows: Which pictures are taken.
+        how: Settings of the extraction.
+        rows: Selection of pictures.
         skip_undated: Leave out pictures without a date, and report them.
 
     Raises:

@@ -58,7 +58,7 @@ class Vote:
         value: 1 to 10, higher is better; None if the vote failed.
         reason: The judge's own words.
         failure: Why there is no value.
-        breaks: What breaks in the step, of ``BREAK_KINDS``; None if that was not reported.
+        breaks: Breaks in the step, of ``BREAK_KINDS``; None if they were not reported.
     """
 
     judge: int
@@ -192,7 +192,7 @@ class Rater(JudgeAsker[Storyline]):
     failure that keeps its votes as well.
 
     Attributes:
-        captioner: How the captions were made that are shown instead of pictures.
+        captioner: Captioner of the captions that are shown instead of pictures.
         captions: These captions; they come from an earlier stage of the run.
 
     Raises:
@@ -570,7 +570,7 @@ class PeopleVotes(Asker[Storyline]):
 
         Args:
             path: A ``.jsonl``, ``.json`` or ``.parquet`` file.
-            what: What of it is taken.
+            what: Part of it that is taken.
             storylines: Those that are judged; rows of other storylines are ignored.
 
         Raises:

@@ -33,7 +33,7 @@ class EmbeddedPictures:
         space: Theta over them.
         embedder: Identity of the embedder.
         learned: Whether its vectors can carry meaning.
-        notes: What was left out.
+        notes: Sentences on omitted parts.
     """
 
     frames: tuple[Frame, ...]

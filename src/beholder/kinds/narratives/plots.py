@@ -95,7 +95,7 @@ def theta_figure(
         theta: (n, n) in 0..1, pictures in order.
         paths: Positions in the matrix, by name.
         title: Stands above, as it is.
-        order: What the order of the pictures is.
+        order: Description of the order of the pictures.
     """
     # The diagonal is 1 by definition and would take the dark end of the colours.
     matrix = np.asarray(theta, dtype=np.float64)

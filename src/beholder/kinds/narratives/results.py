@@ -74,7 +74,7 @@ class Rates(Struct, frozen=True):
         caption: Writing one caption; paid once per picture.
         by_captions: One judge rating one narrative from its captions.
         by_sight: One judge rating one narrative from its pictures.
-        basis: Where the numbers come from, for people.
+        basis: Origin of the numbers, for people.
     """
 
     caption: float
@@ -226,8 +226,8 @@ class Narrative(Struct, frozen=True):
 
     Attributes:
         id: Its id.
-        source: What made it.
-        group: What else is known of it.
+        source: Maker of the narrative: ``human`` or a method of extraction.
+        group: Group of the narrative.
         frames: Its pictures, as places in ``NarrativeStudy.frames``.
         coherence: Its coherence, if measured.
         coherence_failure: Why coherence could not be measured.
@@ -340,7 +340,7 @@ class Cost(Struct, frozen=True):
         n_pictures: Pictures of narratives and examples.
         n_narratives: Narratives.
         judges: Ratings that each narrative gets by each way, of all judges together.
-        stages: What each stage took.
+        stages: Time and tokens of each stage.
         seconds: Costs in seconds.
         tokens: Costs in tokens.
     """
@@ -357,19 +357,19 @@ class HybridRatings(Struct, frozen=True):
     """Rule, scale and checks of hybrid ratings; see ``hybrid.Hybrid``.
 
     Attributes:
-        rule: Which narratives were looked at.
-        share: What share of them.
-        n_seen: How many have ratings by sight.
+        rule: Rule that selected narratives to be judged by sight.
+        share: Share of narratives judged by sight.
+        n_seen: Number of narratives with ratings by sight.
         seen: Their places in the run.
         weight: Share of sight where both ways judged.
         learned: Whether the weight was learned.
         slope: Sight per caption rating.
         intercept: Sight at a caption rating of 0.
         trusted: Whether captions predict sight.
-        checks: How the ratings compare with sight.
+        checks: Comparison of the ratings with those by sight.
         calls_saved: Ratings by sight that were not needed.
-        seconds_saved: What these would have taken.
-        tokens_saved: What these would have taken.
+        seconds_saved: Time that these would have taken.
+        tokens_saved: Tokens that these would have taken.
     """
 
     rule: Rule
@@ -391,12 +391,12 @@ class ThetaMatrix(Struct, frozen=True):
     """The drawn matrix of theta: its pictures and how it was made (``theta.npz``).
 
     Attributes:
-        signature: How theta is made.
+        signature: Signature of theta.
         embedder: Identity of the embedder.
         learned: Whether its vectors represent meaning.
-        notes: What was left out.
+        notes: Sentences on omitted parts.
         frames: Ids of the pictures, in order.
-        order: What the order is.
+        order: Description of the order.
     """
 
     signature: str
@@ -416,15 +416,15 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
         frames: Every picture.
         narratives: Every narrative.
         tables: Tables that compare sources.
-        examples: What examples change.
-        models: How judges agree, by way of rating.
-        steps: How steps were rated.
-        cost: What judging costs.
-        hybrid: How hybrid ratings were made.
+        examples: Effect of examples.
+        models: Agreement of judges, by way of rating.
+        steps: Ratings of steps.
+        cost: Cost of judging.
+        hybrid: Origin of hybrid ratings.
         hybrid_missing: Reason why hybrid ratings are missing.
         theta: Description of ``theta.npz``.
         judges: Identity of the judge of each stage.
-        voting: How judges voted.
+        voting: Votes of judges.
         unreadable: Why pictures have no thumbnail.
     """
 
@@ -462,7 +462,7 @@ class SideBySide(Struct, frozen=True):
     Attributes:
         runs: Their names.
         judges: The judge of each run, by way of rating.
-        models: How the judges agree, by way that both runs have; a narrative's steps count by
+        models: Agreement of judges, by way that both runs have; a narrative's steps count by
             their mean.
         cost: A row per run and stage.
     """

@@ -194,7 +194,7 @@ def model_tables(
     """Return the tables of several judges over the same narratives: agreement, ranks, pairs.
 
     Args:
-        agreement: How they agree.
+        agreement: Agreement of the judges.
         notes: Further notes on the judges.
     """
     end = safe_name(agreement.by)
@@ -461,7 +461,7 @@ def captions_or_sight_table(cost: results.Cost) -> Table:
 
 
 def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
-    """Return how hybrid ratings compare with sight, and what they spare of ``n`` narratives."""
+    """Return the checks of hybrid ratings against sight, and the savings on ``n`` narratives."""
     weight, slope, intercept = (
         show_fixed(number, 2)
         for number in (hybrid.weight, hybrid.slope, hybrid.intercept)
@@ -514,7 +514,7 @@ def _trust(hybrid: results.HybridRatings) -> str:
 
 
 def _steps(steps: compared.StepTables) -> list[Table]:
-    """Return the tables of rated steps by source, and of what breaks in them."""
+    """Return the tables of rated steps by source, and of the breaks in them."""
     # Four tables: ratings by source, tests between sources, kinds of break, tests on these.
     kinds: list[Column] = []
     for kind in BREAK_KINDS:

@@ -66,7 +66,7 @@ def rank(
     Raises:
         ConfigError: A scorer, tool or option is wrong.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     check_list("scorers", scorers)
     file = str(data) if isinstance(data, str | Path) else None

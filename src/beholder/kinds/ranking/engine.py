@@ -51,7 +51,7 @@ def run_ranking(
         config: The run.
         progress: Receives the progress, set by set and ranker by ranker.
         given: Sets of texts given in Python instead of ``config.data``.
-        engine: Where the work is done; None for this machine.
+        engine: Engine that does the work; None for this machine.
 
     Returns:
         The results, and the rows that were skipped.
@@ -59,7 +59,7 @@ def run_ranking(
     Raises:
         ConfigError: An option is wrong, or a judge does not support a required operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The folder is busy or holds another run, or the run cannot be resumed.
+        RunError: The folder is busy or contains another run, or the run cannot be resumed.
         KeyboardInterrupt: Passed on, after everything finished was stored.
     """
     # Read, open or resume the run, let each ranker score each set, compare with people, write.

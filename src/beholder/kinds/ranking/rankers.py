@@ -393,8 +393,8 @@ class RankConfig:
         threshold: Least agreement of the best pair of annotators of an image in the main tables;
             None for any.
         resamples: Bootstrap resamples.
-        rows: Which rows to read.
-        judging: How to ask judges.
+        rows: Selection of rows.
+        judging: Settings of questions to judges.
         work: Concurrency, caching and spending limit.
     """
 

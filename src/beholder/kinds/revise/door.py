@@ -25,7 +25,7 @@ from beholder.run.store import Store
 
 @dataclass(frozen=True)
 class Revised:
-    """Proposals, and what they changed.
+    """Proposals, and the changes of scores by them.
 
     Attributes:
         written: The file of proposals, with failures.
@@ -56,7 +56,7 @@ def revise(
         source: A run of scores, marks or facts that ``beholder annotate export`` wrote, or a file
             that ``beholder.lint`` reads.
         out: JSONL file of the proposals.
-        judge: Who words corrections; ``builtin`` makes those that are certain.
+        judge: Judge that words corrections; ``builtin`` makes those that are certain.
         metric: Whose marks of a run; None takes those of all its metrics.
         score: Whether to score the proposals as in the run, for a paired comparison.
         progress: Receives the progress of the run.
@@ -65,7 +65,7 @@ def revise(
     Raises:
         ConfigError: Nothing is marked, or an option is wrong.
         DataError: The source cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     _, judging, work = group_options(options)
     config = ReviseConfig(

@@ -487,10 +487,10 @@ class ReviseConfig:
     Attributes:
         source: As for ``marked``.
         out: The JSONL file to write; the run directory is ``OUT.run``.
-        judge: Who words corrections.
+        judge: Judge that words corrections.
         metric: Whose marks of a run; None takes those of all its metrics.
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
     """
 
     source: Path

@@ -66,7 +66,7 @@ class AcceptedRow(Struct, frozen=True):
     Attributes:
         id: Id of the row.
         candidate: The final text.
-        decision: What people decided, such as accept, edit or refuse.
+        decision: Decision of people, such as accept, edit or refuse.
         meta: Source and former text.
     """
 

@@ -42,7 +42,7 @@ class TestGroup:
 
     Attributes:
         fail_under: Exit with 1 if a mean is lower: accord=0.6 or accord.precision=0.5; repeatable.
-        gate_on: What --fail-under tests: the lower end of the 95 % interval, or the mean.
+        gate_on: Figure that --fail-under tests: the lower end of the 95 % interval, or the mean.
         worse_than: Exit with 1 if any metric is worse than in this run of the same items.
         margin: Difference that --worse-than ignores.
         gates: File for failed gates and their items: FILE.xml (JUnit) or FILE.sarif.

@@ -50,11 +50,12 @@ def score(
             ``st:NAME``, ``openai:MODEL``.
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
-        clean: What is removed from texts before they are scored: ``"residue"`` is what a machine
+        clean: Parts removed from texts before they are scored: ``"residue"`` is what a machine
             leaves around its text (``beholder.text.residue``), ``"speech"`` the marks of
             transcripts, such as ``<noise>`` and ``{photo}``.
         progress: Receives the progress of the run.
-        engine: Where the work is done, such as ``beholder.ray.RayEngine()``; None for this machine.
+        engine: Engine that does the work, such as ``beholder.ray.RayEngine()``; None for this
+            machine.
         options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
             ``base_url``, ``temperature``, ``prompts``, ``batch``, ``judge_options`` (how judges are
             asked), ``workers``, ``concurrency``, ``cache``, ``max_cost`` (how much at once, what is
@@ -66,7 +67,7 @@ def score(
     Raises:
         ConfigError: A metric, tool or option is wrong.
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     name = str(data) if isinstance(data, str | Path) else None
     notes = RowNotes(clean)

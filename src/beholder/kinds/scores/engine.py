@@ -46,11 +46,11 @@ class ScoreConfig:
             Python.
         metrics: The metrics, in the order to report them.
         out: The run directory.
-        rows: Which rows are taken.
-        judging: How judges are asked.
-        work: How much at once, what is kept, what may be spent.
+        rows: Selection of rows.
+        judging: Settings of questions to judges.
+        work: Concurrency, storage and budget.
         until: When to stop early; None scores everything.
-        clean: What is removed from texts before they are scored.
+        clean: Parts removed from texts before they are scored.
     """
 
     data: str
@@ -101,7 +101,7 @@ def run_scores(
         config: The run.
         progress: Receives the progress of the run.
         given: Items from Python, or the rows of ``config.data`` as ``open_rows`` returns them.
-        engine: Where the work is done; None for this machine.
+        engine: Engine that does the work; None for this machine.
         notes: Has what the reader of ``given`` noted.
 
     Returns:
@@ -110,7 +110,7 @@ def run_scores(
     Raises:
         ConfigError: An option is wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     metrics = _check_metrics(config.metrics)
@@ -191,7 +191,7 @@ def open_rows(
 
     Args:
         data: The data file or run directory.
-        options: Which rows are taken.
+        options: Selection of rows.
         notes: Counts what is odd about rows.
     """
     return Rows(_read_rows(data, options, notes), is_data=True)

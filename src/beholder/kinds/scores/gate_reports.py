@@ -64,7 +64,7 @@ def results(
         run: The run.
         scored: Its metrics.
         checked: Gates on means.
-        worse: What ``worse_than`` found.
+        worse: Findings of ``worse_than``.
         earlier_run: The run that it compared with.
     """
     # The items below the threshold are those that let a mean down, the lowest first.
@@ -116,7 +116,7 @@ def write_results(path: Path, gates: Sequence[GateResult], data: str) -> None:
     Args:
         path: The file.
         gates: The gates.
-        data: What was scored, for the places of items.
+        data: Scored file, for the places of items.
     """
     write_text(
         path, junit(gates) if path.suffix == ".xml" else sarif(gates, data)

@@ -37,7 +37,7 @@ class Gate:
         metric: Canonical name of the metric.
         value: Name of its value.
         threshold: The lowest that passes.
-        on: What is tested: the lower end of the mean's 95 % interval, or the mean alone.
+        on: Tested figure: the lower end of the mean's 95 % interval, or the mean alone.
     """
 
     metric: str
@@ -101,8 +101,8 @@ def parse_until(
         )
     if not math.isfinite(info.high - info.low) or info in metric.corpus_values:
         raise ConfigError(
-            f"--until {text!r}: {metric.name}.{info.name} is no mean of numbers between two limits;"
-            " use --limit"
+            f"--until {text!r}: {metric.name}.{info.name} is not a mean of numbers between two"
+            " limits; use --limit"
         )
     # Below the grid's step the interval can never be narrow enough; above half the range of the
     # value it is narrow enough from the start.

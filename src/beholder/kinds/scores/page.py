@@ -49,7 +49,7 @@ class Frequent:
     """One list of findings.
 
     Attributes:
-        title: What is listed.
+        title: Title of the list.
         column: The group column of the counts, or empty.
         groups: The groups whose counts are shown.
         rows: Text, number of items with the finding, and the number per group.
@@ -355,7 +355,7 @@ def breakdowns(
     Args:
         run: The run.
         metric: One of its metrics.
-        sources: What each item describes; intervals resample these, as in the run's summary.
+        sources: Source that each item describes; intervals resample these, as in the run's summary.
     """
     # Items without the headline value are in no mean. Groups are drawn best first; of many groups,
     # only the largest are.

@@ -5,19 +5,19 @@ if (!form) return;
 form.hidden = false;
 const groups = [...document.querySelectorAll("details")];
 const show = () => {
-  const wanted = [...form.elements].filter((field) => field.name && field.selectedIndex > 0);
-  let shown = 0;
+  const filters = [...form.elements].filter((field) => field.name && field.selectedIndex > 0);
+  let nVisible = 0;
   for (const group of groups) {
-    let own = 0;
+    let nInGroup = 0;
     for (const row of group.querySelectorAll("tbody tr")) {
-      row.hidden = wanted.some((field) => row.dataset[field.name] !== field.value);
-      own += !row.hidden;
+      row.hidden = filters.some((field) => row.dataset[field.name] !== field.value);
+      nInGroup += !row.hidden;
     }
-    group.hidden = !own;
-    if (wanted.length) group.open = own > 0;
-    shown += own;
+    group.hidden = !nInGroup;
+    if (filters.length) group.open = nInGroup > 0;
+    nVisible += nInGroup;
   }
-  form.querySelector("output").value = `${shown} ${shown === 1 ? "finding" : "findings"}`;
+  form.querySelector("output").value = `${nVisible} ${nVisible === 1 ? "finding" : "findings"}`;
 };
 form.addEventListener("change", show);
 show();

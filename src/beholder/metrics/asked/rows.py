@@ -35,8 +35,8 @@ class RowEntry(
 
     Attributes:
         id: Distinct within the row; the position, from 1, if it is missing.
-        weight: How much it counts.
-        source: Who wrote it: ``human``, ``judge``, ``reference``.
+        weight: Weight in the mean.
+        source: Author: ``human``, ``judge``, ``reference``.
     """
 
     id: str = ""
@@ -49,7 +49,7 @@ class Criterion(RowEntry, frozen=True, kw_only=True):
 
     Attributes:
         text: The criterion.
-        dimension: What it is about, to break results down by.
+        dimension: Subject, by which results are broken down.
         category: Another name of ``dimension``.
         kind: ``fact``, or ``rule`` for a demand on the text itself; only a rule may have a
             negative weight.
@@ -82,8 +82,8 @@ class QuestionRow(RowEntry, frozen=True, kw_only=True):
         question: The question.
         answer: The text of an option, its index from 0, a boolean, or the answer to an open
             question.
-        options: What to choose from; absent for yes/no and open questions.
-        category: What it is about; of several the first one counts.
+        options: Choices; absent for yes/no and open questions.
+        category: Subject; of several the first one counts.
         third: Whether "not said" is offered; None leaves it to the rules.
     """
 
@@ -285,7 +285,7 @@ class AnsweredRow(Generic[Row]):
         row: The question or criterion.
         answer: Its answer; None where the judge gave no usable row.
         state: Its state under the rules of the metric.
-        grade: How well an open answer matches the right one, 0..5; None for all others.
+        grade: Match of an open answer with the right one, 0..5; None for all others.
     """
 
     row: Row

@@ -426,6 +426,6 @@ class DCScore(Metric[DCScoreEvidence]):
 
 
 def _closeness(trials: Mapping[str, Any]) -> tuple[float, float]:
-    """Return F1 and, for equal ones, the coverage: the order of references decides nothing."""
+    """Return F1 and, as a tie-breaker, coverage, so that the order of references has no effect."""
     omitted = trials["omission_rate"]
     return trials["f1"], 0.0 if math.isnan(omitted) else 1.0 - omitted

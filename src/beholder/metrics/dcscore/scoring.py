@@ -88,7 +88,7 @@ def score_units(
             match; of a list the first id counts.
         relevant: True where the predicted fact can be seen; None counts as yes.
         reference_relevant: The same for each reference fact, by id.
-        rules: How recall is counted.
+        rules: Rules for counting recall.
         on_empty: Replaces a value that is not defined: ``nan``, ``zero``, or ``error``.
 
     Returns:

@@ -45,7 +45,7 @@ class ShowingMetric(Metric[E]):
 
 @dataclass(frozen=True)
 class AssessingMetric(ShowingMetric[Assessment]):
-    """Base: one question for numbers, which are brought to 0..1.
+    """Base of metrics that ask one question for numbers and scale them to 0..1.
 
     Class attributes:
         aspects: In what respect each value assesses the description.

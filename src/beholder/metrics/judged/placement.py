@@ -202,7 +202,7 @@ class PlacementEvidence:
 
 @dataclass(frozen=True)
 class Placement(Metric[PlacementEvidence]):
-    """What an alternative text should do on its page, and whether it does.
+    """Purpose of an alternative text on its page, and the verdict if it serves that purpose.
 
     A judge answers the four questions of the W3C's decision tree about the picture and the row's
     field ``context`` (text in the picture, function, meaning, decoration) and quotes its evidence.

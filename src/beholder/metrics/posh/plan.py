@@ -22,7 +22,7 @@ class Ask(NamedTuple):
 
     Attributes:
         side: The text that has the unit: a unit of the candidate is looked for in the reference.
-        reference: Which reference the pair is made with.
+        reference: Index of the pair's reference.
         question: The question.
     """
 

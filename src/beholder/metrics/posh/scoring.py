@@ -241,7 +241,7 @@ def _unit(
 
 
 def _weigh(unit: Unit, weighing: Weighing) -> Unit:
-    """Return the unit with the weight that counts if the other text contradicts it."""
+    """Return the unit, its weight scaled by a factor if the other text contradicts it."""
     if "contradiction" not in unit.detail:
         return unit
     weight = unit.detail["weight"] * weighing.contradicted

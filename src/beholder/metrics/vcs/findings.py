@@ -126,7 +126,7 @@ class DirectionSteps:
         credits: Credit of each step of the line, (n - 1,).
         credit: Name of that number.
         ideals: Shortest and longest ideal line by name, where the rules draw them.
-        line_note: How the line score follows from its steps.
+        line_note: Explanation of how the line score follows from its steps.
         nas_l: The line score.
     """
 

@@ -5,7 +5,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
   const outcome = item.outcomes[metricIndex];
   const marked = Boolean(outcome && outcome.units);
   const node = document.getElementById("item");
-  const verdict = (key) => outcome.verdicts.find((known) => known.name === outcome.units[key]?.verdict);
+  const verdict = (key) => outcome.verdicts.find((entry) => entry.name === outcome.units[key]?.verdict);
   let view = null;
   const light = (keys) => {
     const lit = new Set(keys.map(String));

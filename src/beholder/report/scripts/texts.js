@@ -43,8 +43,8 @@ function picturesNode(item) {
   if (!item.pictures?.length) return null;
   const pictures = item.pictures.map((address, index) =>
     el("img", { class: "photo", src: address, alt: `Picture ${item.pictures.length > 1 ? index + 1 : "that the texts describe"}` }));
-  const left = item.n_images - item.pictures.length;
-  const note = left > 0 ? el("figcaption", { class: "muted" }, `and ${left} more`) : null;
+  const nHidden = item.n_images - item.pictures.length;
+  const note = nHidden > 0 ? el("figcaption", { class: "muted" }, `and ${nHidden} more`) : null;
   return el("figure", { class: "photos" }, pictures, note);
 }
 
@@ -60,19 +60,19 @@ function textsNode(item, outcome, numbers, alignedWith) {
   });
   if (!references.length) references.push(side("Reference", el("p", { class: "muted" }, "none")));
   const candidate = marked ? textNode(item.candidate, outcome.candidate, outcome, numbers) : plainText(item.candidate);
-  const seen = picturesNode(item);
-  return el("div", { class: seen ? "texts seen" : "texts" }, seen, el("div", { class: "follow" }, side("Candidate", candidate)), el("div", { class: "stack" }, references));
+  const pictures = picturesNode(item);
+  return el("div", { class: pictures ? "texts seen" : "texts" }, pictures, el("div", { class: "follow" }, side("Candidate", candidate)), el("div", { class: "stack" }, references));
 }
 
 // Text of each unit, taken from its place unless the unit has words of its own.
 function unitTexts(item, outcome) {
   const texts = outcome.units.map((unit) => unit.text ?? "");
-  const collect = (text, pieces, own) => {
+  const collect = (text, pieces, textSide) => {
     let at = 0;
     for (const [length, ...keys] of pieces) {
       for (const key of keys) {
         const unit = outcome.units[key];
-        if (unit.text === undefined && unit.side === own) texts[key] += text.slice(at, at + length);
+        if (unit.text === undefined && unit.side === textSide) texts[key] += text.slice(at, at + length);
       }
       at += length;
     }

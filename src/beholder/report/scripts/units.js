@@ -41,7 +41,7 @@ function unitFacts(unit, key, view) {
 function unitTip(item, outcome, keys, view, numbers) {
   return keys.map((key) => {
     const unit = outcome.units[key];
-    const verdict = outcome.verdicts.find((known) => known.name === unit.verdict);
+    const verdict = outcome.verdicts.find((entry) => entry.name === unit.verdict);
     return el(
       "div",
       { class: "tip-unit" },
@@ -56,9 +56,9 @@ function unitTip(item, outcome, keys, view, numbers) {
 
 function notableList(item, outcome, texts, view, numbers) {
   const groups = outcome.verdicts.filter((verdict) => verdict.notable).map((verdict) => {
-    const found = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name);
-    const entries = found.filter(([unit]) => unit.detail?.under === undefined && !unit.detail?.unsure);
-    const count = entries.length === found.length ? "" : ` of ${found.length}; the table has all`;
+    const units = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name);
+    const entries = units.filter(([unit]) => unit.detail?.under === undefined && !unit.detail?.unsure);
+    const count = entries.length === units.length ? "" : ` of ${units.length}; the table has all`;
     const rows = entries.map(([unit, key]) =>
       el("li", { "data-unit": key, tabindex: 0 },
         el("span", { class: "where" }, unitTitle(item, unit, key, numbers)),
@@ -80,7 +80,7 @@ function unitTable(item, outcome, texts, numbers) {
     const { asked } = document.getElementById("item").dataset; // where questions can be read, if anywhere
     const heads = ["Verdict", "In", "Kind", "Score", "Text", ...(asked ? ["Asked"] : [])].map((name) => el("th", { scope: "col", class: name === "Score" ? "num" : null }, name));
     const rows = outcome.units.map((unit, key) => {
-      const verdict = outcome.verdicts.find((known) => known.name === unit.verdict);
+      const verdict = outcome.verdicts.find((entry) => entry.name === unit.verdict);
       return el("tr", { "data-unit": key },
         el("td", { class: `tone-${verdict.tone}` }, el("span", { class: "sign" }, `${verdict.symbol} ${unit.verdict}`), unit.detail?.unsure ? el("span", { class: "muted" }, " (not sure)") : null),
         el("td", {}, unitTitle(item, unit, key, numbers)),

@@ -139,7 +139,7 @@ VIEWS.alignment = (payload, context) => {
     el("figcaption", {}, scale, el("div", { class: "switches" }, switches),
       pooled ? el("p", { class: "muted" }, `Drawn in ${payload.shape[0]} by ${payload.shape[1]} blocks by their highest cell.`) : null));
 
-  const other = (key) => {
+  const expectation = (key) => {
     const { side, index } = place.get(key);
     return side === "candidate" ? ["reference", matches.precision[index], windows.precision[index]] : ["candidate", matches.recall[index], windows.recall[index]];
   };
@@ -148,7 +148,7 @@ VIEWS.alignment = (payload, context) => {
     numbers,
     describe(key) {
       if (!place.has(key)) return [];
-      const [side, match, [start, end]] = other(key);
+      const [side, match, [start, end]] = expectation(key);
       const expected = end - start === 1 ? `${side} ${start + 1}` : `${side} ${start + 1} to ${end}`;
       const away = match < start ? start - match : match >= end ? match - end + 1 : 0;
       const facts = [["nearest", `${side} ${match + 1}`], ["expected", expected]];
@@ -156,11 +156,11 @@ VIEWS.alignment = (payload, context) => {
     },
     related(key) {
       if (!place.has(key)) return [];
-      const [side, match] = other(key);
+      const [side, match] = expectation(key);
       return [units[side][match]];
     },
     light(keys) {
-      const at = (side) => keys.map((key) => place.get(key)).find((found) => found && found.side === side);
+      const at = (side) => keys.map((key) => place.get(key)).find((chunk) => chunk && chunk.side === side);
       cross(at("reference")?.index ?? null, at("candidate")?.index ?? null);
     },
   };

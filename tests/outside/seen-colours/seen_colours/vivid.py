@@ -18,7 +18,7 @@ class RateVividness(PanelOperation[float], name="seen_colours_vividness"):
 [system]
 You judge descriptions of pictures.
 [user]
-How vividly does this description tell the colours?
+How vividly does this description show the colours?
 $text
 
 1 = it names no colour

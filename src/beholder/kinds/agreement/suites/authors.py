@@ -60,7 +60,7 @@ class AuthorsResult:
     Attributes:
         metric: Canonical name.
         value: Name of its value.
-        signature: How the scores were made.
+        signature: Signature of the scores.
         accuracy: Mean over all sources and pairs.
         by_reference: The same for each author whose texts are the references.
         pairs: Per pair of authors.

@@ -55,7 +55,7 @@ class ComparisonResult:
     Attributes:
         metric: Canonical name.
         value: Name of its value.
-        signature: How the scores were made.
+        signature: Signature of the scores.
         accuracy: Valid above invalid: per text the share of pairs of a valid and an invalid version
             in which the valid one is better, ties half; mean over texts.
         ties: The share of pairs that are level; mean over texts.
@@ -197,7 +197,7 @@ class Head(NamedTuple):
     Attributes:
         metric: Canonical name.
         value: Name of its value.
-        signature: How the scores were made.
+        signature: Signature of the scores.
     """
 
     metric: str

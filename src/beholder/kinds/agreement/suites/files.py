@@ -98,7 +98,7 @@ def run_comparison(
     Raises:
         ConfigError: A metric, judge or option is wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     notes = RowNotes("none")
     items, wrong_rows = config.read_good_items(notes)
@@ -127,7 +127,7 @@ def run_minimal_pairs(
     Raises:
         ConfigError: A metric or option is wrong.
         DataError: The file cannot be read, or a line is not a pair.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     pairs = read_pairs(Path(config.scores.data))
     config.score(versions(pairs[: config.scores.rows.limit]), progress)
@@ -156,7 +156,7 @@ def run_authors(
     Raises:
         ConfigError: A metric or option is wrong, or the rows are not such a set.
         DataError: Rows are wrong and may not be skipped, or there are none.
-        RunError: The run directory is busy or holds another run.
+        RunError: The run directory is busy or contains another run.
     """
     notes = RowNotes("none")
     items, wrong_rows = config.read_good_items(notes)
@@ -204,7 +204,7 @@ class Pair(msgspec.Struct, frozen=True):
 
     Attributes:
         id: Its name.
-        kind: What is wrong: ``colour``, ``roles``, ``negation`` ...
+        kind: Kind of the mistake: ``colour``, ``roles``, ``negation`` ...
         reference: The description.
         altered: The same with one wrong fact.
         paraphrase: The same in other words.

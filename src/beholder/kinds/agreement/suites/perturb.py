@@ -167,7 +167,7 @@ def insert(draft: Draft) -> str:
 
 @_breaking
 def swap_numbers(draft: Draft) -> str:
-    """Make each number, in digits or as a word up to twelve, another one."""
+    """Replace each number, in digits or as a word up to twelve, by another one."""
 
     def change(match: re.Match[str]) -> str:
         word = match.group()
@@ -210,7 +210,7 @@ def exchange_colours(draft: Draft) -> str:
 
 @_breaking
 def exchange_things(draft: Draft) -> str:
-    """Let the words after the first two articles of a sentence change places: who does what."""
+    """Swap the words after the first two articles of a sentence: their roles change."""
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     for segment in _SPLITTER.split(draft.text):
         names = _NOUN_AFTER_ARTICLE.finditer(

@@ -13,7 +13,7 @@ const PATIENCE_MS = 15000;
 
 const random = crypto.getRandomValues(new Uint8Array(12));
 const client = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
-let made = 0;
+let actCount = 0;
 let sending = false;
 let leaving = false;
 let blocked = ""; // why nothing is saved: another annotator is signed in, or nobody
@@ -22,12 +22,12 @@ const listeners = [];
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 function stored() {
-  const found = [];
+  const names = [];
   for (let at = 0; at < localStorage.length; at += 1) {
     const name = localStorage.key(at);
-    if (name.startsWith(PREFIX)) found.push(name);
+    if (name.startsWith(PREFIX)) names.push(name);
   }
-  return found.sort();
+  return names.sort();
 }
 
 const outbox = stored().map((name) => ({ name, act: JSON.parse(localStorage.getItem(name)) }));
@@ -56,11 +56,11 @@ function block(words, way) {
 }
 
 // Other judgments that the page shows: the right one after Done, or all of them to an adjudicator.
-let shown = JSON.parse(root.dataset.shown);
+let otherJudgments = JSON.parse(root.dataset.shown);
 const shownListeners = [];
 export function onShown(listener) {
   shownListeners.push(listener);
-  listener(shown);
+  listener(otherJudgments);
 }
 
 export const prefill = JSON.parse(root.dataset.prefill);
@@ -87,9 +87,9 @@ function tell() {
 }
 
 export function act(part, value) {
-  made += 1;
-  const entry = { client, number: made, part, value };
-  const name = `${PREFIX}${client}:${String(made).padStart(8, "0")}`;
+  actCount += 1;
+  const entry = { client, number: actCount, part, value };
+  const name = `${PREFIX}${client}:${String(actCount).padStart(8, "0")}`;
   localStorage.setItem(name, JSON.stringify(entry));
   outbox.push({ name, act: entry });
   complain("");
@@ -107,7 +107,7 @@ async function post(entry) {
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
   const json = (answer.headers.get("content-type") || "").includes("json");
-  return { status: answer.status, told: json ? await answer.json() : {} };
+  return { status: answer.status, reply: json ? await answer.json() : {} };
 }
 
 // A page that is closing may still save an act that the next page does not show. It leaves the
@@ -123,50 +123,50 @@ function forget() {
 function drop(name) {
   if (departing) lingering.push(name);
   else localStorage.removeItem(name);
-  outbox.splice(outbox.findIndex((one) => one.name === name), 1);
+  outbox.splice(outbox.findIndex((entry) => entry.name === name), 1);
 }
 
 // After a gap (acts of this page that the server does not have) the rest get new numbers.
 function renumber(who, last) {
   let number = last;
-  for (const one of outbox) {
-    if (one.act.client === who) {
+  for (const entry of outbox) {
+    if (entry.act.client === who) {
       number += 1;
-      one.act.number = number;
-      localStorage.setItem(one.name, JSON.stringify(one.act));
+      entry.act.number = number;
+      localStorage.setItem(entry.name, JSON.stringify(entry.act));
     }
   }
-  if (who === client) made = number;
+  if (who === client) actCount = number;
 }
 
-function settle(name, entry, { status, told }) {
+function settle(name, entry, { status, reply }) {
   if (status === 200) {
     if (blocked) complain("");
     blocked = "";
     drop(name);
-    saved = told.state;
-    if (told.shown) {
+    saved = reply.state;
+    if (reply.shown) {
       leaving = false;
-      shown = told.shown;
-      shownListeners.forEach((listener) => listener(shown));
+      otherJudgments = reply.shown;
+      shownListeners.forEach((listener) => listener(otherJudgments));
     }
     return true;
   }
   if (status === 409) {
-    renumber(entry.client, told.last);
+    renumber(entry.client, reply.last);
     return true;
   }
   if (status === 422 || status === 400 || status === 413) { // invalid: sending it again cannot help
     drop(name);
     renumber(entry.client, entry.number - 1);
-    saved = told.state || saved;
+    saved = reply.state || saved;
     leaving = false;
-    complain(told.error || "This answer cannot be saved.");
+    complain(reply.error || "This answer cannot be saved.");
     return true;
   }
   if (status === 412) {
-    const other = told.who === "owner" ? "the owner of the study" : told.who;
-    block(`This page belongs to ${owner}; you are signed in as ${other}. Nothing was saved under that name. To continue as ${owner}, open that personal link again: unsaved answers stay in this browser and are sent then.`, `Continue as ${other}`);
+    const signedIn = reply.who === "owner" ? "the owner of the study" : reply.who;
+    block(`This page belongs to ${owner}; you are signed in as ${signedIn}. Nothing was saved under that name. To continue as ${owner}, open that personal link again: unsaved answers stay in this browser and are sent then.`, `Continue as ${signedIn}`);
   }
   if (status === 401 || status === 403) {
     block("Your session has ended: open your personal link again. Unsaved answers stay in this browser and are sent then.");
@@ -181,7 +181,7 @@ async function send() {
   while (outbox.length) {
     const { name, act: entry } = outbox[0];
     say(tries ? "Not saved yet; trying again" : "Saving", true);
-    let answer = { status: 0, told: {} };
+    let answer = { status: 0, reply: {} };
     try {
       answer = await post(entry);
     } catch {
@@ -208,7 +208,7 @@ export function finish() {
 
 function pressDone() {
   if (leaving) return;
-  if (shown.some((one) => one.feedback !== undefined)) {
+  if (otherJudgments.some((other) => other.feedback !== undefined)) {
     window.location.assign(root.dataset.next);
     return;
   }
@@ -237,10 +237,10 @@ function show(state) {
   root.querySelectorAll("[data-part]").forEach((input) => {
     const { part, field } = input.dataset;
     const value = JSON.parse(input.dataset.value);
-    const own = part in state ? state[part] : null;
-    if (!field) input.checked = same(own, value);
-    else if (input.type === "radio") input.checked = own !== null && same(own[field], value);
-    else input.checked = own !== null && own[field].includes(value);
+    const answer = part in state ? state[part] : null;
+    if (!field) input.checked = same(answer, value);
+    else if (input.type === "radio") input.checked = answer !== null && same(answer[field], value);
+    else input.checked = answer !== null && answer[field].includes(value);
   });
   written.forEach((box) => {
     if (document.activeElement !== box) box.value = state[box.dataset.words] ?? box.defaultValue;
@@ -248,7 +248,7 @@ function show(state) {
 }
 
 const questions = [...root.querySelectorAll("[data-question]")];
-const open = () => questions.find((one) => !one.querySelector("input[type=radio]:checked"));
+const open = () => questions.find((question) => !question.querySelector("input[type=radio]:checked"));
 
 root.addEventListener("change", (event) => {
   const { part } = event.target.dataset;
@@ -359,17 +359,17 @@ window.addEventListener("beforeunload", (event) => {
 
 // A sign at each answer of another judgment, and what the owner of the study says about it.
 function reveal(others) {
-  root.querySelectorAll(".given").forEach((one) => one.remove());
-  others.forEach(({ label, judgment: own }) => {
+  root.querySelectorAll(".given").forEach((sign) => sign.remove());
+  others.forEach(({ label, judgment: otherState }) => {
     root.querySelectorAll("[data-part]").forEach((input) => {
       const { part, field, value } = input.dataset;
-      const given = own[part] ?? null;
-      const chosen = given !== null && field ? given[field] : given;
+      const partValue = otherState[part] ?? null;
+      const chosen = partValue !== null && field ? partValue[field] : partValue;
       const here = Array.isArray(chosen) ? chosen.includes(JSON.parse(value)) : same(chosen, JSON.parse(value));
       if (here) badge(input.nextElementSibling, label);
     });
   });
-  const answer = others.find((one) => one.feedback !== undefined);
+  const answer = others.find((other) => other.feedback !== undefined);
   if (!answer) return;
   const feedback = document.getElementById("feedback");
   const right = answer.wrong.length === 0;
@@ -382,10 +382,10 @@ function reveal(others) {
 }
 
 export function badge(place, words) {
-  const made = document.createElement("small");
-  made.className = "given";
-  made.textContent = words;
-  place.append(made);
+  const sign = document.createElement("small");
+  sign.className = "given";
+  sign.textContent = words;
+  place.append(sign);
 }
 
 onChange(show);

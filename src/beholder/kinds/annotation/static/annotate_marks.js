@@ -64,7 +64,7 @@ document.addEventListener("selectionchange", () => {
   const selection = document.getSelection();
   if (!selection.rangeCount || selection.isCollapsed) return;
   const range = selection.getRangeAt(0);
-  const box = boxes.find((one) => one.contains(range.commonAncestorContainer));
+  const box = boxes.find((textBox) => textBox.contains(range.commonAncestorContainer));
   if (!box) return;
   const inside = wordsOf(box).map((word) => range.intersectsNode(word));
   // A range that ends where a word begins only touches its edge.
@@ -101,9 +101,9 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-onShown((others) => others.forEach(({ label, judgment: own }) => boxes.forEach((box) => {
+onShown((others) => others.forEach(({ label, judgment: otherState }) => boxes.forEach((box) => {
   const list = document.querySelector(`[data-marks="${box.dataset.label}"]`);
-  Object.entries(own).forEach(([part, value]) => {
+  Object.entries(otherState).forEach(([part, value]) => {
     const [, side, start, end] = PART.exec(part) || [];
     if (side !== box.dataset.label) return;
     const words = wordsOf(box).filter((w) => +w.dataset.start < +end && +w.dataset.end > +start);
@@ -113,13 +113,13 @@ onShown((others) => others.forEach(({ label, judgment: own }) => boxes.forEach((
 })));
 
 function select(name, options, label, change) {
-  const made = document.createElement("select");
-  made.setAttribute("aria-label", label);
+  const menu = document.createElement("select");
+  menu.setAttribute("aria-label", label);
   const open = new Option(`${name}?`, "");
   open.hidden = open.disabled = true;
-  made.append(open, ...options.map((option) => new Option(option, option)));
-  made.addEventListener("change", () => change(made.value));
-  return made;
+  menu.append(open, ...options.map((option) => new Option(option, option)));
+  menu.addEventListener("change", () => change(menu.value));
+  return menu;
 }
 
 function row(box, part) {
@@ -127,17 +127,17 @@ function row(box, part) {
   const words = wordsOf(box).filter((w) => +w.dataset.start < +end && +w.dataset.end > +start);
   const text = words.map((word) => word.textContent).join(" ");
   const item = document.createElement("li");
-  const shown = document.createElement("q");
-  shown.textContent = text;
+  const quote = document.createElement("q");
+  quote.textContent = text;
   const remove = document.createElement("button");
   remove.type = "button";
   remove.textContent = "Remove";
   remove.setAttribute("aria-label", `Remove the mark on ${text}`);
   remove.addEventListener("click", () => act(part, null));
-  const put = (field) => (chosenValue) => act(part, { ...judgment()[part], [field]: chosenValue });
-  const kind = select("kind", KINDS, `Kind of the mark on ${text}`, put("kind"));
-  const severity = select("severity", SEVERITIES, `Severity of the mark on ${text}`, put("severity"));
-  item.append(shown, kind, severity, remove);
+  const setField = (field) => (chosenValue) => act(part, { ...judgment()[part], [field]: chosenValue });
+  const kind = select("kind", KINDS, `Kind of the mark on ${text}`, setField("kind"));
+  const severity = select("severity", SEVERITIES, `Severity of the mark on ${text}`, setField("severity"));
+  item.append(quote, kind, severity, remove);
   if (part in prefill) {
     const note = document.createElement("span");
     note.className = "muted";
@@ -155,19 +155,19 @@ const rows = new Map(); // by part; a row stays while its mark does, so that its
 
 function drawMarks(box, marks) {
   const list = document.querySelector(`[data-marks="${box.dataset.label}"]`);
-  const left = [...list.children].indexOf(document.activeElement.closest(".marks > li"));
-  const wanted = marks.map(([part, value]) => {
+  const focusedIndex = [...list.children].indexOf(document.activeElement.closest(".marks > li"));
+  const items = marks.map(([part, value]) => {
     if (!rows.has(part)) rows.set(part, row(box, part));
     rows.get(part).show(value);
     return rows.get(part).item;
   });
-  [...list.children].filter((item) => !wanted.includes(item)).forEach((item) => item.remove());
-  wanted.forEach((item, at) => {
+  [...list.children].filter((item) => !items.includes(item)).forEach((item) => item.remove());
+  items.forEach((item, at) => {
     if (list.children[at] !== item) list.insertBefore(item, list.children[at] ?? null);
   });
   // A mark that was removed: on to the next, but not to its Remove, which a second Enter would press.
-  if (left >= 0 && !list.contains(document.activeElement)) {
-    const next = wanted[Math.min(left, wanted.length - 1)];
+  if (focusedIndex >= 0 && !list.contains(document.activeElement)) {
+    const next = items[Math.min(focusedIndex, items.length - 1)];
     (next?.querySelector("select") ?? box).focus();
   }
 }
@@ -178,12 +178,12 @@ onChange((state) => {
     const [startOf, endOf] = [2, 3].map((at) => ([part]) => +PART.exec(part)[at]);
     marks.sort((a, b) => startOf(a) - startOf(b) || endOf(a) - endOf(b));
     wordsOf(box).forEach((word) => {
-      const own = marks.find(([part]) => {
+      const mark = marks.find(([part]) => {
         const [, , start, end] = PART.exec(part);
         return +word.dataset.start < +end && +word.dataset.end > +start;
       });
-      word.classList.toggle("marked", Boolean(own));
-      word.classList.toggle("major", own?.[1].severity === "major");
+      word.classList.toggle("marked", Boolean(mark));
+      word.classList.toggle("major", mark?.[1].severity === "major");
     });
     drawMarks(box, marks);
   });

@@ -6,13 +6,13 @@ const list = document.getElementById("ranking");
 const statusLine = document.getElementById("status");
 const cards = () => [...list.children];
 const order = () => cards().map((card) => Number(card.dataset.place));
-const given = order();
+const firstOrder = order();
 
-function draw(wanted) {
+function draw(places) {
   const byPlace = new Map(cards().map((card) => [Number(card.dataset.place), card]));
   const focused = list.contains(document.activeElement) ? document.activeElement : null;
-  if (JSON.stringify(wanted) !== JSON.stringify(order())) {
-    list.append(...wanted.map((place) => byPlace.get(place)));
+  if (JSON.stringify(places) !== JSON.stringify(order())) {
+    list.append(...places.map((place) => byPlace.get(place)));
     if (focused) focused.focus();
   }
   cards().forEach((card, at) => {
@@ -83,7 +83,7 @@ onShown((others) => others.forEach(({ label, judgment: own }) => {
 }));
 
 onChange((state) => {
-  draw(state.order || given);
+  draw(state.order || firstOrder);
   right.setAttribute("aria-pressed", String("order" in state));
   right.setAttribute("aria-disabled", String("order" in state));
 });

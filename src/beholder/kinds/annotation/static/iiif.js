@@ -5,16 +5,16 @@ const MOST_TILES = 400;
 const positive = (number) => Number.isFinite(number) && number > 0;
 
 export async function openService(base) {
-  const told = await (await fetch(`${base}/info.json`, { credentials: "omit" })).json();
-  const { width, height } = told;
+  const info = await (await fetch(`${base}/info.json`, { credentials: "omit" })).json();
+  const { width, height } = info;
   if (!positive(width) || !positive(height)) throw new Error("info.json gives no size");
-  const third = String(told["@context"]).includes("/image/3");
-  const fixed = JSON.stringify(told.profile ?? "").includes("level0"); // only what info.json lists
-  const given = (told.tiles || [])[0];
-  const side = Math.max(64, given?.width || 1024);
-  const tall = Math.max(64, given?.height || side);
+  const third = String(info["@context"]).includes("/image/3");
+  const fixed = JSON.stringify(info.profile ?? "").includes("level0"); // only what info.json lists
+  const tiling = (info.tiles || [])[0];
+  const side = Math.max(64, tiling?.width || 1024);
+  const tall = Math.max(64, tiling?.height || side);
   const doubled = Array.from({ length: 12 }, (_, n) => 2 ** n).filter((f) => f * 256 < width);
-  const factors = (given?.scaleFactors || (fixed ? [] : doubled)).filter(positive);
+  const factors = (tiling?.scaleFactors || (fixed ? [] : doubled)).filter(positive);
   const size = (w, h) => (third ? `${w},${h}` : `${w},`);
   const all = third ? "max" : "full";
 
@@ -25,12 +25,12 @@ export async function openService(base) {
     tall,
     factors: factors.sort((a, b) => b - a),
     // A copy of the whole picture with so many pixels in its width, or with fewer.
-    whole(wanted) {
-      const sizes = [...(told.sizes || [])].sort((a, b) => a.width - b.width);
-      const listed = sizes.find((one) => one.width >= wanted) || (fixed && sizes.at(-1));
+    whole(minWidth) {
+      const sizes = [...(info.sizes || [])].sort((a, b) => a.width - b.width);
+      const listed = sizes.find((listedSize) => listedSize.width >= minWidth) || (fixed && sizes.at(-1));
       let text = all;
       if (listed) text = size(listed.width, listed.height);
-      else if (width > wanted && !fixed) text = `${wanted},`;
+      else if (width > minWidth && !fixed) text = `${minWidth},`;
       return `${base}/full/${text}/0/default.jpg`;
     },
     tile(x, y, w, h, factor) {
@@ -47,11 +47,11 @@ export function tilesIn(view, image, service) {
   layer.className = "tiles";
   layer.setAttribute("aria-hidden", "true");
   view.append(layer);
-  const made = new Map();
+  const tilesByKey = new Map();
 
   function put(factor, x, y) {
     const key = `${factor} ${x} ${y}`;
-    if (made.has(key)) return;
+    if (tilesByKey.has(key)) return;
     const w = Math.min(service.side * factor, service.width - x);
     const h = Math.min(service.tall * factor, service.height - y);
     const tile = document.createElement("img");
@@ -63,7 +63,7 @@ export function tilesIn(view, image, service) {
     tile.style.height = share(h, service.height);
     tile.addEventListener("error", () => tile.remove());
     tile.src = service.tile(x, y, w, h, factor);
-    made.set(key, tile);
+    tilesByKey.set(key, tile);
     layer.append(tile);
   }
 
@@ -78,8 +78,8 @@ export function tilesIn(view, image, service) {
     const first = (edge, step) => Math.max(0, Math.floor(edge / scale / step) * step);
     const right = Math.min(service.width, (view.scrollLeft + view.clientWidth) / scale);
     const bottom = Math.min(service.height, (view.scrollTop + view.clientHeight) / scale);
-    if (made.size > MOST_TILES) {
-      made.clear();
+    if (tilesByKey.size > MOST_TILES) {
+      tilesByKey.clear();
       layer.replaceChildren();
     }
     for (let y = first(view.scrollTop, down); y < bottom; y += down) {

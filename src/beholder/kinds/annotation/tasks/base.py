@@ -1,4 +1,4 @@
-"""What a task of annotation defines, as a subclass of ``Task``.
+"""The interface of annotation tasks: each is a subclass of ``Task``.
 
 Importing this module loads neither numpy nor the readers of data, so that help is fast.
 """
@@ -46,7 +46,7 @@ class JudgmentPart:
         name: Its name, of at most 64 characters.
         type: The type of its value, as ``msgspec`` reads it: ``Literal["calm", "glad"]``,
             ``Annotated[int, msgspec.Meta(ge=1, le=10)]`` or a frozen record.
-        words: What the page calls it while the annotator has not answered.
+        words: Name on the page while the annotator has not answered.
     """
 
     name: str
@@ -71,10 +71,10 @@ class Task(ABC):
             results has none; empty if it needs none.
         package: The package that has its folders ``templates`` and ``static``.
         scripts: Scripts of the folder ``static`` that its page loads.
-        unanswered: What the page says before the list of open parts.
+        unanswered: Text of the page before the list of open parts.
         together: Whether all units of a picture go to the same annotators.
         shows_pictures: Whether the page shows the pictures beside the form.
-        proposals_from: What metric of a run can fill in judgments; empty if none can.
+        proposals_from: Metric whose outcomes can fill in judgments; empty if none can.
     """
 
     name: ClassVar[str]
@@ -110,7 +110,7 @@ class Task(ABC):
 
         Args:
             data: The data file.
-            options: Which rows are read.
+            options: Selection of rows.
             errors: Collects the errors of rows that are skipped.
             pictures: File or folder of pictures that rows name by id.
 
@@ -135,7 +135,7 @@ class Task(ABC):
             rows: The rows from ``read``.
 
         Raises:
-            ConfigError: What is judged is missing in a row; the message names it.
+            ConfigError: A field of the task is missing in a row; the message names both.
         """
 
     @abstractmethod

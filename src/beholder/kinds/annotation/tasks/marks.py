@@ -53,8 +53,8 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A mark.
 
     Attributes:
-        kind: What is wrong or missing.
-        severity: How bad it is; None in a judge's proposal.
+        kind: Kind of the mistake or omission.
+        severity: Severity; None in a judge's proposal.
     """
 
     kind: Kind

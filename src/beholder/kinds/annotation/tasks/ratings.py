@@ -39,7 +39,7 @@ class RatingTask(Task):
     """One rating, 1 to 10, higher is better.
 
     Class attributes:
-        rated: What is rated, in messages.
+        rated: Name of the rated thing, in messages.
     """
 
     rated: ClassVar[str]
@@ -67,7 +67,7 @@ class RatingTask(Task):
 
 
 class TextRatingTask(RatingTask):
-    """Texts one by one: what systems wrote, and what people wrote about the same pictures."""
+    """Texts of systems and of people about the same pictures, rated one by one."""
 
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Rate a description"
@@ -158,7 +158,7 @@ class StepJudgment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         rating: 1 (does not follow) to 10; None while only breaks are named.
-        breaks: What breaks, in the order of ``BREAK_KINDS``; may be empty.
+        breaks: Kinds of break, in the order of ``BREAK_KINDS``; may be empty.
     """
 
     rating: Rating | None

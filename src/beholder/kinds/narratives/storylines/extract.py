@@ -38,7 +38,7 @@ class Chronology:
     Attributes:
         order: (n,) positions of the collection as it was read, earliest first.
         days: (n,) day numbers in that order, not decreasing; None when no picture is dated.
-        note: What the order rests on, for people.
+        note: Basis of the order, for people.
     """
 
     order: Places
@@ -93,7 +93,7 @@ class KnownDays:
 
     Attributes:
         spans: (n, 2) first and last day number that each picture can have; None without dates.
-        note: Where they come from, for people.
+        note: Origin of the storylines, for people.
     """
 
     spans: Floats | None
@@ -256,8 +256,8 @@ class Extracted:
     Attributes:
         storyline: The storyline.
         path: Its path through the collection in the order of time.
-        signature: What fixes its theta.
-        time: What the order of time rests on.
+        signature: Signature of its theta.
+        time: Basis of the order of time.
     """
 
     storyline: Storyline
@@ -342,7 +342,9 @@ def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
         return None
     if frame_id in places:
         return places[frame_id]
-    raise ConfigError(f"{frame_id!r} is no usable picture of the collection")
+    raise ConfigError(
+        f"{frame_id!r} is not a usable picture of the collection"
+    )
 
 
 def _check_length(

@@ -298,7 +298,7 @@ class StorylinePath:
     Attributes:
         positions: Places in the collection, in the order of the story.
         steps: Theta of each picture with the next.
-        warnings: What to know before using it.
+        warnings: Warnings to read before using it.
     """
 
     positions: tuple[int, ...]

@@ -24,7 +24,7 @@ class Coherence:
         geometric_mean: Their geometric mean ("reliability").
         weakest: Index of the step with the minimum, the first of equals; step i leads from
             picture i to i + 1.
-        signature: How theta was made, scale included; only compare numbers with the same signature.
+        signature: Signature of theta with its scale; only compare numbers with the same signature.
     """
 
     steps: tuple[float, ...]

@@ -26,7 +26,7 @@ class Topics:
         names: C topics.
         memberships: (n, C), rows that sum to 1; the ``distributions`` of coherence.
         assigned: (n,) index of each picture's topic; -1 where it has none.
-        notes: What to know of them, such as how many pictures no label reached.
+        notes: Notes on the topics, such as how many pictures no label reached.
     """
 
     names: tuple[str, ...]

@@ -2,12 +2,12 @@
 const browser = document.getElementById("browser");
 
 function startBrowser() {
-  const [search, sort, list, found] = ["search", "sort", "list", "found"].map((id) => document.getElementById(id));
+  const [search, sort, list, count] = ["search", "sort", "list", "found"].map((id) => document.getElementById(id));
   const haystack = new Map(data.items.map((item) => [
     item, [item.id, ...Object.values(item.group), item.candidate, ...item.references].join("\n").toLowerCase(),
   ]));
   let metricIndex = 0;
-  let shown = [];
+  let matchingItems = [];
   let chosen = null;
   let themes = [];
 
@@ -36,9 +36,9 @@ function startBrowser() {
     sort.querySelector('[value="up"]').textContent = `score, ${directed ? "worst" : "lowest"} first`;
     sort.querySelector('[value="down"]').textContent = `score, ${directed ? "best" : "highest"} first`;
     const words = search.value.toLowerCase();
-    shown = data.items.filter((item) => haystack.get(item).includes(words)).sort(order);
-    found.textContent = !words ? "" : shown.length ? `${shown.length} of ${data.items.length}` : `nothing matches “${search.value}”`;
-    list.replaceChildren(...shown.map((item) => {
+    matchingItems = data.items.filter((item) => haystack.get(item).includes(words)).sort(order);
+    count.textContent = !words ? "" : matchingItems.length ? `${matchingItems.length} of ${data.items.length}` : `nothing matches “${search.value}”`;
+    list.replaceChildren(...matchingItems.map((item) => {
       const value = score(item);
       const state = value !== undefined ? number(value) : item.outcomes[metricIndex] ? "failed" : "open";
       return el("li", {}, el("a", { href: `#item-${item.position}`, "aria-current": item === chosen ? "true" : null },
@@ -46,20 +46,20 @@ function startBrowser() {
     }));
   };
   const draw = () => {
-    const at = shown.indexOf(chosen);
-    const place = at < 0 ? "" : `${at + 1} of ${shown.length}`;
+    const at = matchingItems.indexOf(chosen);
+    const place = at < 0 ? "" : `${at + 1} of ${matchingItems.length}`;
     hideTip();
     themes = itemView(chosen, metricIndex, (index) => { metricIndex = index; fillList(); draw(); }, go, place).themes;
     for (const link of list.querySelectorAll("a")) {
-      const own = link.getAttribute("href") === `#item-${chosen.position}`;
-      if (own) link.setAttribute("aria-current", "true");
+      const isChosen = link.getAttribute("href") === `#item-${chosen.position}`;
+      if (isChosen) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
-      if (own) list.scrollTop = Math.max(0, link.offsetTop - list.clientHeight / 2);
+      if (isChosen) list.scrollTop = Math.max(0, link.offsetTop - list.clientHeight / 2);
     }
   };
   const go = (by) => {
-    const at = shown.indexOf(chosen);
-    const next = shown[at < 0 ? 0 : at + by];
+    const at = matchingItems.indexOf(chosen);
+    const next = matchingItems[at < 0 ? 0 : at + by];
     if (!next) return;
     chosen = next;
     history.replaceState(null, "", `#item-${next.position}`);
@@ -67,7 +67,7 @@ function startBrowser() {
   };
   const fromAddress = () => {
     const position = /^#item-(\d+)$/.exec(location.hash)?.[1];
-    const item = data.items.find((known) => String(known.position) === position);
+    const item = data.items.find((candidate) => String(candidate.position) === position);
     if (!item) return false;
     chosen = item;
     draw();
@@ -84,7 +84,7 @@ function startBrowser() {
   });
   sort.addEventListener("change", () => { fillList(); draw(); });
   fillList();
-  chosen = shown[0];
+  chosen = matchingItems[0];
   if (fromAddress()) browser.scrollIntoView();
   else draw();
   addEventListener("hashchange", () => { if (fromAddress()) browser.scrollIntoView(); });
