@@ -1,0 +1,25 @@
+"""Decision models: one call asks many closed questions, and each gets a distribution."""
+
+from beholder.backends.decisions.questions import (
+    Choice,
+    Decision,
+    DecisionCall,
+    DecisionQuestion,
+    Predicate,
+    QuestionLimits,
+    Score,
+    decode_decisions,
+    encode_decisions,
+)
+
+__all__ = [
+    "Choice",
+    "Decision",
+    "DecisionCall",
+    "DecisionQuestion",
+    "Predicate",
+    "QuestionLimits",
+    "Score",
+    "decode_decisions",
+    "encode_decisions",
+]
