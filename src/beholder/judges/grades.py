@@ -51,7 +51,7 @@ class Grade:
     value: float
     probabilities: tuple[float, ...]
     mass: float
-    read: Literal["logprobs", "samples", "rules"]
+    read: Literal["logprobs", "samples", "rules", "decisions"]
     contradiction: str = ""
     where: tuple[Span, ...] = ()
     sure: bool = True

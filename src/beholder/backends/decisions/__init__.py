@@ -2,6 +2,7 @@
 
 from beholder.backends.decisions.questions import (
     Choice,
+    DecidingBackend,
     Decision,
     DecisionCall,
     DecisionQuestion,
@@ -14,6 +15,7 @@ from beholder.backends.decisions.questions import (
 
 __all__ = [
     "Choice",
+    "DecidingBackend",
     "Decision",
     "DecisionCall",
     "DecisionQuestion",

@@ -22,6 +22,7 @@ from beholder.backends.decisions.forms import (
     read_usage,
 )
 from beholder.backends.decisions.questions import (
+    DecidingBackend,
     Decision,
     DecisionCall,
     Predicate,
@@ -95,7 +96,7 @@ class _SystemOneConnection(DecisionConnection):
     KIND = "systemone"
 
 
-class Decisions(Served):
+class Decisions(Served, DecidingBackend):
     """A decision model behind an address; further options as in ``Served``.
 
     The form of requests, the limits and how pictures are sent follow from a known address; each

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from beholder.backends.base import Image, Message, Request, Sampling
+from beholder.backends.base import Backend, Image, Message, Request, Sampling
 
 SUM_TOLERANCE = 0.05
 """Servers round probabilities to two decimals, so that their sum is not exactly 1."""
@@ -103,6 +103,16 @@ class QuestionLimits:
     max_options: int = 26
     max_levels: int = 10
     window: int = 32_000
+
+
+class DecidingBackend(Backend):
+    """Base of backends that answer the requests of decision calls.
+
+    Attributes:
+        limits: How much one call may ask.
+    """
+
+    limits: QuestionLimits
 
 
 @dataclass(frozen=True, slots=True)
