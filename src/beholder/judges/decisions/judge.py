@@ -16,7 +16,7 @@ from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Questioner
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.decisions.decider import Decider
-from beholder.judges.decisions.methods import METHODS
+from beholder.judges.decisions.methods import METHODS, needs_writer
 from beholder.judges.decisions.methods.base import TEMPLATES
 from beholder.judges.llm import DryAsker, Tally
 from beholder.judges.operations.base import OPERATIONS, Operation
@@ -110,7 +110,7 @@ class DecisionJudge(Judge):
         """
         kind = type(operation)
         method = METHODS.get(kind)
-        if method is None:
+        if method is None or needs_writer(operation):
             if self.writer is None:
                 self._cannot(kind)
             return await self.writer.ask(operation, draw)

@@ -5,15 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from beholder.judges.decisions.methods import presence, statements
+from beholder.judges.decisions.methods import (
+    answer,
+    assess,
+    classify,
+    presence,
+    rating,
+    statements,
+)
 from beholder.judges.decisions.methods.base import Method
+from beholder.judges.operations import AnswerQuestions
 
 METHODS: Mapping[type, Method] = MappingProxyType(
     {
         **presence.METHODS,
         **statements.METHODS,
+        **answer.METHODS,
+        **assess.METHODS,
+        **rating.METHODS,
+        **classify.METHODS,
     }
 )
 """The method of each closed operation, by the operation's class."""
 
-__all__ = ["METHODS"]
+
+def needs_writer(operation: object) -> bool:
+    """Return whether a part of an operation that is closed otherwise must be written."""
+    return isinstance(operation, AnswerQuestions) and answer.has_open_question(
+        operation
+    )
+
+
+__all__ = ["METHODS", "needs_writer"]
