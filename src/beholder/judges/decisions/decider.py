@@ -24,6 +24,7 @@ from beholder.backends.decisions import (
 )
 from beholder.errors import ConfigError, ItemError
 from beholder.judges.asking import Prompt, Questioner
+from beholder.judges.decisions.notes import note_decisions
 from beholder.judges.templates import Template
 
 T = TypeVar("T")
@@ -80,6 +81,7 @@ class Decider:
             answers = await self._ask_in_chunks(again)
             for i, decision in zip(missing, answers, strict=True):
                 decisions[i] = decision
+        note_decisions(self.operation, questions, decisions)
         return decisions
 
     async def decide_all(
