@@ -160,10 +160,26 @@ def _build_model(
     # so that a resumed run need not probe again.
     if BACKENDS.takes(spec.name, "facts"):
         arguments.setdefault("facts", answers)
+    decides = arguments.pop("decide", False)
+    if not isinstance(decides, bool):
+        raise ConfigError(
+            f"{spec}: decide={decides!r}: expected True or False"
+        )
+    orders = arguments.pop("orders", 1) if decides else 1
     model = backend(spec.name, spec.argument, **arguments)
-    judge = LLMJudge(
+    judge: Judge = LLMJudge(
         model, answers=answers, budget=budget, tally=tally, **judge_options
     )
+    if decides:
+        # The same model writes what must be written.
+        judge = DecisionJudge(
+            model,
+            writer=judge,
+            orders=orders,
+            answers=answers,
+            budget=budget,
+            tally=tally,
+        )
     return judge if replicates == 1 else Panel([judge] * replicates, answers)
 
 

@@ -42,6 +42,7 @@ class Decider:
         limits: How much one call may ask.
         operation: Name of the operation.
         template: The wording of its questions.
+        letter_template: The wording around a question that a chat model is asked.
         orders: How often each choice is asked, in how many orders of its options: 1 or 2.
     """
 
@@ -49,6 +50,7 @@ class Decider:
     limits: QuestionLimits
     operation: str
     template: Template
+    letter_template: Template
     orders: int = 1
 
     async def decide(
@@ -123,19 +125,8 @@ class Decider:
             for question in call.questions
             if isinstance(question, Choice) and self.orders == 2
         ]
-        request = replace(
-            call, questions=(*call.questions, *reversed_choices)
-        ).to_request()
-        decisions = await self.asker.ask(
-            Prompt(
-                operation=self.operation,
-                template=self.template,
-                messages=request.messages,
-                sampling=request.sampling,
-                parse=lambda answer: decode_decisions(answer.text),
-                typical=likely_answer(call.questions),
-                schema=request.schema,
-            )
+        decisions = await self._ask_server(
+            replace(call, questions=(*call.questions, *reversed_choices))
         )
         further = iter(decisions[n_questions:])
         return [
@@ -146,6 +137,21 @@ class Decider:
                 call.questions, decisions[:n_questions], strict=True
             )
         ]
+
+    async def _ask_server(self, call: DecisionCall) -> Sequence[Decision]:
+        """Return the decisions of one call, which is one request."""
+        request = call.to_request()
+        return await self.asker.ask(
+            Prompt(
+                operation=self.operation,
+                template=self.template,
+                messages=request.messages,
+                sampling=request.sampling,
+                parse=lambda answer: decode_decisions(answer.text),
+                typical=likely_answer(call.questions),
+                schema=request.schema,
+            )
+        )
 
     def _check(self, question: DecisionQuestion) -> None:
         most = self.limits.max_levels

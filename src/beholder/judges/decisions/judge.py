@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
 from beholder.aio import run_sync
-from beholder.backends import Capabilities
+from beholder.backends import Backend, Capabilities
 from beholder.backends.decisions import DecidingBackend
 from beholder.backends.money import Budget
 from beholder.base.registry import versioned_identity
@@ -16,7 +16,12 @@ from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Questioner
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.decisions.decider import Decider
-from beholder.judges.decisions.methods import METHODS, needs_writer
+from beholder.judges.decisions.letters import LETTER_LIMITS, LetterDecider
+from beholder.judges.decisions.methods import (
+    METHODS,
+    WRITTEN_IN_PART,
+    needs_writer,
+)
 from beholder.judges.decisions.methods.base import TEMPLATES
 from beholder.judges.llm import DryAsker, Tally
 from beholder.judges.operations.base import OPERATIONS, Operation
@@ -24,12 +29,15 @@ from beholder.judges.templates import digest_templates
 
 T = TypeVar("T")
 
+LETTERS = "letters"
+"""Name of the prompt by which a chat model is asked."""
+
 
 class DecisionJudge(Judge):
-    """A judge that asks a decision model; it answers closed operations.
+    """A judge that answers closed operations by probabilities.
 
     Args:
-        backend: How the model is reached.
+        backend: A decision model, or a chat model whose log-probabilities are read.
         writer: Judge of the operations that need written words; None: they cannot be asked.
         orders: 2 asks each choice in both orders of its options and takes the mean.
         answers: Where answers are kept; in memory if None.
@@ -39,7 +47,7 @@ class DecisionJudge(Judge):
 
     def __init__(
         self,
-        backend: DecidingBackend,
+        backend: Backend,
         *,
         writer: Judge | None = None,
         orders: int = 1,
@@ -52,6 +60,12 @@ class DecisionJudge(Judge):
         self.backend = backend
         self.writer = writer
         self._orders = orders
+        self._is_deciding = isinstance(backend, DecidingBackend)
+        self._limits = (
+            backend.limits
+            if isinstance(backend, DecidingBackend)
+            else LETTER_LIMITS
+        )
         if tally is None:
             self._asker = Questioner(
                 backend, answers or Answers(), budget or Budget()
@@ -70,10 +84,13 @@ class DecisionJudge(Judge):
         Asks the server who it is, the first time.
         """
         kind = self.backend.name.partition(":")[0]
-        limits = self.backend.limits
+        limits = self._limits
         # Some models judge the questions of a call jointly, so that its size
         # changes answers.
         size = f"{limits.max_questions} questions/{limits.window} tokens"
+        if not self._is_deciding:
+            size = "letters"
+            operations = [*operations, LETTERS]
         orders = f",orders={self._orders}" if self._orders > 1 else ""
         digest = digest_templates(TEMPLATES, operations)
         how = (
@@ -83,7 +100,10 @@ class DecisionJudge(Judge):
             self.backend,
             f"{kind}:{self._able.model}{self.backend.variant}({how})",
         )
-        is_written = any(name not in TEMPLATES for name in operations)
+        is_written = any(
+            name not in TEMPLATES or name in WRITTEN_IN_PART
+            for name in operations
+        )
         if self.writer is None or not is_written:
             return identity
         return f"{identity}+writer={self.writer.identity_for(operations)}"
@@ -114,11 +134,13 @@ class DecisionJudge(Judge):
             if self.writer is None:
                 self._cannot(kind)
             return await self.writer.ask(operation, draw)
-        decider = Decider(
+        decider_type = Decider if self._is_deciding else LetterDecider
+        decider = decider_type(
             asker=self._asker,
-            limits=self.backend.limits,
+            limits=self._limits,
             operation=operation.name,
             template=TEMPLATES[operation.name],
+            letter_template=TEMPLATES[LETTERS],
             orders=self._orders,
         )
         answer: T = await method(decider, operation)

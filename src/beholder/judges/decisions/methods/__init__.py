@@ -29,6 +29,12 @@ METHODS: Mapping[type, Method] = MappingProxyType(
 """The method of each closed operation, by the operation's class."""
 
 
+WRITTEN_IN_PART = frozenset(
+    kind.name for kind in METHODS if issubclass(kind, AnswerQuestions)
+)
+"""Names of operations of which some questions are open."""
+
+
 def needs_writer(operation: object) -> bool:
     """Return whether a part of an operation that is closed otherwise must be written."""
     return isinstance(operation, AnswerQuestions) and answer.has_open_question(
@@ -36,4 +42,4 @@ def needs_writer(operation: object) -> bool:
     )
 
 
-__all__ = ["METHODS", "needs_writer"]
+__all__ = ["METHODS", "WRITTEN_IN_PART", "needs_writer"]
