@@ -1,7 +1,7 @@
 """Write the tables of docs/judges-guide.md; ``make docs`` runs it, a test compares.
 
-Calls and tokens are those that ``beholder score --dry-run`` tells for the bundled sample, prices
-those of ``prices.json``. Nobody is asked.
+Calls and tokens are those that ``beholder score --dry-run`` counts for the bundled sample, prices
+those of ``prices.json``. Nothing is sent.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import json
 import re
 import tempfile
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,112 +39,144 @@ BY_TEXT = (
     "prometheus",
 )
 BY_PICTURE = ("fleur", "llava_critic")
-JUDGE = "openai(model='gpt-4.1', base_url='http://localhost')"
+DECIDED = ("posh", "dsg", "direct_assessment", "prometheus", "fleur")
+CHAT_JUDGE = "openai(model='gpt-4.1', base_url='http://localhost')"
 """A server without a key; a plan asks it nothing."""
+DECISION_JUDGE = (
+    "decisions(model='gpt-6-luna', base_url='http://localhost',"
+    " max_questions=400)"
+)
+DECISIONS = "decisions/"
+"""Prefix of decision models in the price table."""
 SIDE = (1024, 768)
 """Pixels of the pictures that are shown: those of the sample are no part of the package."""
+_VERDICT = re.compile(r'\{"id": \d|"probabilities"')
 _TABLES = re.compile(r"(?<=<!-- costs -->\n).*?(?=<!-- /costs -->)", re.DOTALL)
 
 
-def tallies() -> tuple[int, dict[str, Tally], dict[str, int]]:
-    """The number of texts of the sample, what each metric asks of a judge, and verdicts in answers.
+@dataclass(frozen=True)
+class MetricCost:
+    """What a metric asks of a judge about all texts of the sample.
 
-    A verdict is a grade, or a row of an answer that is about one unit or statement.
+    Attributes:
+        tally: Calls and tokens.
+        n_verdicts: Verdicts in the answers: a grade, or a row about one unit or statement.
+        n_texts: Texts of the sample.
     """
-    add, counts = Tally.add, Counter[int]()
-    counting = []  # kept, so that no two have one id
 
-    def counted(
-        self: Tally, backend: str, request: Request, said: str, *more: Any
+    tally: Tally
+    n_verdicts: int
+    n_texts: int
+
+    def dollars(self, price: Price) -> float:
+        """Return US dollars for all texts."""
+        tally = self.tally
+        # A call is never long, so it is priced as one and multiplied.
+        prompt = price.cost(Usage(tally.prompt_tokens // tally.n_calls))
+        answers = price.cost(Usage(completion=tally.completion_tokens))
+        return prompt * tally.n_calls + answers
+
+
+def plan_metrics(specs: Sequence[str], judge: str) -> dict[str, MetricCost]:
+    """Return what each metric asks of a judge, by the metric's spec."""
+    add, n_verdicts = Tally.add, Counter[int]()
+
+    def count(
+        tally: Tally, backend: str, request: Request, likely: str, *rest: Any
     ) -> None:
-        n = self.n_calls
-        add(self, backend, request, said, *more)
-        rows = re.findall(r'\{"id": \d', said)
-        if self.n_calls > n and not said.startswith('{"statements"'):
-            counting.append(self)
-            counts[id(self)] += len(rows) or 1
+        n_calls = tally.n_calls
+        add(tally, backend, request, likely, *rest)
+        if tally.n_calls > n_calls and not likely.startswith('{"statements"'):
+            n_verdicts[id(tally)] += len(_VERDICT.findall(likely)) or 1
 
-    sample = (files("beholder.samples") / "descriptions.jsonl").read_text(
-        "utf-8"
-    )
-    rows = [json.loads(line) for line in sample.splitlines()]
-    found = {}
+    sample = files("beholder.samples") / "descriptions.jsonl"
+    text = sample.read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    tallies = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in {name for row in rows for name in row["images"]}:
             Image.new("RGB", SIDE, "grey").save(Path(folder) / name)
         data = Path(folder) / "rows.jsonl"
-        data.write_text(sample, encoding="utf-8")
-        for spec in (*BY_TEXT, *BY_PICTURE):
-            asked = metric(spec, judge=JUDGE)
+        data.write_text(text, encoding="utf-8")
+        for spec in specs:
             config = ScoreConfig(
-                str(data), (asked,), Path(folder) / "run", DataOptions()
+                str(data),
+                (metric(spec, judge=judge),),
+                Path(folder) / "run",
+                DataOptions(),
             )
-            with mock.patch.object(Tally, "add", counted):
-                found[spec] = _asked(plan(SCORES, config).askers[0].judge)
-    return (
-        len(rows),
-        found,
-        {spec: counts[id(tally)] for spec, tally in found.items()},
-    )
+            with mock.patch.object(Tally, "add", count):
+                tally = plan(SCORES, config).askers[0].judge
+            assert tally is not None, "a metric of the table asks no judge"
+            tallies[spec] = tally
+    return {
+        spec: MetricCost(tally, n_verdicts[id(tally)], len(rows))
+        for spec, tally in tallies.items()
+    }
 
 
-def _asked(tally: Tally | None) -> Tally:
-    assert tally is not None, "a metric of the table asks no judge"
-    return tally
-
-
-def tables() -> str:
-    """What each metric asks, and what 1,000 texts cost by each model."""
-    n, asked, verdicts = tallies()
+def cost_tables(
+    specs: Sequence[str], judge: str, prices: Mapping[str, Price]
+) -> list[str]:
+    """Return lines of three tables: what metrics ask, dollars by text, and by verdict."""
+    costs = plan_metrics(specs, judge)
     heads = (
         "metric",
-        "questions a text",
+        "calls a text",
         "verdicts",
         "prompt tokens",
         "answer tokens",
     )
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for spec, tally in asked.items():
-        told = (
-            tally.n_calls,
-            verdicts[spec],
-            tally.prompt_tokens,
-            tally.completion_tokens,
+    for spec, cost in costs.items():
+        numbers = (
+            cost.tally.n_calls,
+            cost.n_verdicts,
+            cost.tally.prompt_tokens,
+            cost.tally.completion_tokens,
         )
-        lines.append(
-            f"| `{spec}` | {' | '.join(_rounded(number / n) for number in told)} |"
-        )
-    for what, counts in (
-        ("1,000 texts", dict.fromkeys(asked, n)),
-        ("1,000 verdicts", verdicts),
-    ):
-        names = " | ".join(f"`{spec}`" for spec in asked)
+        cells = [_rounded(number / cost.n_texts) for number in numbers]
+        lines.append(f"| `{spec}` | {' | '.join(cells)} |")
+    names = " | ".join(f"`{spec}`" for spec in costs)
+    for what in ("texts", "verdicts"):
         lines += [
             "",
-            f"| US dollars for {what} | {names} |",
-            "|---" * (len(asked) + 1) + "|",
+            f"| US dollars for 1,000 {what} | {names} |",
+            "|---" * (len(costs) + 1) + "|",
         ]
-        for model, price in load_prices().items():
-            costs = [
-                # A call is never long, so it is priced as one and multiplied.
-                price.cost(Usage(tally.prompt_tokens // tally.n_calls))
-                * tally.n_calls
-                + price.cost(Usage(completion=tally.completion_tokens))
-                for tally in asked.values()
+        for model, price in prices.items():
+            cells = [
+                _rounded(
+                    cost.dollars(price)
+                    * 1000
+                    / (cost.n_texts if what == "texts" else cost.n_verdicts)
+                )
+                for cost in costs.values()
             ]
-            shares = [
-                cost * 1000 / counts[spec]
-                for spec, cost in zip(asked, costs, strict=True)
-            ]
-            lines.append(
-                f"| `{model}` | {' | '.join(map(_rounded, shares))} |"
-            )
-    lines += [
+            lines.append(f"| `{model}` | {' | '.join(cells)} |")
+    return lines
+
+
+def tables() -> str:
+    """Return all tables between the marks of the page."""
+    prices = load_prices()
+    deciding = {n: p for n, p in prices.items() if n.startswith(DECISIONS)}
+    chatting = {n: p for n, p in prices.items() if n not in deciding}
+    lines = [
+        "Models that write answers:",
+        "",
+        *cost_tables((*BY_TEXT, *BY_PICTURE), CHAT_JUDGE, chatting),
+        "",
+        "Decision models (`decisions:MODEL`, `systemone:MODEL`), if the state"
+        " counts once a call; a",
+        "verdict is an answer to one question:",
+        "",
+        *cost_tables(DECIDED, DECISION_JUDGE, deciding),
         "",
         "| model | input | cached | written | output | read on | where |",
         "|---" * 7 + "|",
     ]
-    for model, price in load_prices().items():
+    for model, price in prices.items():
         lines.append(
             f"| `{model}` | {_prices(price)} | {price.date} | {price.source} |"
         )
@@ -158,8 +192,8 @@ def tables() -> str:
 
 
 def _prices(price: Price) -> str:
-    told = (price.input, price.cached, price.written, price.output)
-    return " | ".join("" if one is None else f"{one:g}" for one in told)
+    dollars = (price.input, price.cached, price.written, price.output)
+    return " | ".join("" if d is None else f"{d:g}" for d in dollars)
 
 
 def _rounded(number: float) -> str:

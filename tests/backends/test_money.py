@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+from datetime import date, timedelta
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -57,6 +60,22 @@ def test_a_picture_is_held_at_the_most_that_its_model_counts_for_one() -> None:
     mini = price_of("gpt-4o-mini-2024-07-18", load_prices())
     assert mini is not None
     assert mini.image == 2833 + 8 * 5667
+
+
+def test_a_table_with_a_fresh_date_has_a_model_of_the_last_90_days() -> None:
+    text = (files("beholder.backends") / "prices.json").read_text("utf-8")
+    table = json.loads(text)
+    releases = [
+        f"{model['released']}-01"[:10]
+        for model in table["models"].values()
+        if "released" in model
+    ]
+    read, newest = map(date.fromisoformat, (table["as_of"], max(releases)))
+    assert timedelta(0) <= read - newest <= timedelta(days=90)
+    # A model that is asked for decisions has another price than in a chat.
+    prices = load_prices()
+    assert prices["gpt-6-luna"].output == 0.5
+    assert prices["decisions/gpt-6-luna"].output == 0
 
 
 def test_own_table_goes_before_the_shipped_one(tmp_path: Path) -> None:
@@ -135,9 +154,13 @@ def test_every_shipped_price_says_when_and_where_it_was_read() -> None:
     for model, price in load_prices().items():
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model
         assert price.source, model
-        assert (
-            price.cached is None or price.cached < price.input < price.output
-        ), model
+        if price.cached is not None:
+            assert price.cached < price.input, model
+        # Decision models write nothing, so their answers are free.
+        if model.startswith("decisions/"):
+            assert price.output == 0, model
+        else:
+            assert price.input < price.output, model
 
 
 def test_call_that_could_pass_the_limit_waits_for_those_under_way_then_is_refused() -> (

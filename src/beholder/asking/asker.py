@@ -26,6 +26,10 @@ from beholder.asking.params import (
 from beholder.asking.tools import Tools
 from beholder.embed.base import FloatArray
 from beholder.judges.asking import noted_questions, question_rows
+from beholder.judges.decisions.notes import (
+    noted_decisions,
+    sorted_decisions,
+)
 from beholder.judges.operations import Operation
 from beholder.records import ItemFailure, ItemScore
 
@@ -241,7 +245,8 @@ class Asker(ABC, Generic[S]):
 async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     """Evaluate one subject; a failure that concerns it alone becomes its outcome.
 
-    The questions sent to models are recorded with the outcome, in ``detail["questions"]``. One
+    The questions sent to models are recorded with the outcome, in ``detail["questions"]``, and the
+    distributions of a decision model in ``detail["decisions"]``. One
     broken subject does not end a run: any error of it becomes its failure, with the place in the
     code when it is a bug; the next start tries it again, because the bug may be fixed.
 
@@ -250,14 +255,14 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
         MissingExtraError: Likewise, a package is missing.
         RunError: The run cannot continue, for instance because its budget is spent.
     """
-    with noted_questions() as questions:
+    with noted_questions() as questions, noted_decisions() as decisions:
         outcome = await _evaluate(asker, subject, tools)
     if not questions:
         return outcome
-    return replace(
-        outcome,
-        detail={**outcome.detail, "questions": question_rows(questions)},
-    )
+    detail = {**outcome.detail, "questions": question_rows(questions)}
+    if decisions:
+        detail["decisions"] = sorted_decisions(decisions)
+    return replace(outcome, detail=detail)
 
 
 async def _evaluate(asker: Asker[S], subject: S, tools: Tools) -> Outcome:

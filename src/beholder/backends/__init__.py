@@ -46,6 +46,8 @@ BACKENDS: Registry[Backend] = Registry(
         "openai": "beholder.backends.openai:OpenAI",
         "anthropic": "beholder.backends.anthropic:Anthropic",
         "gemini": "beholder.backends.gemini:Gemini",
+        "decisions": "beholder.backends.decisions.backend:Decisions",
+        "systemone": "beholder.backends.decisions.backend:SystemOne",
         "hf": "beholder.backends.hf:HF",
         "vllm": "beholder.backends.vllm:VLLM",
         "scripted": "beholder.backends.scripted:Scripted",
@@ -59,8 +61,8 @@ def backend(name: str, model: str, /, **options: Any) -> Backend:
     """Build a backend.
 
     Args:
-        name: ``openai``, ``anthropic``, ``gemini``, ``hf``, ``vllm``, ``scripted``, ``replay``, or
-            ``package/name``.
+        name: ``openai``, ``anthropic``, ``gemini``, ``decisions``, ``systemone``, ``hf``, ``vllm``,
+            ``scripted``, ``replay``, or ``package/name``.
         model: The model it shall reach (for ``scripted`` and ``replay`` a file).
         options: Keyword arguments of the backend.
 

@@ -80,6 +80,7 @@ class Price:
             when not given.
         until: Last day of this price; ``then`` holds after it.
         then: See ``until``.
+        released: Day or month in which the model came, where the table states it.
         date: Day on which the price was read.
         source: File or address that the price was read from.
         free: Whether calls cost nothing; without it, prices of 0 for prompts and answers are
@@ -100,6 +101,7 @@ class Price:
     batch_cached: float | None = None
     until: str = ""
     then: Price | None = None
+    released: str = ""
     date: str = ""
     source: str = ""
     free: bool = False

@@ -125,7 +125,7 @@ class Connection:
         # Some servers send an `error` of null or a warning beside an answer: the answer counts.
         has_answer = (
             isinstance(answer, dict)
-            and {"choices", "content", "candidates"} & answer.keys()
+            and {"choices", "content", "candidates", "answers"} & answer.keys()
         )
         if isinstance(answer, dict) and answer.get("error") and not has_answer:
             raise self._wrapped(answer["error"])

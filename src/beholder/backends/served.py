@@ -203,7 +203,7 @@ class Served(Backend):
         """
         first = replace(self.WIRE.first, model=self.model)
         try:
-            dialect = await probe_model(first, self._ask_now)
+            dialect = await self._probe(first)
         except NotThere as error:
             raise NotThere(
                 f"{error}{await self._http.suggest_models(self.model)}"
@@ -224,11 +224,19 @@ class Served(Backend):
             )
         if images and dialect.images is None:
             dialect = replace(
-                dialect, images=await probe_images(dialect, self._ask_now)
+                dialect, images=await self._probe_images(dialect)
             )
         if copies and dialect.copies is None:
             dialect = await probe_drawing(dialect, self._ask_now)
         return self._remember(dialect)
+
+    async def _probe(self, first: Dialect) -> Dialect:
+        """Return the dialect with the served model's name."""
+        return await probe_model(first, self._ask_now)
+
+    async def _probe_images(self, dialect: Dialect) -> bool:
+        """Return whether the model tells pictures apart."""
+        return await probe_images(dialect, self._ask_now)
 
     async def chat(self, request: Request) -> Answer:
         """Return the server's answer, paid for from the account."""
@@ -246,16 +254,8 @@ class Served(Backend):
         # Some servers give one answer, however many are asked for.
         if len(completion.samples) < n:
             self._remember(replace(self._dialect or dialect, many=False))
-        # An alias that moved to another model would mix two judges in one run.
         served = completion.model or dialect.model
-        if served != dialect.model:
-            self.account.note(self._cost(usage, self._factor))
-            # A new run must determine the model again.
-            self._facts.doubt_fact(self._fact_name)
-            raise ModelChangedError(
-                f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
-                " began; begin a new run, or name a fixed snapshot of the model"
-            )
+        self._check_served(served, dialect, usage)
         return Answer(
             samples=completion.samples[:n],
             model=served,
@@ -263,6 +263,20 @@ class Served(Backend):
             usage=usage,
             seconds=time.monotonic() - start,
             price_factor=self._factor,
+        )
+
+    def _check_served(
+        self, served: str, dialect: Dialect, usage: Usage
+    ) -> None:
+        """Refuse an alias that moved to another model: it would mix two judges in one run."""
+        if served == dialect.model:
+            return
+        self.account.note(self._cost(usage, self._factor))
+        # A new run must determine the model again.
+        self._facts.doubt_fact(self._fact_name)
+        raise ModelChangedError(
+            f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
+            " began; begin a new run, or name a fixed snapshot of the model"
         )
 
     def price(self) -> Price | None:
@@ -296,7 +310,7 @@ class Served(Backend):
             # ledger, as the next start finds the answer at the server.
             if not self.batch:
                 return await self._post(
-                    request, dialect, self.WIRE.parse, pay, {}
+                    request, dialect, self._reader(request), pay, {}
                 )
             max_usage = self._max_usage(request, dialect)
             cost = self._cost(max_usage, self._factor)
@@ -344,7 +358,12 @@ class Served(Backend):
             self.account.lose(None if price is None else price.cost(used))
 
         completion, _ = await self._post(
-            request, dialect, self.WIRE.parse, pay, {}, is_model_known=False
+            request,
+            dialect,
+            self._reader(request),
+            pay,
+            {},
+            is_model_known=False,
         )
         return completion
 
@@ -427,6 +446,10 @@ class Served(Backend):
 
     def _path(self) -> str:
         return self.WIRE.path.format(self.model)
+
+    def _reader(self, request: Request) -> Callable[[object], Completion]:
+        """Return what reads the response to a request."""
+        return self.WIRE.parse
 
     def _mark_cacheable(self, body: JsonDict) -> JsonDict:
         """Return the body with cache marks, which change no answer; here without."""

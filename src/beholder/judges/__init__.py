@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from beholder.backends import BACKENDS, backend
+from beholder.backends.decisions import DecidingBackend
 from beholder.backends.money import Budget
 from beholder.base.registry import Registry, check_types
 from beholder.base.spec import Spec, canonical_spec
@@ -15,6 +17,7 @@ from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.base import Draw, Judge
+from beholder.judges.decisions.judge import DecisionJudge
 from beholder.judges.grades import Grade
 from beholder.judges.llm import LLMJudge, Tally
 from beholder.judges.panel import Panel
@@ -25,6 +28,7 @@ __all__ = [
     "AnswerStore",
     "Answers",
     "Budget",
+    "DecisionJudge",
     "Draw",
     "Grade",
     "Judge",
@@ -100,6 +104,8 @@ def _build(
             for member in _members(spec)
         ]
         built: Judge = Panel(members, answers)
+    elif _decides(spec):
+        built = _build_decider(spec, answers, budget, tally, options)
     elif spec.name in BACKENDS.names():
         accepted = {
             name: value
@@ -154,11 +160,76 @@ def _build_model(
     # so that a resumed run need not probe again.
     if BACKENDS.takes(spec.name, "facts"):
         arguments.setdefault("facts", answers)
+    decides = arguments.pop("decide", False)
+    if not isinstance(decides, bool):
+        raise ConfigError(
+            f"{spec}: decide={decides!r}: expected True or False"
+        )
+    orders = arguments.pop("orders", 1) if decides else 1
     model = backend(spec.name, spec.argument, **arguments)
-    judge = LLMJudge(
+    judge: Judge = LLMJudge(
         model, answers=answers, budget=budget, tally=tally, **judge_options
     )
+    if decides:
+        # The same model writes what must be written.
+        judge = DecisionJudge(
+            model,
+            writer=judge,
+            orders=orders,
+            answers=answers,
+            budget=budget,
+            tally=tally,
+        )
     return judge if replicates == 1 else Panel([judge] * replicates, answers)
+
+
+def _build_decider(
+    spec: Spec,
+    answers: AnswerStore,
+    budget: Budget,
+    tally: Tally | None,
+    options: Mapping[str, Any],
+) -> Judge:
+    """Return the judge of a decision model, with its writer if the spec names one."""
+    arguments = {n: v for n, v in options.items() if _takes(spec, n)}
+    own_options = dict(spec.options)
+    for name in ("replicates", *_JUDGE_OPTIONS):
+        if name in own_options:
+            raise ConfigError(
+                f"{spec}: a decision model returns probabilities and draws no"
+                f" answers, so it has no {name}; leave it out (orders=2 asks"
+                " each choice in both orders of its options)"
+            )
+    writer_spec = own_options.pop("writer", None)
+    writer = None
+    if writer_spec is not None:
+        writer = _build(
+            canonical_spec(writer_spec), answers, budget, tally, options
+        )
+    orders = own_options.pop("orders", 1)
+    arguments |= replace(spec, options=own_options).literals()
+    arguments.setdefault("facts", answers)
+    if not spec.argument:
+        raise ConfigError(
+            f"{str(spec)!r} needs a model; write for example {spec.name}:MODEL"
+        )
+    model = backend(spec.name, spec.argument, **arguments)
+    assert isinstance(model, DecidingBackend)
+    return DecisionJudge(
+        model,
+        writer=writer,
+        orders=orders,
+        answers=answers,
+        budget=budget,
+        tally=tally,
+    )
+
+
+def _decides(spec: Spec) -> bool:
+    """Return whether a spec names a decision model."""
+    return spec.name in BACKENDS.names() and issubclass(
+        BACKENDS.get(spec.name), DecidingBackend
+    )
 
 
 def takes(spec: str | Spec, option: str) -> bool:
@@ -175,6 +246,9 @@ def _takes(spec: Spec, option: str) -> bool:
         return any(_takes(member, option) for member in _members(spec))
     if spec.name not in BACKENDS.names():
         return False
+    if _decides(spec) and option in ("replicates", *_JUDGE_OPTIONS):
+        writer = spec.options.get("writer")
+        return writer is not None and _takes(canonical_spec(writer), option)
     # All others are of the judge itself, or the backend says what is wrong with them.
     return option not in _ENDPOINT_OPTIONS or BACKENDS.takes(spec.name, option)
 

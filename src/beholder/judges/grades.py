@@ -51,7 +51,7 @@ class Grade:
     value: float
     probabilities: tuple[float, ...]
     mass: float
-    read: Literal["logprobs", "samples", "rules"]
+    read: Literal["logprobs", "samples", "rules", "decisions"]
     contradiction: str = ""
     where: tuple[Span, ...] = ()
     sure: bool = True
@@ -76,21 +76,39 @@ def from_first_token(
         BadAnswer: No grade is among the tokens, or hardly any of the probability lies on grades.
     """
     grades = [str(grade) for grade in range(low, high + 1)]
-    weights = dict.fromkeys(grades, 0.0)
+    probabilities, mass = read_labels(
+        first, grades, _describe_digits(low, high)
+    )
+    return Grade(
+        _expected(probabilities, low), probabilities, mass, "logprobs"
+    )
+
+
+def read_labels(
+    first: Sequence[tuple[str, float]], labels: Sequence[str], expected: str
+) -> tuple[tuple[float, ...], float]:
+    """Return the probability of each label at one position, and their share of the whole.
+
+    A token counts when it is exactly one of the labels, blanks aside.
+
+    Args:
+        first: Tokens with log-probabilities.
+        labels: Single letters or digits.
+        expected: What the answer must be, for the error.
+
+    Raises:
+        BadAnswer: Hardly any of the probability lies on labels.
+    """
+    weights = dict.fromkeys(labels, 0.0)
     for token, logprob in first:
-        bare = digit(token)
+        bare = token.strip(_BLANKS)
         if bare in weights:
             weights[bare] += math.exp(logprob)
     mass = sum(weights.values())
     if mass < LEAST_MASS:
-        raise BadAnswer(_describe_digits(low, high))
-    probabilities = tuple(weights[grade] / mass for grade in grades)
-    return Grade(
-        _expected(probabilities, low),
-        probabilities,
-        min(1.0, mass),
-        "logprobs",
-    )
+        raise BadAnswer(expected)
+    probabilities = tuple(weights[label] / mass for label in labels)
+    return probabilities, min(1.0, mass)
 
 
 def digit(token: str) -> str:

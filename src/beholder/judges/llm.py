@@ -86,9 +86,12 @@ class Tally:
         usage = Usage(
             prompt=request.estimated_tokens(*of_pictures),
             # Three bytes a token: for English rather too many tokens than too
-            # few.
+            # few. A decision model writes none.
             completion=request.sampling.n
-            * max(1, len(likely_answer.encode("utf-8")) // 3),
+            * min(
+                request.sampling.max_tokens,
+                max(1, len(likely_answer.encode("utf-8")) // 3),
+            ),
         )
         self.n_calls += 1
         self.prompt_tokens += usage.prompt

@@ -250,18 +250,23 @@ class Template:
             if section is None:
                 user = re.sub(rf"^\${word}\n", "", user, flags=re.MULTILINE)
             else:
-                values[word] = self._fill(
+                values[word] = self.fill(
                     section, self.sections.get(section, ""), values
                 )
-        system = self._fill("system", self.sections["system"], values)
+        system = self.fill("system", self.sections["system"], values)
         return (
             Message("system", (f"{system}\n\n{rule(mark)}",)),
             Message(
-                "user", (*_labelled(images), self._fill("user", user, values))
+                "user", (*_labelled(images), self.fill("user", user, values))
             ),
         )
 
-    def _fill(self, section: str, text: str, values: Mapping[str, str]) -> str:
+    def fill(self, section: str, text: str, values: Mapping[str, str]) -> str:
+        """Return the text of a section with its values.
+
+        Raises:
+            ConfigError: The section asks for a value that is not given.
+        """
         try:
             return StringTemplate(text).substitute(values)
         except (KeyError, ValueError) as error:
@@ -325,7 +330,7 @@ class Templates:
             raise ConfigError(f"scale={scale!r}: expected one of {listed}")
         templates = dict(_shipped())
         if folder is not None:
-            custom = _load(folder)
+            custom = load_templates(folder)
             if not custom:
                 raise ConfigError(
                     f"{folder} contains no prompt; expected files called NAME.vN.txt"
@@ -369,28 +374,39 @@ class Templates:
 
         Empty if none of them has a prompt.
         """
-        digests = {
-            n: self._templates[n].digest
-            for n in operations
-            if n in self._templates
-        }
-        whole = ",".join(
-            f"{name}:{digest}" for name, digest in sorted(digests.items())
-        )
-        return (
-            hashlib.sha256(whole.encode("ascii")).hexdigest()[:8]
-            if whole
-            else ""
-        )
+        return digest_templates(self._templates, operations)
+
+
+def digest_templates(
+    templates: Mapping[str, Template], operations: Collection[str]
+) -> str:
+    """Return one hash over the prompts of some operations; empty if none of them has one."""
+    digests = {n: templates[n].digest for n in operations if n in templates}
+    whole = ",".join(
+        f"{name}:{digest}" for name, digest in sorted(digests.items())
+    )
+    if not whole:
+        return ""
+    return hashlib.sha256(whole.encode("ascii")).hexdigest()[:8]
 
 
 @cache
 def _shipped() -> Mapping[str, Template]:
-    return _load(Path(str(files("beholder.judges") / "prompts")))
+    return load_templates(Path(str(files("beholder.judges") / "prompts")))
 
 
-def _load(folder: Path) -> dict[str, Template]:
-    """The newest version of each prompt in a folder."""
+def load_templates(
+    folder: Path, required: Collection[str] = ("system", "user")
+) -> dict[str, Template]:
+    """Return the newest version of each prompt in a folder.
+
+    Args:
+        folder: Folder with ``NAME.vN.txt`` files.
+        required: Sections that each must have.
+
+    Raises:
+        ConfigError: It is no folder, or a prompt has no such section.
+    """
     newest: dict[str, Template] = {}
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder of prompts")
@@ -399,7 +415,11 @@ def _load(folder: Path) -> dict[str, Template]:
         if match is None:
             continue
         template = _parse(
-            match[1], int(match[2]), path.read_text("utf-8"), str(path)
+            match[1],
+            int(match[2]),
+            path.read_text("utf-8"),
+            str(path),
+            required,
         )
         if (
             match[1] not in newest
@@ -409,15 +429,22 @@ def _load(folder: Path) -> dict[str, Template]:
     return newest
 
 
-def _parse(name: str, version: int, text: str, place: str) -> Template:
+def _parse(
+    name: str,
+    version: int,
+    text: str,
+    place: str,
+    required: Collection[str] = ("system", "user"),
+) -> Template:
     pieces = _SECTION.split(text)
     sections = {
         title: body.strip()
         for title, body in zip(pieces[1::2], pieces[2::2], strict=True)
     }
-    if not {"system", "user"} <= set(sections):
+    missing = set(required) - set(sections)
+    if missing:
         raise ConfigError(
-            f"{place}: a prompt needs a section [system] and a section [user]"
+            f"{place}: a prompt needs a section [{min(missing)}]"
         )
     digest = hashlib.sha256(f"{text}\0{RULE}".encode()).hexdigest()[:12]
     return Template(name, version, sections, digest)

@@ -12,11 +12,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, TypeAlias
 
 import msgspec
 
-from beholder.backends.base import Image, Message, Request, Sampling
+from beholder.backends.base import Backend, Image, Message, Request, Sampling
 
 SUM_TOLERANCE = 0.05
 """Servers round probabilities to two decimals, so that their sum is not exactly 1."""
@@ -71,7 +71,7 @@ class Score(msgspec.Struct, frozen=True, tag="score"):
         return len(self.levels)
 
 
-DecisionQuestion = Predicate | Choice | Score
+DecisionQuestion: TypeAlias = Predicate | Choice | Score
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -86,6 +86,33 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     probabilities: tuple[float, ...] = ()
     mass: float = 1.0
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLimits:
+    """How much one call may ask; whoever asks splits questions by it.
+
+    Attributes:
+        max_questions: Questions of one call.
+        max_options: Options of one choice.
+        max_levels: Levels of one score.
+        window: Tokens of state and questions together.
+    """
+
+    max_questions: int = 64
+    max_options: int = 26
+    max_levels: int = 10
+    window: int = 32_000
+
+
+class DecidingBackend(Backend):
+    """Base of backends that answer the requests of decision calls.
+
+    Attributes:
+        limits: How much one call may ask.
+    """
+
+    limits: QuestionLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +204,3 @@ def normalize_probabilities(
     if abs(total - 1) > SUM_TOLERANCE:
         return Decision(reason=f"the probabilities sum to {total:.3g}")
     return Decision(tuple(value / total for value in values))
-
-
-Shape = Literal["openai", "systemone", "gemini"]
-"""The form of requests and answers; the address does not tell it."""

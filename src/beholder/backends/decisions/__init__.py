@@ -1,0 +1,27 @@
+"""Decision models: one call asks many closed questions, and each gets a distribution."""
+
+from beholder.backends.decisions.questions import (
+    Choice,
+    DecidingBackend,
+    Decision,
+    DecisionCall,
+    DecisionQuestion,
+    Predicate,
+    QuestionLimits,
+    Score,
+    decode_decisions,
+    encode_decisions,
+)
+
+__all__ = [
+    "Choice",
+    "DecidingBackend",
+    "Decision",
+    "DecisionCall",
+    "DecisionQuestion",
+    "Predicate",
+    "QuestionLimits",
+    "Score",
+    "decode_decisions",
+    "encode_decisions",
+]

@@ -1,0 +1,154 @@
+"""The judge that asks a decision model, and leaves what must be written to another judge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any, NoReturn, TypeVar
+
+from beholder.aio import run_sync
+from beholder.backends import Backend, Capabilities
+from beholder.backends.decisions import DecidingBackend
+from beholder.backends.money import Budget
+from beholder.base.registry import versioned_identity
+from beholder.errors import ConfigError
+from beholder.judges.answers import Answers, AnswerStore
+from beholder.judges.asking import Questioner
+from beholder.judges.base import FIRST, Draw, Judge
+from beholder.judges.decisions.decider import Decider
+from beholder.judges.decisions.letters import LETTER_LIMITS, LetterDecider
+from beholder.judges.decisions.methods import (
+    METHODS,
+    WRITTEN_IN_PART,
+    needs_writer,
+)
+from beholder.judges.decisions.methods.base import TEMPLATES
+from beholder.judges.llm import DryAsker, Tally
+from beholder.judges.operations.base import OPERATIONS, Operation
+from beholder.judges.templates import digest_templates
+
+T = TypeVar("T")
+
+LETTERS = "letters"
+"""Name of the prompt by which a chat model is asked."""
+
+
+class DecisionJudge(Judge):
+    """A judge that answers closed operations by probabilities.
+
+    Args:
+        backend: A decision model, or a chat model whose log-probabilities are read.
+        writer: Judge of the operations that need written words; None: they cannot be asked.
+        orders: 2 asks each choice in both orders of its options and takes the mean.
+        answers: Where answers are kept; in memory if None.
+        budget: What may be spent; no limit if None.
+        tally: Counts what would be asked; nothing is sent.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        writer: Judge | None = None,
+        orders: int = 1,
+        answers: AnswerStore | None = None,
+        budget: Budget | None = None,
+        tally: Tally | None = None,
+    ) -> None:
+        if orders not in (1, 2):
+            raise ConfigError(f"orders={orders!r}: expected 1 or 2")
+        self.backend = backend
+        self.writer = writer
+        self._orders = orders
+        self._is_deciding = isinstance(backend, DecidingBackend)
+        self._limits = (
+            backend.limits
+            if isinstance(backend, DecidingBackend)
+            else LETTER_LIMITS
+        )
+        if tally is None:
+            self._asker = Questioner(
+                backend, answers or Answers(), budget or Budget()
+            )
+        else:
+            self._asker = DryAsker(backend, tally, answers)
+
+    @property
+    def identity(self) -> str:
+        """As ``identity_for`` all operations."""
+        return self.identity_for(OPERATIONS)
+
+    def identity_for(self, operations: Collection[str]) -> str:
+        """Served model, form, sizes of calls, orders, hash of the prompts, and the writer.
+
+        Asks the server who it is, the first time.
+        """
+        kind = self.backend.name.partition(":")[0]
+        limits = self._limits
+        # Some models judge the questions of a call jointly, so that its size
+        # changes answers.
+        size = f"{limits.max_questions} questions/{limits.window} tokens"
+        if not self._is_deciding:
+            size = "letters"
+            operations = [*operations, LETTERS]
+        orders = f",orders={self._orders}" if self._orders > 1 else ""
+        digest = digest_templates(TEMPLATES, operations)
+        how = (
+            f"decisions,{size}{orders}{f',prompts@{digest}' if digest else ''}"
+        )
+        identity = versioned_identity(
+            self.backend,
+            f"{kind}:{self._able.model}{self.backend.variant}({how})",
+        )
+        is_written = any(
+            name not in TEMPLATES or name in WRITTEN_IN_PART
+            for name in operations
+        )
+        if self.writer is None or not is_written:
+            return identity
+        return f"{identity}+writer={self.writer.identity_for(operations)}"
+
+    @cached_property
+    def _able(self) -> Capabilities:
+        return run_sync(self._asker.backend.capabilities())
+
+    async def accepts_images(self) -> bool:
+        """Return whether the model sees pictures; asks the server, the first time."""
+        able = await self._asker.backend.capabilities(images=True)
+        return able.images is not False
+
+    def can(self, kind: type[Operation[Any]]) -> bool:
+        """Return whether the operation is closed, or the writer can do it."""
+        if kind in METHODS:
+            return True
+        return self.writer is not None and self.writer.can(kind)
+
+    async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
+        """Return the answer to an operation.
+
+        There is no temperature: all draws of a closed operation are the same answer.
+        """
+        kind = type(operation)
+        method = METHODS.get(kind)
+        if method is None or needs_writer(operation):
+            if self.writer is None:
+                self._cannot(kind)
+            return await self.writer.ask(operation, draw)
+        decider_type = Decider if self._is_deciding else LetterDecider
+        decider = decider_type(
+            asker=self._asker,
+            limits=self._limits,
+            operation=operation.name,
+            template=TEMPLATES[operation.name],
+            letter_template=TEMPLATES[LETTERS],
+            orders=self._orders,
+        )
+        answer: T = await method(decider, operation)
+        return answer
+
+    def _cannot(self, kind: type[Operation[Any]]) -> NoReturn:
+        raise ConfigError(
+            f"{self.backend.name} decides and writes nothing, and {kind.name!r}"
+            " needs words; name a second judge for it, as in"
+            " \"decisions('MODEL', writer='openai:MODEL')\""
+        )
