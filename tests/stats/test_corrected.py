@@ -206,7 +206,7 @@ def test_intervals_hold_the_truth_although_the_judge_is_biased_by_0_12() -> (
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "texts", [pytest.param(1, marks=pytest.mark.nightly), 2]
+    "texts", [1, pytest.param(2, marks=pytest.mark.nightly)]
 )
 def test_intervals_hold_a_share_of_yes(texts: int) -> None:
     """60 of 400 pictures are labelled; 0.8 are good, of which the judge finds 0.9, and 0.6 of bad."""
