@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -41,12 +41,51 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+def may_be_slow(path: Path) -> bool:
+    """Return whether a file of tests names the marker or the server that makes tests slow."""
+    text = path.read_text("utf-8")
+    return "slow" in text or "postgres" in text
+
+
+def pytest_ignore_collect(
+    collection_path: Path, config: pytest.Config
+) -> bool | None:
+    """Skip files without slow tests where only those run: importing all takes longer than some."""
+    only_slow = config.getoption("markexpr").split()[:1] == ["slow"]
+    is_file = collection_path.suffix == ".py"
+    return (
+        True
+        if only_slow and is_file and not may_be_slow(collection_path)
+        else None
+    )
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests of a database server as slow: few machines have one."""
     for item in items:
         if "postgres_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+    unnamed = {
+        item.path
+        for item in items
+        if item.get_closest_marker("slow") and not may_be_slow(item.path)
+    }
+    if unnamed:
+        raise pytest.UsageError(
+            f"slow tests in files that do not say so: {sorted(map(str, unnamed))}"
+        )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Take what is collected out of searches for garbage: it lives until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 collect_ignore = [

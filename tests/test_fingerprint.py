@@ -205,6 +205,7 @@ def test_the_empty_text_that_some_versions_add_to_a_format_is_no_other_code() ->
 OTHER_PYTHONS: list[Path] = sorted(
     path
     for minor in (11, 12, 13, 14)
+    if minor != sys.version_info.minor
     for path in Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python")
 )
 

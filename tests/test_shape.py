@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 SRC = Path(__file__).parents[1] / "src" / "beholder"
@@ -15,17 +16,21 @@ PUBLIC = {
 }
 """Functions that people call with keywords; each option is documented there."""
 
-TREES = {
-    path.relative_to(SRC).as_posix(): ast.parse(
-        path.read_text(encoding="utf-8")
-    )
-    for path in sorted(SRC.rglob("*.py"))
-}
+
+@cache
+def parse_source() -> dict[str, ast.Module]:
+    """Return the tree of each file by its path; parsed when a test of this file runs."""
+    return {
+        path.relative_to(SRC).as_posix(): ast.parse(
+            path.read_text(encoding="utf-8")
+        )
+        for path in sorted(SRC.rglob("*.py"))
+    }
 
 
 def test_a_class_name_stands_once() -> None:
     places = defaultdict(list)
-    for file, tree in TREES.items():
+    for file, tree in parse_source().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(file)
@@ -36,7 +41,7 @@ def test_a_class_name_stands_once() -> None:
 
 def test_no_function_takes_more_than_ten_parameters() -> None:
     wide = set()
-    for file, tree in TREES.items():
+    for file, tree in parse_source().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 names = [
@@ -56,7 +61,7 @@ def test_no_function_takes_more_than_ten_parameters() -> None:
 def test_no_function_hands_on_its_locals() -> None:
     calls = {
         file
-        for file, tree in TREES.items()
+        for file, tree in parse_source().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

@@ -21,14 +21,12 @@ from beholder import stats
 from beholder.errors import DataError
 from beholder.kinds.agreement.agree import (
     MetricValue,
-    agree,
     parse_metric_value,
 )
 from beholder.kinds.agreement.agreement_suite import (
     AgreementSuiteConfig,
     compare_with_set,
 )
-from beholder.kinds.agreement.caparena import agreement, net_wins
 from beholder.kinds.agreement.granular import GranularFinding, granular
 from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import agreement as measured
@@ -106,122 +104,6 @@ class TestLongCapArena:
             DataError, match=r"has no file test.desc-\*.parquet"
         ):
             load("longcap_arena", str(tmp_path))
-
-
-def battle(
-    model: str, img: str, judge: str, *, first: bool, base: str = "B"
-) -> dict[str, Any]:
-    sides = (model, base) if first else (base, model)
-    return {
-        "img": img,
-        "source1": sides[0],
-        "source2": sides[1],
-        "caption1": f"{sides[0]} on {img}",
-        "caption2": f"{sides[1]} on {img}",
-        "ref": "by a person",
-        "ref_model": base,
-        "judge": judge,
-    }
-
-
-class TestCapArenaAuto:
-    ROWS = (
-        battle("M", "1.jpg", "Caption 1 is better.", first=True),
-        battle("M", "2.jpg", "Caption 2 is better", first=True),
-        battle("M", "3.jpg", "Caption 2 is better.", first=False, base="C"),
-        battle("M", "4.jpg", "Tie.", first=True),
-        battle("M", "5.jpg", "I cannot say", first=True),
-    )
-
-    def test_answers_are_read_as_the_authors_read_them(
-        self, tmp_path: Path
-    ) -> None:
-        (tmp_path / "M.json").write_text(json.dumps(self.ROWS))
-        (tmp_path / "caparena_auto_600.json").write_text(
-            json.dumps({"1.jpg": {"captions": {}}})
-        )
-        items = load("caparena_auto", str(tmp_path)).items
-        assert [(item.id, item.judgments["preferred"]) for item in items] == [
-            ("M/1.jpg", 1),
-            ("M/2.jpg", -1),
-            ("M/3.jpg", -1),
-            ("M/4.jpg", 0),
-        ]
-        assert items[2].candidate == "C on 3.jpg"
-        assert items[2].meta["candidate_b"] == "M on 3.jpg"
-        assert items[0].references == ("by a person",)
-
-    def test_net_wins_are_the_scores_of_the_leaderboard(self) -> None:
-        battles = [
-            {
-                "model1": row["source1"],
-                "model2": row["source2"],
-                "cluster": row["ref_model"],
-            }
-            for row in self.ROWS[:4]
-        ] + [{"model1": "B", "model2": "N", "cluster": "B"}]
-        # M against B: one won, one lost, a tie: 0. Against C: won as the second: 1 / 2. N against
-        # B: the first side won, so it lost: -1 / 2. Two baselines.
-        assert net_wins(battles, np.array([1, -1, -1, 0, 1])).tolist() == [
-            0.25,
-            -0.25,
-        ]
-
-    def test_models_are_held_against_each_other_by_net_wins(self) -> None:
-        wins = {"M": 3, "N": 2, "O": 0}
-        battles: list[dict[str, Any]] = []
-        scores: dict[str, float] = {}
-        for model, n in wins.items():
-            for i in range(3):
-                first, second = f"{model}{i}", f"{model}{i}b"
-                won = i < n
-                row = {
-                    "model1": model,
-                    "model2": "B",
-                    "generation1": first,
-                    "generation2": second,
-                }
-                row |= {
-                    "winner": "model1" if won else "model2",
-                    "cluster": "B",
-                }
-                battles.append(row)
-                scores |= {first: float(won), second: 0.5}
-        figures = agreement(battles, scores, auto=True)
-        assert (figures["caption_overall"], figures["model_spearman"]) == (
-            1.0,
-            1.0,
-        )
-        turned = {name: -score for name, score in scores.items()}
-        assert agreement(battles, turned, auto=True)["model_spearman"] == -1.0
-
-    @pytest.mark.parametrize(
-        ("of_n", "expected"), [("short", 1.0), ("a much longer text", None)]
-    )
-    def test_the_command_ranks_models_by_net_wins(
-        self, tmp_path: Path, of_n: str, expected: float | None
-    ) -> None:
-        # The judge: M wins, N loses. By length M wins; N loses, or wins and both are level. (By
-        # Elo, where the baseline is a model, too, the ranking would be defined even then.)
-        for model, text, answer in (
-            ("M", "a very long text", "1"),
-            ("N", of_n, "2"),
-        ):
-            row = battle(
-                model, "1.jpg", f"Caption {answer} is better.", first=True
-            )
-            row |= {"caption1": text, "caption2": "two words"}
-            (tmp_path / f"{model}.json").write_text(json.dumps([row]))
-        judged = load("caparena_auto", str(tmp_path))
-        report = agree(
-            judged,
-            protocol("caparena_auto"),
-            (),
-            ScoreConfig(judged.name, (), tmp_path / "run"),
-            Quiet(),
-            n_resamples=0,
-        )
-        assert report.result.extra["length"]["model_spearman"] == expected
 
 
 DETAIL: list[dict[str, Any]] = [

@@ -31,7 +31,13 @@ score(items, {METRICS!r}, out=Path("parts"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kernel", ["", "Prescott"], ids=["own kernel", "oldest kernel"]
+    "kernel",
+    [
+        pytest.param("", id="own kernel"),
+        pytest.param(
+            "Prescott", id="oldest kernel", marks=pytest.mark.nightly
+        ),
+    ],
 )
 def test_a_resumed_run_leaves_the_same_bytes(
     tmp_path: Path, kernel: str

@@ -205,7 +205,9 @@ def test_intervals_hold_the_truth_although_the_judge_is_biased_by_0_12() -> (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("texts", [1, 2])
+@pytest.mark.parametrize(
+    "texts", [1, pytest.param(2, marks=pytest.mark.nightly)]
+)
 def test_intervals_hold_a_share_of_yes(texts: int) -> None:
     """60 of 400 pictures are labelled; 0.8 are good, of which the judge finds 0.9, and 0.6 of bad."""
     rng = np.random.default_rng(6)

@@ -179,7 +179,15 @@ def test_interval_of_pearson_agrees_with_fishers_z() -> None:
 
 
 @pytest.mark.slow  # many draws
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            kind, marks=() if kind == "pearson" else pytest.mark.nightly
+        )
+        for kind in KINDS
+    ],
+)
 def test_interval_of_many_rows_narrows_with_the_root_of_n(
     kind: CorrelationKind,
 ) -> None:
@@ -273,7 +281,9 @@ def test_a_better_metric_is_found_by_all_three_tests() -> None:
 
 
 @pytest.mark.slow  # many draws
-@pytest.mark.parametrize("kind", ["pearson", "tau-b"])
+@pytest.mark.parametrize(
+    "kind", ["pearson", pytest.param("tau-b", marks=pytest.mark.nightly)]
+)
 def test_permutation_p_is_uniform_without_a_difference(
     kind: CorrelationKind,
 ) -> None:

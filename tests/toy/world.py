@@ -173,12 +173,11 @@ def _photos(folder: Path) -> None:
             f"{name},{name}.jpg,1928-{3 + n // 6:02d},{PLACES[n * len(PLACES) // N_PHOTOS]}"
         )
     (folder / "index.csv").write_text("\n".join(lines))
+    # Without an ending, so that commands about the folder do not read them, too.
     again = folder / "all"
     again.mkdir()
     for n in range(N_SORTED):
-        (again / f"p{n:03d}.jpg").hardlink_to(
-            folder / f"p{n % N_PHOTOS:03d}.jpg"
-        )
+        (again / f"p{n:03d}").hardlink_to(folder / f"p{n % N_PHOTOS:03d}.jpg")
     categories = {"nature": "plants, water, sky", "trade": "markets, shops"}
     for place in (folder, folder.parent):
         (place / "categories.json").write_text(json.dumps(categories))
@@ -228,7 +227,7 @@ def _sorted(place: str) -> list[Row]:
     return [
         {
             "id": f"p{n:03d}",
-            "image": f"{place}all/p{n:03d}.jpg",
+            "image": f"{place}all/p{n:03d}",
             "references": ["A small sign on plain ground."],
             "group": {"category": ratings[n % 2]["name"]},
             "meta": {"categories": [ratings[n % 2]]},

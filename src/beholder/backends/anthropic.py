@@ -30,6 +30,7 @@ from beholder.backends.openai_wire import (
     Completion,
     Dialect,
     Wire,
+    require_form,
     without_bounds,
 )
 from beholder.backends.served import Served
@@ -192,7 +193,7 @@ def read_message(data: object) -> Completion:
     # A refusal, a forced tool call and a text are three forms of an answer; any other end is an
     # error, because grades must not come from half an answer.
     stop = data.get("stop_reason")
-    try:
+    with require_form("a message"):
         blocks = [
             block
             for block in data["content"]
@@ -233,16 +234,6 @@ def read_message(data: object) -> Completion:
         has_thoughts = has_thoughts or bool(
             token_details.get("thinking_tokens")
         )
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        RecursionError,
-    ) as error:
-        raise CallFailed(
-            f"the server's answer is not a message: {error}"
-        ) from error
     usage = read_usage(data)
     return Completion(
         (sample,),

@@ -31,6 +31,7 @@ from beholder.backends.openai_wire import (
     Completion,
     Dialect,
     Wire,
+    require_form,
     without_bounds,
 )
 from beholder.backends.served import Served
@@ -178,7 +179,7 @@ def read_response(data: object) -> Completion:
         raise CallFailed(
             "the server speaks OpenAI's form, so name it openai:MODEL"
         )
-    try:
+    with require_form("a valid response"):
         # A prompt that a filter blocks comes back without candidates: it is a refusal, as the same
         # prompt is blocked again. Without either, the response is broken.
         feedback = data.get("promptFeedback") or {}
@@ -203,16 +204,6 @@ def read_response(data: object) -> Completion:
             part for candidate in candidates for part in _parts(candidate)
         ]
         thought = bool(thoughts) or any(part.get("thought") for part in parts)
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        ValueError,
-    ) as error:
-        raise CallFailed(
-            f"the server's answer is not a valid response: {error}"
-        ) from error
     total_usage = read_usage(data)
     return Completion(
         samples,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -259,6 +260,23 @@ class Completion:
     prompt_tokens: int | None = None
 
 
+@contextmanager
+def require_form(form: str) -> Iterator[None]:
+    """Raise CallFailed in place of an error that a body of another form causes."""
+    try:
+        yield
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        raise CallFailed(
+            f"the server's answer is not {form}: {error}"
+        ) from error
+
+
 def read_completion(data: object) -> Completion:
     """Return the checked answers of a response body.
 
@@ -270,7 +288,7 @@ def read_completion(data: object) -> Completion:
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
         raise CallFailed("the server's answer contains no choices")
-    try:
+    with require_form("a chat completion"):
         samples = tuple(_read_choice(choice) for choice in choices)
         model = data.get("model") or None
         # ``Answer`` refuses a model name that is not a text.
@@ -283,16 +301,6 @@ def read_completion(data: object) -> Completion:
         return Completion(
             samples, name, _read_fingerprint(data), has_thoughts, n_prompt
         )
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        ValueError,
-    ) as error:
-        raise CallFailed(
-            f"the server's answer is not a chat completion: {error}"
-        ) from error
 
 
 def _read_fingerprint(data: JsonObject) -> str | None:

@@ -166,17 +166,15 @@ def _entity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
         and entity.rule != "selector"
         and entity.name not in GENERIC
     )
-    polarity = entity.polarity
-    doubt = entity.doubt
     return GraphUnit(
         kind="entity",
         text=entity.name,
         value=entity.name,
         spans=spans,
         subject=entity.index,
-        polarity=polarity,
+        polarity=entity.polarity,
         asked=is_asked,
-        doubt=doubt,
+        doubt=entity.doubt,
     )
 
 
@@ -194,18 +192,16 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     spans = _with_denial(graph.text, attribute.spans, attribute.polarity)
     share = _is_of_share(owner, attribute)
     spans += _quantity_spans(graph, owner) if share else ()
-    polarity = attribute.polarity
-    doubt = attribute.doubt
     return GraphUnit(
         kind="attribute",
         text=attribute.text,
         value=attribute.value,
         spans=spans,
         subject=attribute.entity,
-        polarity=polarity,
+        polarity=attribute.polarity,
         share=share,
         asked=is_asked,
-        doubt=doubt,
+        doubt=attribute.doubt,
     )
 
 

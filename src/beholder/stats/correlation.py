@@ -193,33 +193,25 @@ def partial(
     n = same_length(x=a, y=b, control=z)
     function = coefficient(kind)
     codes = cluster_codes(clusters, n)
-    name = f"partial {kind}"
 
     def statistic(rows: Ints) -> float | None:
         return partial_coefficient(function, a[rows], b[rows], z[rows])
 
     reason = _undefined(a, b) or ("fewer than three pairs" if n < 3 else None)
     value = None if reason else statistic(np.arange(n))
+    interval = p = None
     if value is None:
         reason = reason or "the covariate determines x or y"
-        return Correlation(
-            kind=name,
-            value=None,
-            interval=None,
-            p_value=None,
-            n=n,
-            n_clusters=n_clusters(codes),
-            reason=reason,
-        )
-    constant = z.min() == z.max()
-    df = n - 2 if constant else n - 3
-    p = None if kind.startswith("tau") else t_test_of_correlation(value, df)
-    interval, reason = _interval(statistic, value, codes, **options)
-    if p is None:
-        why = "no test" if kind.startswith("tau") else "no degrees of freedom"
-        reason = f"p: {why}" + (f"; {reason}" if reason else "")
+    else:
+        is_tau = kind.startswith("tau")
+        df = n - 2 if z.min() == z.max() else n - 3
+        p = None if is_tau else t_test_of_correlation(value, df)
+        interval, reason = _interval(statistic, value, codes, **options)
+        if p is None:
+            why = "no test" if is_tau else "no degrees of freedom"
+            reason = f"p: {why}" + (f"; {reason}" if reason else "")
     return Correlation(
-        kind=name,
+        kind=f"partial {kind}",
         value=value,
         interval=interval,
         p_value=p,

@@ -55,39 +55,27 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
         else ""
     )
     ms = None if few else mean_squares(table)
-    if ms is None or ms.items == 0.0:
-        undefined = few or "item sums do not vary"
-        return Agreement(
-            method="cronbach-alpha",
-            value=None,
-            interval=None,
-            n_items=n,
-            n_raters=k,
-            p_value=None,
-            reason=undefined,
+    alpha = interval = None
+    reason: str | None = few or "item sums do not vary"
+    if ms is not None and ms.items != 0.0:
+        alpha = (ms.items - ms.error) / ms.items
+        reason = describe_few_sources(n)
+    if alpha is not None and not reason:
+        df1 = n - 1
+        df2 = (n - 1) * (k - 1)
+        tail = (1.0 - level) / 2.0
+        low, high = (
+            1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(share, df1, df2))
+            for share in (1.0 - tail, tail)
         )
-    alpha = (ms.items - ms.error) / ms.items
-    if reason := describe_few_sources(n):
-        return Agreement(
-            method="cronbach-alpha",
-            value=alpha,
-            interval=None,
-            n_items=n,
-            n_raters=k,
-            p_value=None,
-            reason=reason,
-        )
-    df1 = n - 1
-    df2 = (n - 1) * (k - 1)
-    tail = (1.0 - level) / 2.0
-    low = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(1.0 - tail, df1, df2))
-    high = 1.0 - (1.0 - alpha) * float(scipy.stats.f.ppf(tail, df1, df2))
+        interval = Interval(low, high, level)
     return Agreement(
         method="cronbach-alpha",
         value=alpha,
-        interval=Interval(low, high, level),
+        interval=interval,
         n_items=n,
         n_raters=k,
+        reason=reason,
     )
 
 

@@ -122,25 +122,15 @@ def relaxed_f1(
     precision = hits_p / n_p if n_p else None
     recall = hits_g / n_g if n_g else None
     f1 = _f1(table.sum(axis=0))
-    if f1 is None:
-        missing_reason = "neither side has a span"
-        return SpanF1(
-            precision=precision,
-            recall=recall,
-            f1=None,
-            interval=None,
-            n_documents=len(table),
-            n_predicted=n_p,
-            n_gold=n_g,
-            reason=missing_reason,
+    interval: Interval | None = None
+    reason: str | None = "neither side has a span"
+    if f1 is not None:
+        interval, reason = interval_or_reason(
+            lambda rows: _f1(table[rows].sum(axis=0)),
+            cluster_codes(clusters, len(table)),
+            "documents have spans",
+            **options,
         )
-    codes = cluster_codes(clusters, len(table))
-    interval, reason = interval_or_reason(
-        lambda rows: _f1(table[rows].sum(axis=0)),
-        codes,
-        "documents have spans",
-        **options,
-    )
     return SpanF1(
         precision=precision,
         recall=recall,

@@ -271,9 +271,9 @@ def agree(
         for name, values in columns.items()
         if "changed" in values
     }
-    # Only these sets compare models; their paper reports the ranking of
+    # Only this set compares models; its paper reports the ranking of
     # models, too.
-    if judged.name in ("caparena", "caparena_auto"):
+    if judged.name == "caparena":
         for metric_value in all_metrics:
             figures = _model_level(judged, metric_value, columns, n_resamples)
             extra.setdefault(metric_value.label, {}).update(figures)
@@ -425,10 +425,7 @@ def _model_level(
     ]
     if not battles:
         return {}
-    auto = judged.name == "caparena_auto"
-    figures = caparena.agreement(
-        battles, scores, auto=auto, n_resamples=n_resamples
-    )
+    figures = caparena.agreement(battles, scores, n_resamples=n_resamples)
     return {
         name: value
         for name, value in figures.items()

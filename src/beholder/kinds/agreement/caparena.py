@@ -1,14 +1,12 @@
-"""The protocols of CapArena and CapArena-Auto: battles of captions, and the models behind them."""
+"""The protocol of CapArena: battles of captions, and the models behind them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from beholder.base.grouping import group_by_key
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.docent import (
     COEFFICIENTS,
@@ -33,7 +31,6 @@ def agreement(
     battles: Sequence[Battle],
     scores: Mapping[str, float] | Mapping[str, Mapping[str, float]],
     *,
-    auto: bool = False,
     n_resamples: int = 0,
 ) -> dict[str, float | None]:
     """Agreement of a metric with CapArena's human battles, at caption and at model level.
@@ -48,8 +45,6 @@ def agreement(
             (keys of ``scores``), ``winner`` (``model1``, ``model2``; ``equal``, ``skip`` and
             ``bad`` are ties) and ``cluster``.
         scores: Per generation its score, or a mapping with its ``f1``; higher is better.
-        auto: Battles of CapArena-Auto, whose ``cluster`` is the baseline: models are compared
-            by their mean net wins (:func:`net_wins`) instead of Elo ratings.
         n_resamples: Bootstrap resamples of pictures (``source`` of a battle, else each its own)
             for the model level; 0 for no intervals. At most ``MOST_RESAMPLES`` are drawn.
 
@@ -93,18 +88,16 @@ def agreement(
         result[f"caption_{cluster}"] = float(
             is_right[clusters == cluster].mean()
         )
-    rate = net_wins if auto else _ratings
     gold_ratings, predicted_ratings = (
-        rate(battles, outcome) for outcome in (gold, predicted)
+        _ratings(battles, outcome) for outcome in (gold, predicted)
     )
-    resample = _resample_net_wins if auto else _resample_ratings
     n = min(n_resamples, MOST_RESAMPLES)
     # Both ratings come from the same resamples, so their correlation can be
     # resampled.
     replicates = list(
         zip(
-            resample(battles, gold, n),
-            resample(battles, predicted, n),
+            _resample_ratings(battles, gold, n),
+            _resample_ratings(battles, predicted, n),
             strict=True,
         )
         if n
@@ -164,21 +157,6 @@ def _sides(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
     return first, second
 
 
-def _resample_net_wins(
-    battles: Sequence[Battle], outcome: Ints, n_resamples: int
-) -> Iterator[Floats]:
-    places_by_source = group_by_key(
-        (source, place) for place, source in enumerate(_sources(battles))
-    )
-    # Battles about one picture are drawn together: they are not independent.
-    clusters = [np.array(places) for places in places_by_source.values()]
-    rng = np.random.default_rng(42)
-    for _ in range(n_resamples):
-        sample = rng.integers(len(clusters), size=len(clusters))
-        places = np.concatenate([clusters[cluster] for cluster in sample])
-        yield net_wins([battles[place] for place in places], outcome[places])
-
-
 def _outcome(battle: Battle, position: int) -> int:
     winner = field(battle, "winner", position)
     if winner not in _OUTCOMES:
@@ -187,29 +165,6 @@ def _outcome(battle: Battle, position: int) -> int:
             f"battles[{position}]: winner: expected {expected}, got {winner!r}"
         )
     return _OUTCOMES[winner]
-
-
-def net_wins(battles: Sequence[Battle], outcome: Ints) -> Floats:
-    """Score of each evaluated model in CapArena-Auto, in order of appearance.
-
-    Against each baseline the wins minus the losses, halved (there are 200 battles each, so that
-    the score lies in -100..100); then the mean over the baselines, of which one has no battle with
-    itself and counts 0 there, as in the authors' ``caparena_auto_scores.py``.
-
-    Args:
-        battles: As ``agreement`` takes them; ``cluster`` is the baseline.
-        outcome: (n,) 1 where the first side wins, -1 where the second does, 0 for a tie.
-    """
-    baselines = {battle["cluster"] for battle in battles}
-    total: dict[Any, float] = defaultdict(float)
-    for battle, won in zip(battles, outcome, strict=True):
-        # The baseline may be on either side; the evaluated model is on the
-        # other.
-        is_first = battle["model1"] != battle["cluster"]
-        total[battle["model1" if is_first else "model2"]] += (
-            float(won) if is_first else -float(won)
-        )
-    return np.array(list(total.values())) / 2 / len(baselines)
 
 
 def _ratings(battles: Sequence[Battle], outcome: Ints) -> Floats:

@@ -13,7 +13,7 @@ from beholder.kinds.agreement.results import (
 )
 from beholder.tables import METRIC, Cells, Column, Table
 
-COARSE_SETS = ("docent_coarse", "caparena", "caparena_auto")
+COARSE_SETS = ("docent_coarse", "caparena")
 MODEL_LEVEL = "model level"
 _SHORT = {
     "accuracy": ("accuracy", "acc"),
@@ -136,7 +136,7 @@ def coarse_table(
                 facts[f"{measure.name} {row.label}"] = missing
     legend = [
         "acc: accuracy of three outcomes; rho: Spearman, tau: tau-b; model: of the ratings of"
-        " models (Elo; caparena_auto: net wins).",
+        " models (Elo).",
     ]
     if n_resamples:
         legend.append(

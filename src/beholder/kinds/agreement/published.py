@@ -318,24 +318,17 @@ def caparena(folder: Path) -> Iterator[Item]:
         if "human" in sides:
             continue
         winner = {sides[0]: 1, sides[1]: -1}.get(row["winner"], 0)
-        yield battle(str(number), row, winner, row.get("cluster", "all"))
-
-
-def battle(
-    name: str, row: Mapping[str, Any], preferred: int, category: object
-) -> Item:
-    """Return a battle of two models' captions in CapArena's form as an item."""
-    return pair(
-        name,
-        row["caption1"],
-        row["caption2"],
-        [row["ref"]] if row.get("ref") else [],
-        row["img"],
-        preferred=preferred,
-        category=str(category),
-        model1=str(row["source1"]),
-        model2=str(row["source2"]),
-    )
+        yield pair(
+            str(number),
+            row["caption1"],
+            row["caption2"],
+            [row["ref"]] if row.get("ref") else [],
+            row["img"],
+            preferred=winner,
+            category=str(row.get("cluster", "all")),
+            model1=str(sides[0]),
+            model2=str(sides[1]),
+        )
 
 
 def _token_file(folder: Path, name: str) -> dict[str, list[str]]:

@@ -14,7 +14,6 @@ from typing import Any
 
 from beholder.data.sources import read_rows
 from beholder.errors import DataError
-from beholder.kinds.agreement.published import battle
 from beholder.kinds.agreement.published_files import (
     check_columns,
     pair,
@@ -122,32 +121,6 @@ def _strip_tags(text: str, name: str) -> tuple[str, list[list[int]]]:
     return plain + text[last:], [
         [*mark] for mark in zip(ends[::2], ends[1::2], strict=True)
     ]
-
-
-_SAYS = {"Caption 1 is better": 1, "Caption 2 is better": -1, "Tie": 0}
-
-
-def caparena_auto(folder: Path) -> Iterator[Item]:
-    """``MODEL.json`` of the evaluated models: battles of their captions against three baselines.
-
-    A battle has ``img``, ``source1``, ``source2``, ``caption1``, ``caption2``, ``ref`` (by a
-    person), ``ref_model`` (the baseline) and ``judge``, what GPT-4o said; without such an answer
-    it is left out, as in the authors' code. ``caparena_auto_600.json`` is not read.
-    """
-    for path in sorted(folder.glob("*.json")):
-        rows = read_json(folder, path.name)
-        if not isinstance(rows, list):
-            # The files of the baselines hold captions, not battles.
-            continue
-        for row in rows:
-            preference = _SAYS.get(str(row.get("judge", "")).removesuffix("."))
-            # As in the authors' code: an answer of another form is not
-            # counted.
-            if preference is None:
-                continue
-            yield battle(
-                f"{path.stem}/{row['img']}", row, preference, row["ref_model"]
-            )
 
 
 _SENTENCE_COLUMNS = {
