@@ -105,14 +105,16 @@ def test_files_are_signed_by_their_content(tmp_path: Path) -> None:
         (tmp_path / folder / "presence.txt").write_text("Is it there?")
 
     def signatures() -> list[tuple[str, str]]:
-        pairs = []
-        for make in (
-            lambda path: signed(Spec("replay", str(path))),
-            lambda path: signed(Spec("scripted", str(path))),
-            lambda path: metric("cider", df=str(path)).signature(),
-            lambda path: metric("bertscore", baseline=str(path)).signature(),
-        ):
-            pairs.append((make(first), make(second)))
+        paths = (str(first), str(second))
+        judges = [
+            [signed(Spec(name, path)) for path in paths]
+            for name in ("replay", "scripted")
+        ]
+        tables = [
+            [metric(name, **{option: path}).signature() for path in paths]
+            for name, option in (("cider", "df"), ("bertscore", "baseline"))
+        ]
+        pairs = [(one, other) for one, other in judges + tables]
         folders = [
             signed(Spec("openai", "m", {"prompts": str(tmp_path / name)}))
             for name in ("one", "two")

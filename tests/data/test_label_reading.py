@@ -371,7 +371,7 @@ def test_a_list_in_a_cell_of_a_table_is_one_answer_a_person(
     rows = [f"{n},{text},{cell}" for n, text in enumerate(TEXTS)]
     path.write_text("\n".join((f"id,candidate,{column}", *rows)) + "\n")
     columns = {"judgments.overall": column} if mapped else {}
-    labelled = load(str(path), rows=DataOptions(columns=columns))
+    labelled = load(str(path), rows=DataOptions(map=columns))
     assert overall(labelled.items) == [answers] * len(TEXTS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -260,13 +261,18 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(
 
 def _named(*ids_and_pictures: tuple[str, str], what: str) -> list[Item]:
     """Items with ids and, as ``what`` says, a picture, a reference or a video each."""
+    items = [Item(item_id, f"x{item_id}") for item_id, _ in ids_and_pictures]
+    values = [name for _, name in ids_and_pictures]
+    if what == "video":
+        return [
+            replace(i, video=v) for i, v in zip(items, values, strict=True)
+        ]
+    if what == "images":
+        return [
+            replace(i, images=(v,)) for i, v in zip(items, values, strict=True)
+        ]
     return [
-        Item(
-            item_id,
-            f"x{item_id}",
-            **{what: name if what == "video" else (name,)},
-        )  # type: ignore[arg-type]
-        for item_id, name in ids_and_pictures
+        replace(i, references=(v,)) for i, v in zip(items, values, strict=True)
     ]
 
 

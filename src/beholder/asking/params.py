@@ -250,7 +250,7 @@ def signature_of(
     parts = []
     for p in params(instance):
         if p.metadata["affects_score"]:
-            value = identity_by_name.get(p.name)
+            value: object = identity_by_name.get(p.name)
             if value is None:
                 value = _signed_value(p, config[p.name])
             parts.append(f"{p.name}:{value}")

@@ -142,11 +142,11 @@ def _error_message(
     return f"{chain}: unexpected argument {tokens!r}.{hint} See beholder {chain} --help."
 
 
-def _run_command(arguments: list[str]) -> object:
+def _run_command(arguments: list[str]) -> int | None:
     """Parse the arguments, check the places of outputs, and return what the command returns."""
     command, bound, _ = app.parse_args(arguments)
     check_outputs(command, named_places(bound))
-    result = command(*bound.args, **bound.kwargs)
+    result: int | None = command(*bound.args, **bound.kwargs)
     # Here and not at exit, where an error could not be explained.
     with name_stdout():
         sys.stdout.flush()

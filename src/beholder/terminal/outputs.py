@@ -59,7 +59,7 @@ class NamedPlace:
 
 def named_places(bound: inspect.BoundArguments) -> list[NamedPlace]:
     """Return the paths that parsed arguments name, in their order."""
-    places = []
+    places: list[NamedPlace] = []
     for name, value in bound.arguments.items():
         parameter = bound.signature.parameters.get(name)
         has_option = (
