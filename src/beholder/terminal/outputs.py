@@ -139,7 +139,7 @@ def _refuse_own(output: NamedPlace, command: str) -> None:
     owner = next((name for name in _OWNERS if (folder / name).exists()), None)
     if owner is None or not (is_folder or output.path.is_file()):
         return
-    # Only the command that draws the page of a run writes it anew.
+    # Only the command that draws the page of a run may replace it.
     is_page = output.path.name == "report.html" and command != "report"
     if is_folder or is_page or output.path.suffix.lower() in _OWN_ENDINGS:
         kind = owner.removesuffix(".json")
