@@ -7,6 +7,7 @@
     ├── MissingExtraError      a package is needed that is not installed
     ├── RunError               a run cannot continue: its directory is busy, or contains another run
     │   ├── BudgetError        the next call would pass the limit on cost
+    │   ├── OutputError        a file or folder cannot be written
     │   └── ModelChangedError  the server now serves another model than the run began with
     └── ItemError              one item cannot be scored; becomes an ItemFailure
         └── TransientError     the same, but trying again may help
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 
@@ -76,6 +78,22 @@ class RunError(BeholderError):
 
 class BudgetError(RunError):
     """The next call would pass the limit on cost; the run can be resumed with a higher one."""
+
+
+class OutputError(RunError):
+    """A file or folder cannot be written.
+
+    Attributes:
+        path: The file or folder that was to be written.
+        reason: What is wrong, with the path.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{reason}; choose another place")
+        self.path, self.reason = path, reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return OutputError, (self.path, self.reason)
 
 
 class ModelChangedError(RunError):

@@ -221,6 +221,52 @@ def test_packed_answers_are_unpacked(path: str) -> None:
     asyncio.run(check())
 
 
+def _raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+# Bodies without a stated length end with the connection.
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [
+        ("gzip", gzip.compress(BODY * 1000)),
+        ("deflate", zlib.compress(BODY * 1000)),
+        ("deflate", _raw_deflate(BODY * 1000)),
+    ],
+)
+@pytest.mark.parametrize("n_cut", [0, 1, 8, 20])
+def test_a_packed_body_without_its_end_is_no_response(
+    encoding: str, packed: bytes, n_cut: int
+) -> None:
+    async def serve(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        n_bytes = head.lower().partition(b"content-length: ")[2].split()[0]
+        await reader.readexactly(int(n_bytes))
+        writer.write(
+            f"HTTP/1.1 200 OK\r\ncontent-encoding: {encoding}\r\n"
+            "connection: close\r\n\r\n".encode()
+        )
+        cut = packed[: len(packed) - n_cut]
+        for start in range(0, len(cut), 7):
+            writer.write(cut[start : start + 7])
+        writer.close()
+
+    async def check() -> None:
+        async with listening(serve) as port:
+            to = connection(f"http://127.0.0.1:{port}")
+            if n_cut == 0:
+                assert await send_body(to, "/x") == BODY * 1000
+            else:
+                with pytest.raises(CallFailed) as caught:
+                    await send_body(to, "/x")
+                assert caught.value.charged
+
+    asyncio.run(check())
+
+
 @pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_long_body_arrives_whole_and_an_early_answer_to_it_is_read(

@@ -116,11 +116,62 @@ def test_no_system_gains_by_failing_on_a_hard_picture(tmp_path: Path) -> None:
     )
 
 
-def test_each_picture_counts_alike(tmp_path: Path) -> None:
-    items = [Item(f"{n}", "x", images=(name,)) for n, name in enumerate("ppq")]
-    scores = [ItemScore({"f1": value}) for value in (0.0, 0.5, 0.75)]
-    board = _board(write_run(tmp_path / "a", items, {"m": scores}))
-    assert [(s.mean, s.n) for s in board.standings] == [((0.25 + 0.75) / 2, 3)]
+@pytest.mark.parametrize(
+    ("texts", "means"),
+    [
+        # (0 + 1/2 + 3/4) / 3
+        ([("ppq", (0.0, 0.5, 0.75))], [1.25 / 3]),
+        # As many texts of both systems: the means of their texts.
+        (
+            [("ppq", (0.0, 0.5, 0.75)), ("pqp", (0.25, 1.0, 0.25))],
+            [1.25 / 3, 1.5 / 3],
+        ),
+        # p has 3 and 1 texts, so weighs 2; q has 1 and 1: (2 * 0.5 + 0.75) / 3, (2 * 0 + 1) / 3.
+        (
+            [("pppq", (0.0, 0.5, 1.0, 0.75)), ("pq", (0.0, 1.0))],
+            [1.75 / 3, 1 / 3],
+        ),
+    ],
+)
+def test_texts_count_alike_and_sources_the_same_in_all_systems(
+    tmp_path: Path,
+    texts: list[tuple[str, tuple[float, ...]]],
+    means: list[float],
+) -> None:
+    folders = []
+    for name, (pictures, values) in zip("abc", texts, strict=False):
+        items = [
+            Item(f"{n}", "x", images=(picture,))
+            for n, picture in enumerate(pictures)
+        ]
+        scores = [ItemScore({"f1": value}) for value in values]
+        folders.append(write_run(tmp_path / name, items, {"m": scores}))
+    standings = {s.system: s.mean for s in _board(*folders).standings}
+    assert [standings[folder.name] for folder in folders] == pytest.approx(
+        means
+    )
+
+
+def test_a_mean_is_that_of_compare_where_pictures_have_several_texts(
+    tmp_path: Path,
+) -> None:
+    pictures = [n * 7 % 9 for n in range(24)]
+    folders = []
+    for step, name in enumerate("ab", 3):
+        items = [
+            Item(f"{n}", "x", images=(f"{picture}",))
+            for n, picture in enumerate(pictures)
+        ]
+        scores = [ItemScore({"f1": n * step % 11 / 11}) for n in range(24)]
+        folders.append(write_run(tmp_path / name, items, {"m": scores}))
+    board = _board(*folders)
+    with Store.read(folders[0]) as a, Store.read(folders[1]) as b:
+        (difference,) = compare(a, b).differences
+    standings = {s.system: s for s in board.standings}
+    assert standings["a"].mean == pytest.approx(difference.mean_a)
+    assert standings["b"].mean == pytest.approx(difference.mean_b)
+    (p_value,) = (s.p for s in board.standings if s.p is not None)
+    assert p_value == pytest.approx(difference.paired.p_value)
 
 
 def test_folders_of_one_name_are_two_systems(

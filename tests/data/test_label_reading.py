@@ -12,6 +12,7 @@ import pytest
 from beholder.data.labels import has_decimal_commas, read_labels
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.agreement.load import load
+from beholder.metrics import metric
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.run.labels import targets
@@ -115,7 +116,11 @@ def test_numbers_may_be_texts(cell: object, number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["good", "4,5", "1/2", "4 5", True, "true", "inf", "٣x"]
+    "cell",
+    [
+        *("good", "4,5", "1/2", "4 5", True, "true", "inf", "٣x"),
+        *(1e308, -1e51, "1e308", "1e999", 10**400),
+    ],
 )
 def test_another_answer_among_numbers_is_wrong_with_its_place(
     cell: object,
@@ -269,7 +274,6 @@ def test_wrong_answers_of_labels_that_are_not_used_do_not_matter(
 def test_labels_of_a_correction_are_read_in_the_same_way(
     tmp_path: Path,
 ) -> None:
-    from beholder.metrics import metric
 
     scored = {"rouge": metric("rouge").values}
     rows = [
@@ -346,3 +350,53 @@ def test_rows_without_the_label_and_empty_lists_are_missing_answers() -> None:
     _, columns = read_labels(items, "rows")
     assert columns["overall"].n_missing == 4
     assert "2 answers on 2 texts, 4 missing" in str(columns["overall"])
+
+
+@pytest.mark.parametrize(
+    ("cell", "answers"),
+    [
+        ('"[0.5, 0.25]"', [0.5, 0.25]),
+        ('"[1, null, 3]"', [1, None, 3]),
+        ('" [4]"', [4]),
+        ('"[""5"", ""N/A""]"', [5, None]),
+        ("[2]", [2]),
+    ],
+)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_list_in_a_cell_of_a_table_is_one_answer_a_person(
+    tmp_path: Path, cell: str, answers: list[float | None], mapped: bool
+) -> None:
+    path = tmp_path / "table.csv"
+    column = "rating" if mapped else "judgments.overall"
+    rows = [f"{n},{text},{cell}" for n, text in enumerate(TEXTS)]
+    path.write_text("\n".join((f"id,candidate,{column}", *rows)) + "\n")
+    columns = {"judgments.overall": column} if mapped else {}
+    labelled = load(str(path), rows=DataOptions(map=columns))
+    assert overall(labelled.items) == [answers] * len(TEXTS)
+
+
+def test_a_label_of_objects_is_said_not_to_be_used(tmp_path: Path) -> None:
+    cells = [{"x": 1}] * 6
+    labelled = load(str(write(tmp_path, cells)), chosen=())
+    note = (
+        "label overall: not used: 6 texts have an object or a list of lists,"
+        " which is no answer"
+    )
+    assert note in labelled.notes
+    path = tmp_path / "labels.jsonl"
+    rows = [
+        {
+            "id": n,
+            "candidate": f"Text {n}.",
+            "judgments": {"overall": 0.5, "other": {"x": n}},
+        }
+        for n in range(40)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    notes: list[str] = []
+    scored = {"rouge": metric("rouge").values}
+    targets([path], ["rouge.rouge_l=overall"], scored, notes=notes)
+    assert [note.partition(":")[0] for note in notes] == ["label overall"]
+    with pytest.raises(ConfigError, match="0 rows have a number for 'other'"):
+        targets([path], ["rouge.rouge_l=other"], scored, notes=notes)
+    assert notes[-1].startswith("label other: not used: 40 texts")

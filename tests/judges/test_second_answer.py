@@ -11,7 +11,11 @@ from beholder.backends.base import Request
 from beholder.backends.scripted import Scripted
 from beholder.errors import TransientError
 from beholder.judges.llm import LLMJudge
-from beholder.judges.operations import AnswerQuestions, TextQuestion
+from beholder.judges.operations import (
+    AnswerQuestions,
+    TextAnswer,
+    TextQuestion,
+)
 
 QUESTIONS = (
     TextQuestion("Where is the dog?", ("on grass", "on a chair")),
@@ -22,8 +26,8 @@ FIRST_ROW_ONLY = json.dumps(
 )
 
 
-def _answer(second: str | Exception) -> list[object]:
-    """Return the states of both questions; the second request gets ``second``."""
+def _answer(second: str | Exception) -> list[TextAnswer]:
+    """Return the answers to both questions; the second request gets ``second``."""
 
     def model(request: Request) -> str:
         if len(backend.requests) == 1:
@@ -35,14 +39,14 @@ def _answer(second: str | Exception) -> list[object]:
     backend = Scripted(model)
     operation = AnswerQuestions(QUESTIONS, "A dog lies on grass.")
     answers = asyncio.run(LLMJudge(backend).ask(operation))
-    return list(answers)
+    return answers
 
 
 @pytest.mark.parametrize("second", ["garbage", "", "[]", "{}"])
 def test_rows_that_were_read_stay(second: str) -> None:
     known, unread = _answer(second)
-    assert known is not None
-    assert unread is None
+    assert not known.unread
+    assert unread.unread
 
 
 def test_a_lost_connection_is_no_answer() -> None:

@@ -339,7 +339,10 @@ def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() ->
         "A cat sits.": 2,
         "The cat is grey.": 2,
     }
-    assert item_score.detail["unread"] == ["d"]
+    reason = "the text does not have the words 'a purple cat'"
+    assert item_score.detail["unread"] == {"d": reason}
+    (unread,) = (u for u in item_score.units if u.verdict == "unread")
+    assert unread.detail["reason"] == reason
     assert item_score.values["unread"] == 1 / 5
     assert item_score.values["accuracy"] == 5 / 8
     liar = Planted(lambda lines, _: {"state": "met", "quote": "not there"})
@@ -348,6 +351,7 @@ def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() ->
     )
     assert isinstance(failed, ItemFailure)
     assert "no usable answer to any of 1 criteria" in failed.message
+    assert "the first: the text does not have the words" in failed.message
     assert len(liar.backend.requests) == 2
 
 
@@ -480,6 +484,19 @@ def test_qa_values_follow_from_planted_answers() -> None:
         (["cat", "Dog"], True, "B) Dog", "Dog"),
         (["cat", "Dog"], True, "dog", "Dog"),
         (["one", "none"], True, "none", "none"),  # an option, not silence
+        # A letter with other words than its option's names two options.
+        (["on a chair", "on grass"], True, "B: on grass", "on grass"),
+        (["on a chair", "on grass"], True, "(b) On  grass.", "on grass"),
+        (["on a chair", "on grass"], True, "A: on grass", BadAnswer),
+        (["on a chair", "on grass"], True, "B: on grass or so", BadAnswer),
+        (["on a chair", "on grass"], True, "A, B", BadAnswer),
+        (["on a chair", "on grass"], True, "A.B", BadAnswer),
+        (["on a chair", "on grass"], True, "Answer: B", BadAnswer),
+        (["on a chair", "on grass"], True, "C", BadAnswer),
+        (["on a chair", "on grass"], True, "C: on grass", BadAnswer),
+        (["A: in", "B: out"], True, "b: out", "B: out"),
+        (["us", "US"], True, "US", "US"),
+        (["us", "US"], True, "Us", BadAnswer),
         (["one", "two"], True, "Unknown.", None),
         (["one", "two"], True, "cannot be answered", None),
         (["one", "two"], False, "unknown", BadAnswer),
@@ -501,9 +518,9 @@ def test_an_answer_is_a_letter_an_option_or_silence(
     row = json.dumps({"rows": [{"id": 0, "choice": choice, "quote": "cat"}]})
     (answer,) = asyncio.run(LLMJudge(Scripted(lambda _: row)).ask(operation))
     if state is BadAnswer:
-        assert answer is None
+        assert answer.unread
     else:
-        assert answer is not None
+        assert not answer.unread
         assert answer.state == state
 
 

@@ -276,6 +276,6 @@ def test_an_agreement_is_summed_up(cli: Cli) -> None:
     )
     assert (
         refused.err
-        == "beholder: d.jsonl is a file, not a folder; choose another place with -o\n"
+        == "beholder: d.jsonl is a file, not a folder; choose another place with --markdown\n"
     )
     assert not Path("new").exists()

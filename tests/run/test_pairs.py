@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.kinds.scores.door import score
-from beholder.kinds.scores.gates import worse_than
+from beholder.kinds.scores.engine import ScoreConfig
+from beholder.kinds.scores.gates import check_other, worse_than
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore
 from beholder.report.comparison import differences, moved_tables
@@ -255,3 +257,95 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(
     assert worse_than(
         tmp_path / "b", tmp_path / "a", [metric("rouge")], 0.0
     ) == {"rouge.rouge_l": ""}
+
+
+def _named(*ids_and_pictures: tuple[str, str], what: str) -> list[Item]:
+    """Items with ids and, as ``what`` says, a picture, a reference or a video each."""
+    items = [Item(item_id, f"x{item_id}") for item_id, _ in ids_and_pictures]
+    values = [name for _, name in ids_and_pictures]
+    if what == "video":
+        return [
+            replace(i, video=v) for i, v in zip(items, values, strict=True)
+        ]
+    if what == "images":
+        return [
+            replace(i, images=(v,)) for i, v in zip(items, values, strict=True)
+        ]
+    return [
+        replace(i, references=(v,)) for i, v in zip(items, values, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("what", ["images", "references", "video"])
+def test_runs_without_a_common_id_are_paired_by_sources_of_one_text_each(
+    what: str,
+) -> None:
+    first = _named(("a1", "p"), ("a2", "q"), ("a3", "only a"), what=what)
+    second = _named(("b1", "q"), ("b2", "only b"), ("b3", "p"), what=what)
+    pairing = pair_subjects(enumerate(first), enumerate(second), ITEM, NAMES)
+    assert pairing.common == [(0, 2), (1, 0)]
+    assert (pairing.n_a, pairing.n_b, pairing.paired_by) == (3, 3, "source")
+    source_name = "references" if what == "references" else "pictures"
+    assert pairing.note == (
+        f"the runs share no item id, so items are paired by {source_name}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "counts"),
+    [
+        ([("a1", "p"), ("a2", "p")], [("b1", "p")], "2 texts in one and 1"),
+        ([("a1", "p")], [("b1", "p"), ("b2", "p")], "1 texts in one and 2"),
+        ([("a1", "p"), ("a2", "p")], [("b1", "p"), ("b2", "p")], "2 texts in one and 2"),
+        ([("a1", "q"), ("a2", "p"), ("a3", "p")], [("b1", "q"), ("b2", "p")], "2 texts in one and 1"),
+    ],
+)  # fmt: skip
+def test_several_texts_of_a_source_without_common_ids_are_refused(
+    first: list[tuple[str, str]], second: list[tuple[str, str]], counts: str
+) -> None:
+    with pytest.raises(ConfigError, match="'p' has ") as error:
+        _pairs(_named(*first, what="images"), _named(*second, what="images"))
+    assert f"has {counts} in the other" in str(error.value)
+    assert "give each text the same id" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (_named(("a", "p"), what="images"), _named(("b", "q"), what="images")),
+        (_named(("a", "p"), what="images"), _named(("b", "p"), what="references")),
+        ([Item("a", "x")], [Item("b", "x")]),
+    ],
+)  # fmt: skip
+def test_runs_without_a_common_id_or_source_are_refused(
+    first: list[Item], second: list[Item]
+) -> None:
+    with pytest.raises(ConfigError, match="share no item id, and no picture"):
+        _pairs(first, second)
+
+
+@pytest.mark.parametrize(
+    ("new", "note"),
+    [
+        (range(8), ""),
+        (range(2, 8), "compares the 6 items of both runs; 0 are only in d, 2"),
+        (range(9), "compares the 8 items of both runs; 1 are only in d, 0"),
+        (
+            range(1, 10),
+            "compares the 7 items of both runs; 2 are only in d, 1",
+        ),
+    ],
+)
+def test_worse_than_says_which_items_are_not_compared(
+    tmp_path: Path, new: range, note: str
+) -> None:
+    items = [Item(f"i{n}", "a b", (f"a b {n}",)) for n in range(10)]
+    length = metric("length")
+    earlier = tmp_path / "a"
+    score(items[:8], ["length"], out=earlier)
+    config = ScoreConfig(data="d", metrics=(length,), out=tmp_path / "b")
+    said = check_other(config, earlier, 0.0, [items[n] for n in new])
+    assert note in said
+    assert bool(note) == bool(said)
+    if note:
+        assert said.endswith(f"only in {earlier}")

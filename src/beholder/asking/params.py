@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
 import sys
@@ -9,15 +10,38 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from beholder._version import __version__
-from beholder.base.fingerprint import digest_classes, library_versions
+from beholder.base.fingerprint import (
+    digest_classes,
+    digest_data_file,
+    library_versions,
+)
 from beholder.base.registry import find_origin
 from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import ConfigError
 from beholder.judges.base import Judge
+
+UNSIGNED = frozenset(
+    {
+        *("api_key", "attempts", "batch", "batch_poll", "batch_quiet"),
+        *("batch_size", "concurrency", "context", "facts", "key_env"),
+        *("max_wait", "prices", "requests_per_minute", "timeout"),
+        *("tokens_per_minute", "wait"),
+    }
+)
+"""Options of beholder's own tools that change no number: how fast, how often and by which key.
+
+``context`` only decides which questions are too long to be sent."""
+
+_FILE_TOOLS = frozenset({"npz", "replay", "scripted"})
+"""Tools whose argument is a file."""
+
+_FILE_OPTIONS = frozenset({"prompts"})
+"""Options of tools that are files, or folders of them."""
 
 BUILTIN_JUDGE = "builtin"
 """Spec of the judge that is no model."""
@@ -32,6 +56,7 @@ def param(
     *,
     affects_score: bool = True,
     tool: str | None = None,
+    is_file: bool = False,
     whole: tuple[int, int | None] | None = None,
     number: tuple[float, float] | None = None,
     above: bool = False,
@@ -44,6 +69,8 @@ def param(
         affects_score: False leaves the field out of the signature.
         tool: The kind of tool the value names (``"embedder"``, ``"splitter"``); the signature then
             states the tool's identity (with version or model revision) and not only its name.
+        is_file: Whether the value may be the path of a file; the signature then states a digest of
+            its content and not its name.
         whole: Least and most of a whole number; None: no most.
         number: Least and most of a number.
         above: Whether the number must be above the least one.
@@ -56,6 +83,7 @@ def param(
         "help": help,
         "affects_score": affects_score,
         "tool": tool,
+        "is_file": is_file,
         "bounds": bounds,
     }
     return field(default=default, metadata=metadata)
@@ -196,6 +224,9 @@ def installed_version(package: str) -> str:
     return version(package)
 
 
+_DIGITS = 12
+"""Digits of the digest of a file in a signature."""
+
 TEXTS = "texts"
 """Names, among identities, how texts were changed before they were scored."""
 
@@ -212,14 +243,17 @@ def signature_of(
         name: Registered name; what an outside distribution offers is called by its full one.
         instance: The object with the params.
         config: Resolved value of each param.
-        identities: Identity per param that names a tool; others show their value.
+        identities: Identity per param that names a tool; others show their value, without what
+            changes no number.
     """
     identity_by_name = identities or {}
-    parts = [
-        f"{p.name}:{identity_by_name.get(p.name, config[p.name])}"
-        for p in params(instance)
-        if p.metadata["affects_score"]
-    ]
+    parts = []
+    for p in params(instance):
+        if p.metadata["affects_score"]:
+            value: object = identity_by_name.get(p.name)
+            if value is None:
+                value = _signed_value(p, config[p.name])
+            parts.append(f"{p.name}:{value}")
     if TEXTS in identity_by_name:
         parts.append(f"{TEXTS}:{identity_by_name[TEXTS]}")
     provider = find_origin(type(instance))  # type: ignore[arg-type]  # a type is hashable
@@ -236,6 +270,53 @@ def signature_of(
         code += libraries
     versions += [f"code:{code}", f"v:{__version__}"]
     return "|".join([full_name(name, type(instance)), *parts, *versions])
+
+
+def _signed_value(p: Field[Any], value: object) -> object:
+    if p.metadata["is_file"]:
+        return _signed_file(str(value))
+    if p.metadata["tool"] and value is not None:
+        return signed_spec(canonical_spec(value))  # type: ignore[arg-type]  # checked when made
+    return value
+
+
+def signed_spec(spec: Spec) -> Spec:
+    """Return the spec of a tool as a signature states it, where its identity is not known.
+
+    Options that change no number are left out, and files are named by a digest of their content;
+    a file that is missing shows its name. Options of other packages all stay.
+    """
+    if "/" in spec.name:
+        return spec
+    argument = spec.argument
+    if argument is not None and spec.name in _FILE_TOOLS:
+        argument = _signed_file(argument)
+    options = {}
+    for name, value in spec.options.items():
+        if name in UNSIGNED:
+            continue
+        if name == "members":
+            value = [signed_spec(member) for member in value]
+        elif name in _FILE_OPTIONS and isinstance(value, str):
+            value = _signed_file(value)
+        options[name] = value
+    return Spec(spec.name, argument, options)
+
+
+def _signed_file(name: str) -> str:
+    """Return ``@DIGEST`` of a file, or of the files of a folder; the name if there is none."""
+    path = Path(name)
+    if path.is_file():
+        return f"@{digest_data_file(path)[:_DIGITS]}"
+    if not path.is_dir():
+        return name
+    digests = [
+        f"{file.relative_to(path).as_posix()}:{digest_data_file(file)}"
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+    ]
+    whole = hashlib.sha256("\n".join(digests).encode("utf-8")).hexdigest()
+    return f"@{whole[:_DIGITS]}"
 
 
 def full_name(name: str, cls: type[Any]) -> str:

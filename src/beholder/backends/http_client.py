@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import ssl
+import zlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
@@ -25,6 +26,9 @@ MAX_ERROR_BYTES = 64_000
 
 _KEEPALIVE = 5.0
 """Seconds for which an idle connection is kept."""
+
+_GZIP = zlib.MAX_WBITS + 16
+"""Mark of a stream of gzip, for zlib."""
 
 _ENCODINGS = ("gzip", "deflate", "identity", "")
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
@@ -102,7 +106,7 @@ class HttpClient:
             parts: Keyword arguments of httpx2: ``content``, ``headers``, ``files``, ``data``.
 
         Raises:
-            httpx2.TransportError: No response, or not all of it.
+            httpx2.TransportError: No response, or not all of it; a packed body must have its end.
             httpx2.InvalidURL: The address is not valid.
             httpx2.DecodingError: The body is compressed in a way that was not offered.
         """
@@ -111,16 +115,22 @@ class HttpClient:
             headers = {
                 name.lower(): value for name, value in response.headers.items()
             }
-            if headers.get("content-encoding", "").lower() not in _ENCODINGS:
+            encoding = headers.get("content-encoding", "").lower()
+            if encoding not in _ENCODINGS:
                 raise httpx2.DecodingError(
                     "compressed in a way that was not offered"
                 )
             limit = max_bytes if response.is_success else MAX_ERROR_BYTES
             body = bytearray()
-            async for part in response.aiter_bytes():
-                body += part
+            unpacker = _Unpacker(encoding)
+            # Not ``aiter_bytes``: it takes a packed body for whole that has no stated length and
+            # was cut.
+            async for part in response.aiter_raw():
+                body += unpacker.unpack(part, limit + 1 - len(body))
                 if len(body) > limit:
                     break
+            else:
+                unpacker.check_end()
         return HttpResponse(
             response.status_code,
             headers,
@@ -131,6 +141,51 @@ class HttpClient:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+class _Unpacker:
+    """Unpacks the parts of a body.
+
+    Args:
+        encoding: Value of ``content-encoding``, in lower case.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._is_deflate = encoding == "deflate"
+        self._is_packed = encoding in ("gzip", "deflate")
+        self._stream = zlib.decompressobj(
+            zlib.MAX_WBITS if self._is_deflate else _GZIP
+        )
+        self._has_begun = False
+
+    def unpack(self, part: bytes, limit: int) -> bytes:
+        """Return what is in the next part, at most ``limit`` bytes.
+
+        Raises:
+            httpx2.DecodingError: It is not packed as was said.
+        """
+        if not self._is_packed or not part:
+            return part
+        try:
+            unpacked = self._stream.decompress(part, limit)
+        except zlib.error as error:
+            # Some servers send deflate without the header that the standard asks for.
+            if not self._is_deflate or self._has_begun:
+                raise httpx2.DecodingError(str(error)) from error
+            self._is_deflate = False
+            self._stream = zlib.decompressobj(-zlib.MAX_WBITS)
+            return self.unpack(part, limit)
+        self._has_begun = True
+        return unpacked
+
+    def check_end(self) -> None:
+        """Refuse a packed body without its end; one without a byte is empty.
+
+        Raises:
+            httpx2.RemoteProtocolError: The body was cut.
+        """
+        if self._is_packed and self._has_begun and not self._stream.eof:
+            raise httpx2.RemoteProtocolError("the packed body was cut")
 
 
 def _environment_proxy(base_url: str) -> str | None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from beholder.errors import ConfigError, RunError
+from beholder.errors import ConfigError, OutputError, RunError
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
     programs.
 
     Raises:
-        RunError: The file cannot be written: no permission, no room, a folder of that name.
+        OutputError: The file cannot be written: no permission, no room, a folder of that name.
     """
     # A stream gets a finished temporary file; anything else a file beside it that is renamed, since
     # only a rename within one folder is atomic.
@@ -92,13 +92,11 @@ def check_regular(path: Path, reason: str) -> None:
         reason: Reason, for the message.
 
     Raises:
-        RunError: Names the path and the reason.
+        OutputError: Names the path and the reason.
     """
     with explain_write_errors(path):
         if _is_stream(path):
-            raise RunError(
-                f"{path} is not a regular file: {reason}; choose another place with -o"
-            )
+            raise OutputError(path, f"{path} is not a regular file: {reason}")
 
 
 def _is_stream(path: Path) -> bool:
@@ -182,13 +180,13 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     """Turn an ``OSError`` of the block into a message that names the path and what to do.
 
     Raises:
-        RunError: No permission, no room, something else of that name.
+        OutputError: No permission, no room, something else of that name.
     """
     try:
         yield
     except OSError as error:
-        raise RunError(
-            f"{path} cannot be written: {error.strerror or error}; choose another place with -o"
+        raise OutputError(
+            path, f"{path} cannot be written: {error.strerror or error}"
         ) from error
 
 
@@ -200,31 +198,37 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
         mode: Its rights, if it is made; the process's umask is taken from them.
 
     Raises:
-        RunError: It cannot be made.
+        OutputError: It cannot be made.
     """
     with explain_write_errors(path):
-        path.mkdir(mode, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode, parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            _refuse_file(path)
+            raise
 
 
 def check_folder(path: Path) -> None:
     """Refuse a folder that cannot be made or written, before any work; nothing is made.
 
     Raises:
-        RunError: There is a file at this place or above, or there is no permission.
+        OutputError: There is a file at this place or above, or there is no permission.
     """
+    nearest_path = _refuse_file(path)
+    effective = os.access in os.supports_effective_ids
+    if not os.access(nearest_path, os.W_OK | os.X_OK, effective_ids=effective):
+        raise OutputError(path, f"{nearest_path} may not be written by you")
+
+
+def _refuse_file(path: Path) -> Path:
+    """Return the nearest folder that exists, at a path or above; refuse a file there."""
     # Folders that are missing are made later, so the nearest one that exists decides.
     nearest_path = next(
         folder for folder in (path, *path.parents) if os.path.lexists(folder)
     )
     if not nearest_path.is_dir():
-        raise RunError(
-            f"{nearest_path} is a file, not a folder; choose another place with -o"
-        )
-    effective = os.access in os.supports_effective_ids
-    if not os.access(nearest_path, os.W_OK | os.X_OK, effective_ids=effective):
-        raise RunError(
-            f"{nearest_path} may not be written by you; choose another place with -o"
-        )
+        raise OutputError(path, f"{nearest_path} is a file, not a folder")
+    return nearest_path
 
 
 def write_text(path: Path, text: str) -> None:

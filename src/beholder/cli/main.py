@@ -24,9 +24,15 @@ from cyclopts import (
 
 from beholder._version import __version__
 from beholder.base.files import check_name
-from beholder.errors import BeholderError
+from beholder.errors import BeholderError, OutputError
 from beholder.run.kind import Command, builtin_features, installed_features
-from beholder.terminal.printing import print_note, runs_hint
+from beholder.terminal.outputs import check_outputs, find_option, named_places
+from beholder.terminal.printing import (
+    STDOUT_NAME,
+    name_stdout,
+    print_note,
+    runs_hint,
+)
 
 
 def _format_default(value: object) -> str | None:
@@ -109,8 +115,12 @@ def _missing_argument_hint(error: MissingArgumentError) -> str:
     return f"{help_text or '.'} See beholder {' '.join(chain)} --help."
 
 
-def _error_message(error: BeholderError | CycloptsError | MemoryError) -> str:
+def _error_message(
+    error: BeholderError | CycloptsError | MemoryError, arguments: list[str]
+) -> str:
     """Return the message of an error, with the next step."""
+    if isinstance(error, OutputError):
+        return f"{error}{_output_advice(error, arguments)}"
     if isinstance(error, MemoryError):
         return (
             "there is not enough memory; free some, or use fewer --workers or smaller data, and run"
@@ -130,6 +140,45 @@ def _error_message(error: BeholderError | CycloptsError | MemoryError) -> str:
         else ""
     )
     return f"{chain}: unexpected argument {tokens!r}.{hint} See beholder {chain} --help."
+
+
+def _run_command(arguments: list[str]) -> int | None:
+    """Parse the arguments, check the places of outputs, and return what the command returns."""
+    command, bound, _ = app.parse_args(arguments)
+    check_outputs(command, named_places(bound))
+    result: int | None = command(*bound.args, **bound.kwargs)
+    # Here and not at exit, where an error could not be explained.
+    with name_stdout():
+        sys.stdout.flush()
+    return result
+
+
+def _output_advice(error: OutputError, arguments: list[str]) -> str:
+    """Return how another place is named: by the option that named this one, else by ``-o``."""
+    option = find_option(error.path, arguments)
+    if not option:
+        _, apps, _ = app.parse_commands(arguments)
+        names = {
+            name
+            for argument in apps[-1].assemble_argument_collection()
+            for name in argument.names
+        }
+        option = "-o" if "-o" in names else ""
+    return f" with {option}" if option else ""
+
+
+def _print_system_error(error: OSError) -> None:
+    """Print an error of the disk or of permissions, where a traceback does not help."""
+    if error.filename == STDOUT_NAME:
+        _drop_stdout()
+    print_note(
+        f"beholder: {error.filename or 'a file'}: {error.strerror or error}"
+    )
+
+
+def _drop_stdout() -> None:
+    """Send what is left in the buffer of standard output nowhere, so that its flush cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:
@@ -156,19 +205,16 @@ def main() -> None:
             # A command that is not imported is shown without its help.
             for name in app:
                 app[name]
-        sys.exit(app(arguments))
+        sys.exit(_run_command(arguments))
     except (BeholderError, CycloptsError, MemoryError) as error:
-        print_note(f"beholder: {_error_message(error)}")
+        print_note(f"beholder: {_error_message(error, arguments)}")
         sys.exit(2)
     except BrokenPipeError:
         # The reader of our output went away, as `| head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         sys.exit(0)
     except OSError as error:
-        # Disk or permissions: a traceback does not help.
-        print_note(
-            f"beholder: {error.filename or 'a file'}: {error.strerror or error}"
-        )
+        _print_system_error(error)
         sys.exit(2)
     except KeyboardInterrupt:
         print_note(

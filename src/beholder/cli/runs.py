@@ -161,7 +161,7 @@ def compare(
 
     Args:
         run_a: A run directory.
-        run_b: Another run of the same items, matched by id, or by picture if ids differ.
+        run_b: Another run of the same items, matched by id, or by picture if no id is shared.
         value: Value to compare; by default all of items and each metric's first of the whole set;
             repeatable.
         allow_different: Compare even if signatures differ.

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 from beholder.base.files import is_url
 from beholder.data.lines import PACKED, lines, opened
@@ -34,6 +34,9 @@ MISSING_NUMBERS = MISSING | {"-", "none"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _TRUTH = {"true": True, "false": False}
+MOST = 1e50
+"""Greatest size of a label: beyond it, sums of its powers are no numbers any more."""
+
 _MOST_COUNTED = 12
 """Different answers up to which each is counted on its own."""
 
@@ -180,6 +183,8 @@ def read_labels(
                     number = (line_numbers or {}).get(item_id)
                     of_item = f" of item {item_id!r}" * (number is None)
                     reason = f"expected {_EXPECTED[kind]} as in most rows, got {shorten(part)}"
+                    if _is_number(answer) and kind == "numbers":
+                        reason = f"expected a number up to {MOST:g}, got {shorten(part)}"
                     field = f"judgments.{label}{of_item}"
                     wrong.append(
                         DataError(name, reason, line=number, field=field)
@@ -202,6 +207,38 @@ def read_labels(
         for item, judgments in zip(items, changed, strict=True)
     ]
     return read_items, columns
+
+
+def notes_on(
+    items: Sequence[Item],
+    columns: Mapping[str, LabelColumn],
+    chosen: Collection[str] = (),
+) -> list[str]:
+    """Return range and counts of labels, and how many cells of others are no answers.
+
+    Args:
+        items: Items with judgments, as ``read_labels`` returns them.
+        columns: The columns that it returns.
+        chosen: Labels that are used; all if empty.
+    """
+    notes = [
+        str(column)
+        for column in columns.values()
+        if column.name in (chosen or columns)
+    ]
+    # Marked spans are labels, too: the share of marked words.
+    n_objects = Counter(
+        label
+        for item in items
+        for label in item.judgments
+        if label not in columns and label not in dict(SIDES)
+    )
+    return notes + [
+        f"label {label}: not used: {count:,} texts have an object or a list of lists, which is"
+        " no answer"
+        for label, count in n_objects.items()
+        if label in (chosen or n_objects)
+    ]
 
 
 def wrong_answers(
@@ -299,8 +336,8 @@ def _is_missing(answer: Answer, kind: str) -> bool:
 def _fits(answer: Answer | None, kind: str) -> bool:
     if kind == "verdicts":
         return not isinstance(answer, str) and answer in (0, 1)
-    return (
-        isinstance(answer, int | float)
-        and not isinstance(answer, bool)
-        and math.isfinite(answer)
-    )
+    return _is_number(answer) and -MOST <= answer <= MOST
+
+
+def _is_number(answer: Answer | None) -> TypeGuard[float]:
+    return isinstance(answer, int | float) and not isinstance(answer, bool)

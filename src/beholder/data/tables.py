@@ -218,11 +218,16 @@ def _from_cells(
         outer, dot, inner = column.partition(".")
         if dot and outer in _OUTER:
             row.setdefault(outer, {})[inner] = (
-                as_number(cell) if outer == "judgments" else cell
+                _label(cell) if outer == "judgments" else cell
             )
         else:
             row[column] = _json_list(cell)
     return row
+
+
+def _label(cell: str) -> Any:
+    number = as_number(cell)
+    return _json_list(cell) if isinstance(number, str) else number
 
 
 def _json_list(cell: str) -> Any:

@@ -16,11 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 import beholder.base.optional  # noqa: F401  before onnxruntime
+from beholder.errors import RunError
 
 _AT_ONCE = 128
 """Tokens of a batch: their numbers stay in the processor's cache. A longer text is a batch."""
 _LONGER = 1.3
 """The longest text of a batch has up to this many times the tokens of the shortest."""
+
+
+_LEAST_ROOM = 96 << 20
+"""Bytes of address space without which no network is loaded: with less, onnxruntime does not raise
+an error but ends the process."""
 
 
 _LOADING = threading.Lock()
@@ -68,6 +74,7 @@ class GraphSession:
     def _session(self) -> tuple[Any, Any]:
         # The import of ``optional`` has switched statistics off, which onnxruntime reads once, when
         # it is imported. Otherwise it writes a device id below HOME and calls its maker's server.
+        _check_room(_address_space_left(), self._path)
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -86,6 +93,37 @@ class GraphSession:
         run_options = onnxruntime.RunOptions()
         run_options.only_execute_path_to_fetches = True
         return session, run_options
+
+
+def _check_room(n_left: int | None, path: Path) -> None:
+    """Refuse to load a network where a limit leaves too little address space.
+
+    Args:
+        n_left: Bytes that are left; None without a limit.
+        path: The network.
+
+    Raises:
+        RunError: Names the limit and what to do.
+    """
+    if n_left is not None and n_left < _LEAST_ROOM:
+        raise RunError(
+            f"the limit on memory (ulimit -v) leaves {max(n_left, 0) >> 20} MiB, and the network"
+            f" {path.name} needs {_LEAST_ROOM >> 20}: raise the limit, or use fewer metrics at once"
+        )
+
+
+def _address_space_left() -> int | None:
+    """Return the bytes that the limit on address space leaves this process; None without one."""
+    try:
+        import resource  # not on Windows
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        n_pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    except (ImportError, OSError):  # other systems do not say how much is used
+        return None
+    return limit - n_pages * resource.getpagesize()
 
 
 def lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[Any]]:

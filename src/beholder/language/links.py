@@ -39,6 +39,10 @@ _CONTRASTS = (
     COLOURS,
     *map(frozenset, map(str.split, sections("lexicon.txt")["contrasts"])),
 )
+_SIDES = next(words for words in _CONTRASTS if "left" in words)
+_SIDED = frozenset(["corner", "edge", "end", "half", "part", "side"])
+"""Nouns that are on a side: "on the left side"."""
+_AT_SIDE = frozenset(["on", "at", "in", "to"])
 
 
 class MentionSpan(NamedTuple):
@@ -52,6 +56,7 @@ class MentionSpan(NamedTuple):
         describing: Adjectives and numbers before the head.
         restricting: Words after the head that distinguish it from its like: "with a red hat",
             "in the blue".
+        sides: The side right after the head: "on the left", "in the top right corner".
         definite: Whether it points at something known: "the", "this", a possessor, a name.
         is_another: Whether the text says that it is another one: "another", "the other".
         plural: Whether it means several.
@@ -63,6 +68,7 @@ class MentionSpan(NamedTuple):
     names: tuple[str, ...]
     describing: frozenset[str]
     restricting: frozenset[str]
+    sides: frozenset[str]
     definite: bool
     is_another: bool
     plural: bool
@@ -117,9 +123,10 @@ class MentionSpan(NamedTuple):
 
     def contradicts(self, mention: MentionSpan) -> bool:
         """Return whether two descriptions exclude each other: "the green house", "the blue one"."""
+        mine_said = self.describing | self.sides
+        yours_said = mention.describing | mention.sides
         value_pairs = (
-            (self.describing & values, mention.describing & values)
-            for values in _CONTRASTS
+            (mine_said & values, yours_said & values) for values in _CONTRASTS
         )
         return any(
             mine and yours and mine.isdisjoint(yours)
@@ -168,6 +175,7 @@ def _mention(
         names=names,
         describing=frozenset(describing),
         restricting=_restricting(word),
+        sides=_sides(word),
         definite=definite,
         is_another=is_another,
         plural=plural,
@@ -189,6 +197,22 @@ def _restricting(word: Word) -> frozenset[str]:
         for end in ends
         for part in (end, *end.children("amod", "compound"))
     )
+
+
+def _sides(word: Word) -> frozenset[str]:
+    """Return the words of the side on which a noun is, if they follow it at once.
+
+    "To the left of the door" says where it is beside another thing, and is no side of its own.
+    """
+    after = word.next
+    if after is None or after.lower not in _AT_SIDE:
+        return frozenset()
+    for end in word.children("nmod"):
+        if after in end.children("case") and not end.children("nmod"):
+            words = {end.lower, *end.lower_children("amod", "compound")}
+            if end.lower in _SIDES or end.lower in _SIDED:
+                return frozenset(words & _SIDES)
+    return frozenset()
 
 
 SpanClusters: TypeAlias = Sequence[Sequence[Span]]

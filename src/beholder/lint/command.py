@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -96,6 +97,7 @@ def lint(
         raise ConfigError("name a file or folder: beholder lint alts.csv")
     if len(outcome.format) > 1 and outcome.out is None:
         raise ConfigError("several formats need a folder: add -o FOLDER")
+    _refuse_checked_file((outcome.out, outcome.write_baseline), paths)
     severity = dict(
         _pair(assignment, "ALT105=off") for assignment in which.rule
     )
@@ -154,6 +156,26 @@ def _pair(assignment: str, example: str) -> tuple[str, str]:
     if not equals or not name or not value:
         raise ConfigError(f"{assignment!r}: expected a form such as {example}")
     return name, value
+
+
+def _refuse_checked_file(
+    outputs: Iterable[Path | None], paths: Iterable[str]
+) -> None:
+    """Refuse to replace a file that is checked, as one of a folder that was named."""
+    from beholder.errors import OutputError
+    from beholder.lint.sources import files_of
+
+    for output in outputs:
+        if output is None or not output.is_file():
+            continue
+        real = output.resolve()
+        for folder in map(Path, paths):
+            is_inside = real.is_relative_to(folder.resolve())
+            if is_inside and real in map(Path.resolve, files_of(folder)):
+                raise OutputError(
+                    output,
+                    f"{output} is a file that is checked, and would be replaced",
+                )
 
 
 def _list_rules() -> None:

@@ -66,7 +66,7 @@ def read_files(
     """
     read_paths = set()
     for path in map(Path, paths):
-        for file in _files(path):
+        for file in files_of(path):
             # A file that is named twice, or through a link, is read once.
             real = file.resolve()
             if real in read_paths:
@@ -94,7 +94,12 @@ def _form(file: Path) -> str:
     return file.suffix.lower()
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """Return the files of known forms at a path, or in a folder.
+
+    Raises:
+        DataError: The path does not exist, or its form is unknown.
+    """
     forms = (*READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
         if _form(path) in forms:

@@ -13,6 +13,7 @@ from beholder.base.spec import parse_spec, parse_with_value
 from beholder.data.labels import (
     LabelColumn,
     has_decimal_commas,
+    notes_on,
     read_labels,
     wrong_answers,
 )
@@ -99,11 +100,7 @@ def _read_rows(
         )
         check_answers(columns, chosen, len(items))
         if notes is not None:
-            notes += [
-                str(column)
-                for column in columns.values()
-                if column.name in (chosen or columns)
-            ]
+            notes += notes_on(items, columns, chosen)
         yield from items
 
 

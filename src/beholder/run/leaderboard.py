@@ -43,8 +43,8 @@ class Standing:
 
     Attributes:
         system: Its name.
-        mean: Mean over the common sources of the mean of its texts about each; None for a system
-            without a score.
+        mean: Mean of its texts about the common sources, as ``_compute_means`` weighs them; None
+            for a system without a score.
         interval: Bootstrap interval over sources; None with too few.
         rank: 1 is best; ties share the better rank. None without a mean, and for a value that has
             no better end.
@@ -114,8 +114,9 @@ def leaderboard(
 
     A system is the ``system`` of an item's group; items without one belong to the system named as
     their run directory. Systems are compared on the sources (pictures, videos) that all of them
-    have a score for, so that none gains by failing on a hard one; each source counts alike. A
-    system without any score restricts no other. Sources are resampled for all systems together.
+    have a score for, so that none gains by failing on a hard one; texts count alike, as in
+    ``compare``. A system without any score restricts no other. Sources are resampled for all
+    systems together.
 
     Args:
         stores: The runs, all of one kind whose subjects are items.
@@ -343,20 +344,35 @@ _ByKey: TypeAlias = Sequence[Mapping[bytes, list[Any]]]
 
 
 def _compute_means(scored: _ByKey, common_sources: Sequence[bytes]) -> _Means:
-    """Average over sources the mean of the texts about each."""
-    table = np.array(
+    """Average over texts; a source weighs as many texts as systems have about it in the mean.
+
+    Where all systems have as many texts about a source, this is the mean of the texts, as a
+    summary and ``compare`` have it. Where they have not, a system with many texts about an easy
+    source would gain: all systems get the same weights.
+    """
+    weights = np.array(
         [
-            [np.mean(scores[source]) for source in common_sources]
+            sum(len(scores[source]) for scores in scored) / len(scored)
+            for source in common_sources
+        ]
+    )
+    table = weights * np.array(
+        [
+            [
+                math.fsum(scores[source]) / len(scores[source])
+                for source in common_sources
+            ]
             for scores in scored
         ]
     ).reshape(len(scored), len(common_sources))
     # Exact sums: equal scores in another order must stay tied.
-    means = np.array([math.fsum(row) / len(row) for row in table.tolist()])
+    total = math.fsum(weights.tolist())
+    means = np.array([math.fsum(row) / total for row in table.tolist()])
 
     def p_value(a: int, b: int) -> float:
         return paired_difference(table[a], table[b], seed=SEED).p_value
 
-    return _Means(means, _resample_means(table), p_value)
+    return _Means(means, _resample_means(table, weights), p_value)
 
 
 def _make_whole_means(
@@ -469,13 +485,17 @@ def _test_against_best(
     return dict(zip(other_rows, holm(p_values), strict=True))
 
 
-def _resample_means(table: Floats) -> Floats:
-    """Return means over resampled sources, (resamples, systems); no rows with too few sources."""
-    n = table.shape[1]
+def _resample_means(table: Floats, weights: Floats) -> Floats:
+    """Return means over resampled sources, (resamples, systems); no rows with too few sources.
+
+    Args:
+        table: Weighted mean of each system, by source.
+        weights: Weight of each source.
+    """
     sums = sum_replicates(
-        np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED
+        np.column_stack([table.T, weights]), n_resamples=N_RESAMPLES, seed=SEED
     )
-    return np.asarray(sums / n)
+    return np.asarray(sums[:, :-1] / sums[:, -1:])
 
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:

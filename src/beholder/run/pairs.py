@@ -77,7 +77,8 @@ def pair_subjects(
     have equal ids for different things. If an id has different pictures (without pictures:
     references) in the two runs, ids are not trusted, and subjects are paired by pictures or
     references. Among several texts about one picture those of the same id are paired first, then
-    those of the same group, then in the order of the rows, if both runs have as many.
+    those of the same group, then in the order of the rows, if both runs have as many. Runs that
+    share no id are paired by pictures or references that have one text in each run.
 
     Args:
         a: Subjects of the first run with their places.
@@ -87,7 +88,8 @@ def pair_subjects(
         allow_different: Pair by id if the runs share ids but no picture and no reference.
 
     Raises:
-        ConfigError: The runs share no id, or none that is of the same picture, and no picture.
+        ConfigError: The runs share no id, or none that is of the same picture, and no picture; or
+            no id, and a picture has several texts in one of them.
     """
     first = [_identity(kind, place, subject) for place, subject in a]
     second = [_identity(kind, place, subject) for place, subject in b]
@@ -98,10 +100,7 @@ def pair_subjects(
         if identity.id in by_id
     ]
     if not same_id:
-        raise ConfigError(
-            f"{names[0]} and {names[1]} share no {kind.name} id; they are paired by id, so that a"
-            " picture needs the same id under both systems"
-        )
+        return _pair_without_ids(first, second, kind, names)
     conflicts = [(x, y) for x, y in same_id if _contradicts(x, y)]
     # Ids are reliable unless one of them has different sources in the two runs.
     if not conflicts:
@@ -145,6 +144,50 @@ def pair_subjects(
         f"paired by id (--allow-different), though {conflict_count}: {example}"
     )
     return SubjectPairing(common, len(first), len(second), "id", note)
+
+
+def _pair_without_ids(
+    first: list[_Identity],
+    second: list[_Identity],
+    kind: SubjectKind[Any],
+    names: tuple[object, object],
+) -> SubjectPairing:
+    """Pair subjects of two runs without a common id, by sources with one text in each run.
+
+    Raises:
+        ConfigError: No source is in both, or one has several texts in a run: without ids, it is
+            not known which of them belong together.
+    """
+    sides = []
+    for identities in (first, second):
+        # Without pictures and references, the source of a subject is the row itself.
+        stated = [x for x in identities if x.pictures or x.references]
+        sides.append(_group_by_key(stated, lambda x: x.source))
+    shared_sources = [source for source in sides[0] if source in sides[1]]
+    advice = "give each text the same id in both"
+    if not shared_sources:
+        raise ConfigError(
+            f"{names[0]} and {names[1]} share no {kind.name} id, and no picture or reference by"
+            f" which {kind.plural} could be paired; {advice}"
+        )
+    for source in shared_sources:
+        counts = [len(side[source]) for side in sides]
+        if counts != [1, 1]:
+            subject = sides[0][source][0]
+            source_name = "pictures" if subject.pictures else "references"
+            raise ConfigError(
+                f"{names[0]} and {names[1]} share no {kind.name} id, and"
+                f" {_describe(subject, source_name)} has {counts[0]:,} texts in one and"
+                f" {counts[1]:,} in the other, so it is not known which belong together; {advice}"
+            )
+    pairs = [
+        (sides[0][source][0], sides[1][source][0]) for source in shared_sources
+    ]
+    used = {"pictures" if x.pictures else "references" for x, _ in pairs}
+    source_names = " or ".join(sorted(used))
+    note = f"the runs share no {kind.name} id, so {kind.plural} are paired by {source_names}"
+    common = sorted((x.place, y.place) for x, y in pairs)
+    return SubjectPairing(common, len(first), len(second), "source", note)
 
 
 def _identity(kind: SubjectKind[Any], place: int, subject: Any) -> _Identity:

@@ -82,16 +82,9 @@ RunOut: TypeAlias = Annotated[
 """A run directory."""
 
 
-def _check_output_file(kind: Any, value: str | None) -> None:
-    """Refuse a file that cannot be written, before data are read or judges are asked."""
-    if value is not None and value != "-":
-        check_folder(Path(value).parent)
-
-
 Markdown: TypeAlias = Annotated[
     str | None,
     Parameter(
-        validator=_check_output_file,
         allow_leading_hyphen=True,
         help="File for a Markdown summary; - prints it instead of the tables.",
     ),

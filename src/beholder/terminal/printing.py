@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,24 @@ STDOUT = "-"
 """Standard output, where a file may be named."""
 
 
+STDOUT_NAME = "standard output"
+
+
+@contextmanager
+def name_stdout() -> Iterator[None]:
+    """Name standard output in an ``OSError`` of the block, which has no file name of its own."""
+    try:
+        yield
+    except BrokenPipeError:  # no fault: the reader went away
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, STDOUT_NAME) from error
+
+
 def print_line(text: object) -> None:
     """Print a line on stdout; control characters are made visible."""
-    sys.stdout.write(f"{for_terminal(str(text))}\n")
+    with name_stdout():
+        sys.stdout.write(f"{for_terminal(str(text))}\n")
 
 
 def print_note(text: object) -> None:
@@ -51,8 +67,9 @@ def print_tables(*tables: RenderableType | Table) -> None:
     from beholder.report.study_tables import SafeConsole, renderable
 
     console: Console = SafeConsole()
-    for table in tables:
-        console.print(renderable(table), crop=False)
+    with name_stdout():
+        for table in tables:
+            console.print(renderable(table), crop=False)
 
 
 def print_result(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -239,3 +240,19 @@ def test_all_posts_together_stay_below_the_limit_on_cost(
     limits.clear()
     post(TryPage(()))
     assert limits == [None]
+
+
+def test_metrics_that_the_time_of_a_post_does_not_reach_are_named(
+    page: TryPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter((0.0, trying.MOST_SECONDS - 1, trying.MOST_SECONDS + 1))
+    clock = SimpleNamespace(monotonic=lambda: next(times))
+    monkeypatch.setattr(trying, "time", clock)
+    template, parts = page._score(FORM, ["length", "rouge", "chrf", "bleu"])
+    assert template != "try.html.j2"
+    assert parts["scored"] == ["length", "rouge"]
+    assert [problem.partition(":")[0] for problem in parts["problems"]] == [
+        "chrf",
+        "bleu",
+    ]
+    assert all("was over" in problem for problem in parts["problems"])

@@ -24,6 +24,8 @@ PAIRS = [
     ("an old woman", "a young woman", "sells bread", "sells flowers"),
     ("a man on the left", "a man on the right", "holds a cup", "holds a book"),
     ("the dog on the left", "the dog on the right", "sleeps", "barks"),
+    ("the man on the left", "the man on the right", "wears a red hat", "wears a blue coat"),
+    ("the woman on the left side", "the woman on the right side", "holds a cup", "holds a book"),
     ("a brown dog", "a white dog", "chases a ball", "bites a stick"),
     ("the red car", "the blue car", "stands beside a tree", "stands beside a house"),
     ("a large bowl", "a small bowl", "holds apples", "holds nuts"),

@@ -177,13 +177,11 @@ def _verify(operation: Verify, entail: bool) -> list[bool]:
     return supported(operation.claims, operation.reference, entail=entail)
 
 
-def _criteria(
-    operation: CheckCriteria, entail: bool
-) -> list[TextAnswer | None]:
+def _criteria(operation: CheckCriteria, entail: bool) -> list[TextAnswer]:
     """Check statements against a text: supported, else contradicted where a unit is."""
     _check_statements(operation)
     there = analysed(operation.text)
-    answers: list[TextAnswer | None] = []
+    answers: list[TextAnswer] = []
     verdicts = supported(operation.criteria, operation.text, entail=entail)
     for criterion, holds in zip(operation.criteria, verdicts, strict=True):
         claim = analysed(criterion)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from beholder.backends import Image
 from beholder.judges.operations.base import (
+    UNREAD,
     Column,
     PanelOperation,
     Ratings,
@@ -69,7 +70,7 @@ _VARIANTS = {
     for group in ("'‘’´`", '"“”„«»', "‐‑‒–—\\-", "<‹＜", ">›＞")
     for c in group
 }
-_LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]+.*|\s*)", re.DOTALL)
+_LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]+(.*)|\s*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class TextAnswer:
         changed: Whether the judges or repeats of a panel differ; None of one answer.
         evidence: Part of a context in which the spans are, or ``picture``; else empty.
         quote: Words of that evidence, as the judge copied them.
+        unread: Why the judge gave no usable row, also when asked again; empty if it gave one.
     """
 
     state: str | None
@@ -92,6 +94,7 @@ class TextAnswer:
     changed: bool | None = None
     evidence: str = ""
     quote: str = ""
+    unread: str = ""
 
 
 def locate(quote: str, text: str) -> tuple[Span, ...]:
@@ -163,11 +166,11 @@ class TextItem:
     fewest: str | None
 
 
-class FromText(PanelOperation[list[TextAnswer | None]]):
+class FromText(PanelOperation[list[TextAnswer]]):
     """Base: one row per item with an answer and a quote as evidence.
 
     A row that is missing, not readable, or whose quote is not in the text is asked again once,
-    together with the others of this sort. Its answer is None if that does not help.
+    together with the others of this sort. Its answer is unread if that does not help.
     """
 
     text: str
@@ -218,7 +221,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """Return the state that an evenly divided panel agrees on."""
         return None
 
-    async def ask_model(self, model: Respondent) -> list[TextAnswer | None]:
+    async def ask_model(self, model: Respondent) -> list[TextAnswer]:
         """Ask all items in one request; no request is sent if there are no items."""
         items, (name, column) = self.items, self._column
 
@@ -251,7 +254,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             parse_row=parse_row,
             forms=lambda index: items[index].forms,
         )
-        return [row.get("answer") for row in rows]
+        return [
+            row.get("answer") or TextAnswer(None, unread=row[UNREAD])
+            for row in rows
+        ]
 
     def _with_evidence(
         self, index: int, state: str | None, row: Mapping[str, Any]
@@ -275,14 +281,13 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             raise BadAnswer(f"the text does not have the words {quote!r}")
         return TextAnswer(state, spans)
 
-    def merge(
-        self, answers: Sequence[list[TextAnswer | None]]
-    ) -> list[TextAnswer | None]:
+    def merge(self, answers: Sequence[list[TextAnswer]]) -> list[TextAnswer]:
         """Merge by majority; ties become "not said" and are marked. Unread rows do not vote."""
         return [
             self._merged(
-                index, [answer for answer in row if answer is not None]
+                index, [answer for answer in row if not answer.unread]
             )
+            or row[0]
             for index, row in enumerate(zip(*answers, strict=True))
         ]
 
@@ -315,10 +320,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             changed=changed if len(votes) > 1 else votes[0].changed,
         )
 
-    def ratings(self, answers: Sequence[list[TextAnswer | None]]) -> Ratings:
+    def ratings(self, answers: Sequence[list[TextAnswer]]) -> Ratings:
         """Per item whether each judge gives the answer that the first gives."""
         for item, votes in votes_by_item(self.items, answers):
-            states = [answer.state for answer in votes if answer is not None]
+            states = [answer.state for answer in votes if not answer.unread]
             if len(states) == len(votes):
                 order = sorted(set(states), key=str)
                 question_key = (
@@ -505,8 +510,15 @@ class AnswerQuestions(FromText, name="answer_questions"):
             else len(question.options)
         )
         if place < len(question.options) and (len(answer) == 1 or not alike):
-            return question.options[place]
-        if alike:
+            option = question.options[place]
+            # "B: on grass" names two options unless these are the words of B.
+            said = _plain_words(letter[2] or "") if letter else ""
+            if said and said != _plain_words(option):
+                raise BadAnswer(
+                    f"{answer!r} has the letter of the option {option!r} and other words"
+                )
+            return option
+        if answer in alike or len(alike) == 1:
             return answer if answer in alike else alike[0]
         # Models write "not mentioned" in their own way even where an option
         # for it is listed.
@@ -537,6 +549,10 @@ class AnswerQuestions(FromText, name="answer_questions"):
         return (
             "" if self.questions[index].options else states[0]
         )  # "" is no option: wrong
+
+
+def _plain_words(text: str) -> str:
+    return " ".join(text.casefold().strip(_EDGES).split())
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
@@ -46,6 +45,11 @@ Column: TypeAlias = (
     tuple[Shape[Any], object] | tuple[Shape[Any], object, object]
 )
 """The type of a column of an answer, and its values in estimates; see ``Respondent.rows``."""
+
+UNREAD = "unread"
+"""Key of the reason in place of a row that the judge did not give."""
+
+_NO_ROW = "the judge gave no row for it, or rows that differ"
 
 RowForm: TypeAlias = Mapping[str, Schema]
 """Schemas of some columns of a row, in place of those of their shapes."""
@@ -263,7 +267,7 @@ class Respondent:
     ) -> list[Mapping[str, Any]]:
         """The judge's row for each statement; those it left out are asked once more, together.
 
-        A row that is missing then is empty.
+        A row that is missing then has only ``UNREAD``, the reason.
 
         Args:
             section: Heading of the statements in the prompt, and the statements; no request is
@@ -312,6 +316,7 @@ class Respondent:
             column: definition[0] for column, definition in columns.items()
         }
         rows_by_index: dict[int, Mapping[str, Any]] = {}
+        reasons: dict[int, str] = {}
         missing = list(enumerate(statements))
         # Twice at most: a model that keeps leaving out rows must not cost more
         # and more.
@@ -358,18 +363,22 @@ class Respondent:
                 )
             except TransientError:
                 raise
-            except ItemError:
+            except ItemError as error:
                 # A second answer that cannot be read must not cost the rows of the first; the
                 # rows that it was asked for stay unread.
                 if whole or not rows_by_index:
                     raise
+                reasons |= dict.fromkeys(ids, str(error))
                 break
+            reasons = dict.fromkeys(ids, _NO_ROW)
             for index, row in rows_by_id.items():
                 # One bad row must not cost the others; it is asked for again.
-                with suppress(BadAnswer):
+                try:
                     rows_by_index[index] = (
                         parse_row(index, row) if parse_row else row
                     )
+                except BadAnswer as error:
+                    reasons[index] = str(error)
             missing = [row for row in missing if row[0] not in rows_by_index]
         if whole and missing:
             raise ItemError(
@@ -377,7 +386,10 @@ class Respondent:
                 f" {len(statements)} in {self.operation}, or gave it rows that differ, also when"
                 " asked again"
             )
-        return [rows_by_index.get(i, {}) for i in range(len(statements))]
+        return [
+            rows_by_index.get(i) or {UNREAD: reasons[i]}
+            for i in range(len(statements))
+        ]
 
     async def _ask(
         self,

@@ -16,7 +16,12 @@ from typing import Any
 from beholder.base.optional import require
 from beholder.data import read_items
 from beholder.data.columns import as_number
-from beholder.data.labels import has_decimal_commas, read_labels, wrong_answers
+from beholder.data.labels import (
+    has_decimal_commas,
+    notes_on,
+    read_labels,
+    wrong_answers,
+)
 from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.data.row import RowError, shorten
@@ -333,11 +338,7 @@ def _from_file(
         ]
     # Run directories take the name of the file without its endings.
     name = name if is_known else path.name.partition(".")[0]
-    notes = tuple(
-        str(column)
-        for column in columns.values()
-        if column.name in (chosen or columns)
-    )
+    notes = tuple(notes_on(items, columns, chosen))
     n_pairs = sum(map(has_second_text, items))
     if n_pairs and not is_known:
         alone = f"; {len(items) - n_pairs:,} rows without one are left out"

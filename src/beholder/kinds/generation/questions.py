@@ -195,12 +195,9 @@ class QuestionsRow(AskedRow):
         for place, question in enumerate(written):
             seen_answer = seen_answers[place]
             guesses = [answers[place] for answers in blind]
-            if seen_answer is None or seen_answer.state != question.answer:
+            if seen_answer.state != question.answer:
                 label = UNANSWERED
-            elif all(
-                guess is not None and guess.state == question.answer
-                for guess in guesses
-            ):
+            elif all(guess.state == question.answer for guess in guesses):
                 label = BLIND
             else:
                 label = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,9 @@ MOST_COST = 250_000
 Parsing takes time by the square of a sentence: commas alone can make one of 20,000 characters.
 This many are one sentence of 500 words and signs, or 400 sentences of 25.
 """
+
+MOST_SECONDS = 60.0
+"""Seconds for the metrics of a post; the one that is at work then is finished, no other begins."""
 
 MOST_WAITING = 8
 """Posts that wait for their turn; further ones are refused at once."""
@@ -137,16 +141,19 @@ class TryPage:
             return "try.html.j2", {"problems": problems}
         with TemporaryDirectory(prefix="beholder-try-") as folder:
             out = Path(folder) / "run"
-            config = ScoreConfig(
-                "pasted",
-                tuple(metrics_by_name.values()),
-                out,
-                work=self._remaining_work(),
-            )
             try:
-                run_scores(config, Quiet(), [item])
+                n_scored = self._run_metrics(
+                    tuple(metrics_by_name.values()), out, item
+                )
             finally:
                 self._spent += spent(out)
+            late_names = list(metrics_by_name)[n_scored:]
+            for name in late_names:
+                del metrics_by_name[name]
+                problems.append(
+                    f"{name}: not scored, as the time of a post ({MOST_SECONDS:.0f} s) was over:"
+                    " choose fewer metrics, or a shorter text"
+                )
             view = RunView(out)
             view.refresh()
             with view.store() as store:
@@ -173,6 +180,24 @@ class TryPage:
                 for caution in result.cautions
             ],
         }
+
+    def _run_metrics(
+        self, metrics: Sequence[Metric[Any]], out: Path, item: Item
+    ) -> int:
+        """Score an item by metrics until the time of a post is over; return how many are done."""
+        # One run that gets a metric more each time, since all metrics of a run begin together.
+        end = time.monotonic() + MOST_SECONDS
+        for n_metrics in range(1, len(metrics) + 1):
+            if n_metrics > 1 and time.monotonic() > end:
+                return n_metrics - 1
+            config = ScoreConfig(
+                "pasted",
+                tuple(metrics[:n_metrics]),
+                out,
+                work=self._remaining_work(),
+            )
+            run_scores(config, Quiet(), [item])
+        return len(metrics)
 
     def _remaining_work(self) -> WorkOptions:
         """Return the options with what earlier posts left of the limit on cost."""

@@ -81,7 +81,7 @@ class ChecklistEvidence:
     """
 
     checked_rows: Sequence[rows.AnsweredRow[rows.Criterion]]
-    names: Mapping[tuple[str, str], TextAnswer | None] | None
+    names: Mapping[tuple[str, str], TextAnswer] | None
 
 
 @dataclass(frozen=True)
@@ -223,9 +223,7 @@ class Checklist(Metric[ChecklistEvidence]):
             sorted(any_of), answers[len(criteria) :], strict=True
         )
         named_groups = {
-            name
-            for name, answer in group_answers
-            if answer and answer.state == MET
+            name for name, answer in group_answers if answer.state == MET
         }
         checked_rows = [
             rows.AnsweredRow(
@@ -243,11 +241,11 @@ class Checklist(Metric[ChecklistEvidence]):
     def _state(
         self,
         criterion: rows.Criterion,
-        answer: TextAnswer | None,
+        answer: TextAnswer,
         named_groups: Set[str],
     ) -> str:
         # CapRiCorn's rules count an answer that cannot be read as silence.
-        if answer is None or answer.state is None:
+        if answer.state is None:
             return NOT_MENTIONED if self.rules == "capricorn" else rows.UNREAD
         # Silence is wrong once the text names something of the sort
         # (CAPability).
@@ -366,14 +364,14 @@ async def _check_criteria(
     language: str | None,
     criteria: Sequence[rows.Criterion],
     text: str,
-) -> list[TextAnswer | None]:
+) -> list[TextAnswer]:
     """Return the answers of a judge to criteria; an empty text mentions none of them."""
     if not text.strip():
         return [TextAnswer(NOT_MENTIONED)] * len(criteria)
 
     def ask(
         part: Sequence[rows.Criterion],
-    ) -> Awaitable[Sequence[TextAnswer | None]]:
+    ) -> Awaitable[Sequence[TextAnswer]]:
         # The places of rules within this part of the criteria.
         rules = frozenset(
             i for i, criterion in enumerate(part) if criterion.kind == "rule"
@@ -392,9 +390,9 @@ async def _by_event(
     item: Item,
     criteria: Sequence[rows.Criterion],
     ask: Callable[
-        [Sequence[rows.Criterion], str], Awaitable[list[TextAnswer | None]]
+        [Sequence[rows.Criterion], str], Awaitable[list[TextAnswer]]
     ],
-) -> list[TextAnswer | None]:
+) -> list[TextAnswer]:
     """Return answers to criteria from the sentences about their events; spans of the candidate."""
     # Sentences are matched to events, then the criteria of an event are
     # checked in its sentences.
@@ -411,7 +409,7 @@ async def _by_event(
         await judge.ask(MatchNearest(claims, events, language))
     )
 
-    answers_by_id: dict[int, TextAnswer | None] = {}
+    answers_by_id: dict[int, TextAnswer] = {}
 
     async def ask_about(event: int) -> None:
         spans = [
@@ -430,11 +428,9 @@ async def _by_event(
             event_criteria, " ".join(text[a:b] for a, b in spans)
         )
         for criterion, answer in zip(event_criteria, answers, strict=True):
-            if answer is not None:
-                # Spans of the joined sentences become spans of the candidate.
-                places = ((at[a], at[b - 1] + 1) for a, b in answer.spans)
-                answer = replace(answer, spans=tuple(places))
-            answers_by_id[id(criterion)] = answer
+            # Spans of the joined sentences become spans of the candidate.
+            places = ((at[a], at[b - 1] + 1) for a, b in answer.spans)
+            answers_by_id[id(criterion)] = replace(answer, spans=tuple(places))
 
     await asyncio.gather(*map(ask_about, range(len(events))))
     return [answers_by_id[id(criterion)] for criterion in criteria]
@@ -464,7 +460,7 @@ async def _name_subjects(
     text: str,
     criteria: Sequence[rows.Criterion],
     language: str | None,
-) -> dict[tuple[str, str], TextAnswer | None]:
+) -> dict[tuple[str, str], TextAnswer]:
     """Return who takes the part of each subject of several criteria, by subject and criterion."""
     # A subject of one criterion has no pair to compare.
     texts_by_subject = {
@@ -490,7 +486,7 @@ async def _name_subjects(
 
 def _consistency(
     checked_rows: Sequence[rows.AnsweredRow[rows.Criterion]],
-    names: Mapping[tuple[str, str], TextAnswer | None],
+    names: Mapping[tuple[str, str], TextAnswer],
 ) -> dict[str, float]:
     """Return Ref, the mean over subjects of two criteria or more; empty without usable names."""
     counts = Counter(
@@ -508,7 +504,8 @@ def _consistency(
         ]
         answers = [names.get((subject, text)) for text in about]
         # A subject is left out if a name that is needed for a pair could not be read.
-        if n > 1 and (len(answers) < 2 or all(answers)):
+        is_read = all(answer and not answer.unread for answer in answers)
+        if n > 1 and (len(answers) < 2 or is_read):
             alike = Counter(
                 answer.state for answer in answers if answer and answer.state
             )
@@ -701,5 +698,7 @@ def _share(events: Answers) -> float:
     """Return the share of events that the other text entails; 1 if it has none."""
     rows.answer_quality(events, "events")
     # An unread answer is neither entailed nor not.
-    verdicts = [event.state == MET for event in events if event.answer]
+    verdicts = [
+        event.state == MET for event in events if not event.answer.unread
+    ]
     return sum(verdicts) / len(verdicts) if verdicts else 1.0

@@ -167,7 +167,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
 
         def ask(
             part: Sequence[ops.TextQuestion],
-        ) -> Awaitable[Sequence[ops.TextAnswer | None]]:
+        ) -> Awaitable[Sequence[ops.TextAnswer]]:
             return judge.ask(
                 ops.AnswerQuestions(part, item.candidate, language)
             )
@@ -177,7 +177,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
         ) -> Awaitable[Sequence[ops.AnswerMatch]]:
             return judge.ask(ops.MatchAnswers(part, language))
 
-        answers: list[ops.TextAnswer | None] = [ops.TextAnswer(None)] * len(
+        answers: list[ops.TextAnswer] = [ops.TextAnswer(None)] * len(
             question_rows
         )
         if item.candidate.strip():
@@ -190,7 +190,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
         open_answers = [
             ops.OpenAnswer(row.question, str(row.answer), answer.state)
             for row, answer in zip(question_rows, answers, strict=True)
-            if not row.options and answer and answer.state
+            if not row.options and answer.state
         ]
         matches = iter(await rows.in_parts(open_answers, self.at_once, match))
         return [
@@ -306,12 +306,12 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
     def _check_answer(
         self,
         row: rows.QuestionRow,
-        answer: ops.TextAnswer | None,
+        answer: ops.TextAnswer,
         matches: Iterator[ops.AnswerMatch],
     ) -> rows.AnsweredRow[rows.QuestionRow]:
         """Return the state of an answer; that to an open question takes the next match."""
-        if answer is None:
-            return rows.AnsweredRow(row, None, rows.UNREAD)
+        if answer.unread:
+            return rows.AnsweredRow(row, answer, rows.UNREAD)
         # Silence: an open question gets the lowest grade, one of options no
         # grade.
         if answer.state is None:
@@ -369,7 +369,7 @@ def _vcapsbench(sums: Sequence[float]) -> dict[str, float]:
 
 def _unit(answered_row: rows.AnsweredRow[rows.QuestionRow]) -> Unit:
     """Return the unit of a question; with an answer, a statement about what is described."""
-    answer = answered_row.answer.state if answered_row.answer else None
+    answer = answered_row.answer.state
     unit = rows.unit_of(
         "question", answered_row, right=answered_row.row.answer, answer=answer
     )

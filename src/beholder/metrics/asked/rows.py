@@ -283,13 +283,13 @@ class AnsweredRow(Generic[Row]):
 
     Attributes:
         row: The question or criterion.
-        answer: Its answer; None where the judge gave no usable row.
+        answer: Its answer, which may be unread.
         state: Its state under the rules of the metric.
         grade: Match of an open answer with the right one, 0..5; None for all others.
     """
 
     row: Row
-    answer: TextAnswer | None
+    answer: TextAnswer
     state: str
     grade: float | None = None
 
@@ -302,19 +302,21 @@ def answer_quality(
     Raises:
         ItemError: No answer is usable.
     """
-    n_unread = sum(
-        answered_row.answer is None for answered_row in answered_rows
-    )
+    reasons = [
+        answered_row.answer.unread
+        for answered_row in answered_rows
+        if answered_row.answer.unread
+    ]
+    n_unread = len(reasons)
     if answered_rows and n_unread == len(answered_rows):
         raise ItemError(
-            f"the judge gave no usable answer to any of {n_unread} {what}, also when asked again"
+            f"the judge gave no usable answer to any of {n_unread} {what}, also when asked again;"
+            f" the first: {reasons[0]}"
         )
     values = {UNREAD: n_unread / len(answered_rows) if answered_rows else 0.0}
     # Only a panel, or repeats, can show that an answer changed.
     changed_flags = [
-        answered_row.answer.changed
-        for answered_row in answered_rows
-        if answered_row.answer
+        answered_row.answer.changed for answered_row in answered_rows
     ]
     changes = [changed for changed in changed_flags if changed is not None]
     return values | (
@@ -352,11 +354,10 @@ def shares(sums: Sequence[float], spoken: str) -> dict[str, float]:
 def answer_detail(
     answered_rows: Sequence[AnsweredRow[Row]], states: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the counts of states, and the ids of unread, tied and changed answers."""
+    """Return the counts of states, why answers are unread, and the tied and changed ones by id."""
     answered = [
         (answered_row.row.id, answered_row.answer)
         for answered_row in answered_rows
-        if answered_row.answer
     ]
     return {
         "states": {
@@ -365,11 +366,9 @@ def answer_detail(
             )
             for state in states
         },
-        UNREAD: [
-            answered_row.row.id
-            for answered_row in answered_rows
-            if answered_row.answer is None
-        ],
+        UNREAD: {
+            row: answer.unread for row, answer in answered if answer.unread
+        },
         "ties": [row for row, answer in answered if answer.tied],
         CHANGED.name: [row for row, answer in answered if answer.changed],
     }
@@ -400,14 +399,12 @@ def unit_of(
         side: The text that it was taken from, if any; its spans are in the other text.
         detail: More of its detail.
     """
-    answer, is_right = (
-        answered_row.answer or TextAnswer(None),
-        _IS_RIGHT.get(answered_row.state),
-    )
+    answer, is_right = answered_row.answer, _IS_RIGHT.get(answered_row.state)
     flags = {
         "tied": answer.tied,
         CHANGED.name: answer.changed,
         "group": answered_row.row.group,
+        "reason": answer.unread,
     }
     full_detail: dict[str, object] = {
         name: value for name, value in flags.items() if value

@@ -133,7 +133,9 @@ class BERTScore(Metric[EncodedTexts]):
         "markers of a text's ends: exclude, or match (as the published package)",
     )
     baseline: str = param(
-        "none", "table of baselines (LAYER,P,R,F) to rescale with, or none"
+        "none",
+        "table of baselines (LAYER,P,R,F) to rescale with, or none",
+        is_file=True,
     )
     languages: Mapping[str, tuple[str, int]] | None = param(
         None,

@@ -177,6 +177,7 @@ class CIDEr(WordMetric):
     df: str = param(
         "run",
         "document frequencies: run (its references), or a saved table's path",
+        is_file=True,
     )
     table: Frequencies | None = field(default=None, repr=False, compare=False)
     table_identity: str | None = field(default=None, repr=False, compare=False)

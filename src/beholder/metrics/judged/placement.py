@@ -192,11 +192,11 @@ class PlacementEvidence:
     """Answers of a judge about a picture on its page.
 
     Attributes:
-        answers: One per question; None where the judge gave no usable one.
+        answers: One per question, which may be unread.
         names_function: True if the text names the function of a link or button; None if not asked.
     """
 
-    answers: Sequence[TextAnswer | None]
+    answers: Sequence[TextAnswer]
     names_function: bool | None
 
 
@@ -279,7 +279,7 @@ class Placement(Metric[PlacementEvidence]):
                 language,
             )
             (answer,) = await judge.ask(operation)
-            names_function = answer is not None and answer.state == MET
+            names_function = answer.state == MET
         return PlacementEvidence(answers, names_function)
 
     def score_item(self, item: Item, evidence: PlacementEvidence) -> ItemScore:
@@ -288,8 +288,11 @@ class Placement(Metric[PlacementEvidence]):
         Raises:
             ItemError: The judge gave no usable answer to any question.
         """
-        if not any(evidence.answers):
-            raise ItemError("the judge gave no usable answer to any question")
+        if all(answer.unread for answer in evidence.answers):
+            raise ItemError(
+                "the judge gave no usable answer to any question, also when asked again; the"
+                f" first: {evidence.answers[0].unread}"
+            )
         context = context_of(item)
         decision, deciding = _decision(evidence.answers)
         verdict = _verdict(
@@ -316,9 +319,16 @@ class Placement(Metric[PlacementEvidence]):
         return ItemScore(values, units, detail=detail)
 
 
-def _unit(question: str, answer: TextAnswer | None) -> Unit:
-    if answer is None:
-        return Unit("question", question, "candidate", (), verdict="unread")
+def _unit(question: str, answer: TextAnswer) -> Unit:
+    if answer.unread:
+        return Unit(
+            "question",
+            question,
+            "candidate",
+            (),
+            verdict="unread",
+            detail={"reason": answer.unread},
+        )
     spans = [list(span) for span in answer.spans]
     evidence = {
         "evidence": answer.evidence,
@@ -334,10 +344,10 @@ def _unit(question: str, answer: TextAnswer | None) -> Unit:
     )
 
 
-def _decision(answers: Sequence[TextAnswer | None]) -> tuple[str, TextAnswer]:
+def _decision(answers: Sequence[TextAnswer]) -> tuple[str, TextAnswer]:
     """Return the decision of the first yes, and that answer."""
     for question, answer in zip(QUESTIONS, answers, strict=True):
-        if answer is not None and answer.state not in (NO, UNCLEAR):
+        if answer.state not in (None, NO, UNCLEAR):
             # A yes that is not in the table is plain: decoration needs no
             # text, a function needs its name.
             usual = "empty" if question == "decoration" else "function"
