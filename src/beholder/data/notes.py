@@ -21,7 +21,7 @@ _OTHER_QUESTIONS = {
 }
 """Fields that change the question, and the command that asks it."""
 
-_TEXTS, _DECOMPOSED = "", "decomposed characters"
+_TEXTS, _DECOMPOSED = "", "decomposed characters or ligatures"
 """Keys of the counts of a side: all its texts, and those that are not composed."""
 
 _SENTENCE_ENDS: Mapping[Cleaning | None, str] = {
@@ -165,7 +165,7 @@ class RowNotes:
             decomposed := self._describe_texts((_DECOMPOSED,))
         ):
             yield (
-                f"{decomposed}: composed (Unicode NFC) before scoring, so that they count as the"
+                f"{decomposed}: composed (Unicode NFC, no ligatures) before scoring, so that they count as the"
                 " letters that they look like; this matters only beside figures of tools that"
                 " compare code points as they are, such as sacrebleu for bleu, chrf and ter"
             )
