@@ -189,9 +189,9 @@ class RowNotes:
             decomposed := self._describe_texts((_DECOMPOSED,))
         ):
             yield (
-                f"{decomposed}: composed (Unicode NFC, no ligatures) before scoring, so that they count"
-                " as the letters that they look like; this matters only beside figures of tools that"
-                " compare code points as they are, such as sacrebleu for bleu, chrf and ter"
+                f"{decomposed}: composed (Unicode NFC, no ligatures) before scoring, so that they"
+                " count as the letters that they look like; this matters only beside figures of tools"
+                " that compare code points as they are, such as sacrebleu for bleu, chrf and ter"
             )
 
     def _describe_texts(self, names: Iterable[str]) -> str:
