@@ -201,6 +201,9 @@ def test_another_text_of_one_id_is_still_a_wrong_row(tmp_path: Path) -> None:
     )
     assert isinstance(wrong, DataError)
     assert "which has another text" in wrong.reason
+    _, wrong = read_items(write(tmp_path, *rows), DataOptions())
+    assert isinstance(wrong, DataError)
+    assert "the system with --map group.system=COLUMN" in wrong.reason
     same = [{"id": "x", "caption": "a", "references": ["r"]}] * 2
     _, repeated = read_items(write(tmp_path, *same))
     assert isinstance(repeated, DataError)

@@ -190,8 +190,8 @@ class RowNotes:
         ):
             yield (
                 f"{decomposed}: composed (Unicode NFC, no ligatures) before scoring, so that they"
-                " count as the letters that they look like; this matters only beside figures of tools"
-                " that compare code points as they are, such as sacrebleu for bleu, chrf and ter"
+                " count as the letters that they look like; this matters only beside figures of"
+                " tools that compare code points, such as sacrebleu for bleu, chrf and ter"
             )
 
     def _describe_texts(self, names: Iterable[str]) -> str:
