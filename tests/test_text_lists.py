@@ -70,6 +70,24 @@ def test_one_text_for_several_is_refused(case: str) -> None:
         CASES[case]()
 
 
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"references": ["a", 3]}, "references: expected texts, got 3"),
+        ({"references": ["a", None]}, "references: expected texts, got None"),
+        ({"references": [["a"]]}, r"references: expected texts, got \['a'\]"),
+        ({"references": {"a": 1}}, "references: expected a list of texts"),
+        ({"references": None}, "references: expected a list of texts"),
+        ({"images": [Path("x.png")]}, "images: expected texts, got .*x.png"),
+    ],
+)
+def test_what_is_no_text_is_refused(
+    fields: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        Item("1", TEXT, **fields)
+
+
 def test_the_labels_of_a_correction_are_a_list(tmp_path: Path) -> None:
     rows = [{"id": "1", "candidate": TEXT, "references": [TEXT]}]
     run = beholder.score(rows, ["length"], out=tmp_path / "run")

@@ -317,26 +317,37 @@ def check_list(name: str, value: object) -> None:
 
 
 def check_text_lists(record: object) -> None:
-    """Refuse one text in a field of a dataclass that holds several texts.
+    """Refuse one text in a field of a dataclass that holds several texts, and what is no text.
 
     Raises:
         ConfigError: Names the field.
     """
     # mypy takes the hash of a class for that of its instances, therefore Any.
     kind: Any = type(record)
-    for name in _text_lists(kind):
-        check_list(name, getattr(record, name))
+    for name, is_of_texts in _text_lists(kind).items():
+        values = getattr(record, name)
+        check_list(name, values)
+        if not is_of_texts:
+            continue
+        if not isinstance(values, Sequence):
+            raise ConfigError(
+                f"{name}: expected a list of texts, got {values!r}"
+            )
+        for value in values:
+            if not isinstance(value, str):
+                raise ConfigError(f"{name}: expected texts, got {value!r}")
 
 
 @cache
-def _text_lists(kind: type[Any]) -> tuple[str, ...]:
-    """Fields of a dataclass that hold several texts, by their annotations, which are texts here."""
+def _text_lists(kind: type[Any]) -> dict[str, bool]:
+    """Return whether each field that holds several values holds texts, by annotations."""
+    texts = ("tuple[str, ...]", "Sequence[str]")
     prefixes = ("tuple[str", "Sequence[str", "tuple[Frame", "tuple[Unit")
-    return tuple(
-        record_field.name
+    return {
+        record_field.name: record_field.type in texts
         for record_field in fields(kind)
         if str(record_field.type).startswith(prefixes)
-    )
+    }
 
 
 def check_count(name: str, value: int | None, otherwise: str) -> None:

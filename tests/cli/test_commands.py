@@ -155,6 +155,10 @@ def test_skip_bad_rows_goes_on_and_names_them(cli: Cli) -> None:
             ["cache", "stats", "c1"],
             "unexpected argument 'c1'. To name a cache, write --cache c1.",
         ),
+        (
+            ["compare", "a", "b", "c"],
+            "unexpected argument 'c'. It compares two runs; beholder leaderboard ranks several.",
+        ),
         (["doctor", "a", "b"], "doctor: unexpected argument 'a b'. See"),
     ],
 )

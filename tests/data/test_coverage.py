@@ -201,6 +201,9 @@ def test_another_text_of_one_id_is_still_a_wrong_row(tmp_path: Path) -> None:
     )
     assert isinstance(wrong, DataError)
     assert "which has another text" in wrong.reason
+    _, wrong = read_items(write(tmp_path, *rows), DataOptions())
+    assert isinstance(wrong, DataError)
+    assert "the system with --map group.system=COLUMN" in wrong.reason
     same = [{"id": "x", "caption": "a", "references": ["r"]}] * 2
     _, repeated = read_items(write(tmp_path, *same))
     assert isinstance(repeated, DataError)
@@ -251,3 +254,44 @@ def test_a_missing_text_of_a_table_is_a_counted_failure(
     failed = [item.id for item, outcome in run.outcomes("rouge") if isinstance(outcome, beholder.ItemFailure)]  # fmt: skip
     assert failed == ["y"]
     assert run.summary["rouge"].failures == {"the candidate is empty": 1}
+
+
+@pytest.mark.parametrize(
+    ("texts", "n"),
+    [
+        (["a brown dog", "a brown dog runs", "a brown dog runs fast"], 2),
+        (["a dog", "a dog runs on sand", "runs on sand and swims"], 2),
+        (["a dog runs", "runs on sand"], 0),  # a single word
+        (["yes", "yes"], 0),
+        (["a red car", "a dog", "a red car"], 0),  # not the cue before
+    ],
+)
+def test_subtitles_that_roll_are_counted(
+    tmp_path: Path, texts: list[str], n: int
+) -> None:
+    path = tmp_path / "film.srt"
+    path.write_text(
+        "".join(
+            f"{place}\n0:00:0{place},000 --> 0:00:0{place + 1},000\n{text}\n\n"
+            for place, text in enumerate(texts)
+        ),
+        encoding="utf-8",
+    )
+    start = "cues that begin with the last words of the cue before: "
+    expected = f"{start}{n} of {len(texts)}; "
+    lines = [line for line in noted(path) if line.startswith(start)]
+    assert [line[: len(expected)] for line in lines] == [expected] * (n > 0)
+
+
+@pytest.mark.parametrize(
+    "cues", [5, "x", [5], [[1, 2]], [["a", "b", "c"]], {"a": 1}]
+)
+def test_cues_of_another_form_are_a_bad_row(
+    tmp_path: Path, cues: object
+) -> None:
+    row = {"id": "1", "candidate": "A dog.", "video": "a.mp4"}
+    path = write(tmp_path, {**row, "meta": {"cues": cues}})
+    assert noted(path) == []  # the field means nothing without --frames cues
+    (error,) = read_items(path, DataOptions(frames="cues"))
+    assert isinstance(error, DataError)
+    assert "meta.cues: expected a list of [START, END, TEXT]" in str(error)

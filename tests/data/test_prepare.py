@@ -11,6 +11,7 @@ import beholder
 from beholder import Item, metric
 from beholder.errors import ConfigError
 from beholder.records import ItemScore
+from beholder.text.composition import composed, is_composed
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
@@ -116,8 +117,29 @@ def test_decomposed_letters_are_those_of_the_composed_text(
 
 
 @pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("A \ufb01ne \ufb02ag.", "A fine flag."),
+        (
+            "An o\ufb03ce in a di\ufb00erent sti\ufb04e.",
+            "An office in a different stiffle.",
+        ),
+        ("A \ufb06one be\ufb05 seen.", "A stone best seen."),
+        ("½ a cafe\u0301 at 2²", "½ a caf\u00e9 at 2²"),
+    ],
+)
+def test_letters_of_ligatures_are_single_letters(
+    text: str, plain: str
+) -> None:
+    assert composed(Item("1", text, (text,))) == Item("1", plain, (plain,))
+    assert is_composed(plain)
+    assert is_composed(text) == (text == plain)
+
+
+@pytest.mark.parametrize(
     ("text", "variant"),
     [
+        ("A \ufb01sherman has a \ufb02ag.", "A fisherman has a flag."),
         ("the dog’s owner doesn’t smile", "the dog's owner doesn't smile"),
         (
             "a beau\u00adtiful well\u2011known dog",

@@ -183,6 +183,12 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
             "opnai:m",
             r"no judge is called 'opnai'; did you mean 'openai'.*openai:MODEL.*panel",
         ),
+        ("claude-x", "this model at Anthropic, write anthropic:claude-x"),
+        (
+            "gemini-9-flash-x",
+            "this model at Google, write gemini:gemini-9-flash-x",
+        ),
+        ("gpt-x", "this model at OpenAI, write openai:gpt-x"),
         ("openai", "'openai' needs a model; write for example openai:MODEL"),
         ("openai(model='m', temprature=1)", "temprature"),
         (

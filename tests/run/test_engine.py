@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -16,6 +17,7 @@ from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS
 from beholder.records import Item, ItemFailure
+from beholder.run import execute
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy import killing
@@ -276,6 +278,44 @@ def test_a_run_opens_again_with_its_outcomes_and_tables(
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="is not a run directory"):
         Run(tmp_path)
+
+
+def test_workers_end_at_a_second_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Ctrl-C while the pool waits for the blocks that are under way. Workers that outlive the pool
+    # wait for a block that never comes, and the command waits for them.
+    shutdowns: list[dict[str, bool]] = []
+
+    class Pool:
+        def __init__(self, *_: object, **__: object) -> None:
+            self.n_submitted = 0
+
+        def submit(self, *_: object) -> None:
+            processes.append(worker)
+            raise KeyboardInterrupt
+
+        def shutdown(self, **options: bool) -> None:
+            shutdowns.append(options)
+            if len(shutdowns) == 1:
+                raise KeyboardInterrupt
+
+    class Process:
+        is_killed = False
+
+        def kill(self) -> None:
+            self.is_killed = True
+
+    other, worker = Process(), Process()
+    processes = [other]
+    monkeypatch.setattr(execute, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(multiprocessing, "active_children", processes.copy)
+    with pytest.raises(KeyboardInterrupt):
+        score(_items(3), [WordCount()], out=tmp_path / "a", workers=2)
+    assert worker.is_killed
+    assert not other.is_killed  # a process of the caller
+    assert len(shutdowns) == 2
+    assert all(options["wait"] for options in shutdowns)
 
 
 def test_an_interrupted_run_keeps_what_was_finished(

@@ -134,11 +134,11 @@ def _error_message(
         " ".join(error.command_chain or ()),
         " ".join(error.unused_tokens or ()),
     )
-    hint = (
-        f" To name a cache, write --cache {tokens}."
-        if chain.startswith("cache ")
-        else ""
-    )
+    hint = ""
+    if chain.startswith("cache "):
+        hint = f" To name a cache, write --cache {tokens}."
+    elif chain == "compare":
+        hint = " It compares two runs; beholder leaderboard ranks several."
     return f"{chain}: unexpected argument {tokens!r}.{hint} See beholder {chain} --help."
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 from beholder.data.prepare import Cleaning
+from beholder.data.row import RowError
+from beholder.data.sources import cues_in_meta
 from beholder.records import Frame, Item, Reviews
 from beholder.text.composition import is_composed
 from beholder.text.languages import language_code
@@ -21,7 +25,7 @@ _OTHER_QUESTIONS = {
 }
 """Fields that change the question, and the command that asks it."""
 
-_TEXTS, _DECOMPOSED = "", "decomposed characters"
+_TEXTS, _DECOMPOSED = "", "decomposed characters or ligatures"
 """Keys of the counts of a side: all its texts, and those that are not composed."""
 
 _SENTENCE_ENDS: Mapping[Cleaning | None, str] = {
@@ -64,6 +68,8 @@ class RowNotes:
     _repeated: list[str] = field(default_factory=list)
     _described: dict[int, int] = field(default_factory=dict)
     _n_split: int = 0
+    _n_cues: int = 0
+    _n_repeating_cues: int = 0
     _candidates: Counter[str] = field(default_factory=Counter)
     _references: Counter[str] = field(default_factory=Counter)
 
@@ -82,6 +88,7 @@ class RowNotes:
     def _count_item(self, item: Item) -> None:
         self._count_texts((item.candidate,), item.references)
         self._count_language(item.language)
+        self._count_cues(item.meta)
         for name in _OTHER_QUESTIONS:
             if item.meta.get(name):
                 self._unread[name] += 1
@@ -124,6 +131,17 @@ class RowNotes:
                 if not is_composed(text):
                     counts[_DECOMPOSED] += 1
 
+    def _count_cues(self, meta: Mapping[str, Any]) -> None:
+        try:
+            cues = cues_in_meta(meta)
+        except RowError:
+            return  # a field of that name that did not come from subtitles
+        self._n_cues += len(cues)
+        self._n_repeating_cues += sum(
+            _repeats_end(earlier.text, later.text)
+            for earlier, later in pairwise(cues)
+        )
+
     def _count_language(self, language: str) -> None:
         if language and language_code(language) is None:
             self._languages[language] += 1
@@ -149,6 +167,12 @@ class RowNotes:
                 "rows with picture and text of an earlier row, and other references:"
                 f" {self._n_split:,}; --group-references makes them one item"
             )
+        if self._n_repeating_cues:
+            yield (
+                "cues that begin with the last words of the cue before:"
+                f" {self._n_repeating_cues:,} of {self._n_cues:,}; subtitles that roll show each"
+                " line twice, and both count as text"
+            )
         for mark, n in self._marks.most_common():
             yield f"texts {mark!r}: {n:,}; a table may have written that in place of a missing text"
         for language, n in self._languages.most_common(_MOST_SHOWN):
@@ -165,9 +189,9 @@ class RowNotes:
             decomposed := self._describe_texts((_DECOMPOSED,))
         ):
             yield (
-                f"{decomposed}: composed (Unicode NFC) before scoring, so that they count as the"
-                " letters that they look like; this matters only beside figures of tools that"
-                " compare code points as they are, such as sacrebleu for bleu, chrf and ter"
+                f"{decomposed}: composed (Unicode NFC, no ligatures) before scoring, so that they"
+                " count as the letters that they look like; this matters only beside figures of"
+                " tools that compare code points, such as sacrebleu for bleu, chrf and ter"
             )
 
     def _describe_texts(self, names: Iterable[str]) -> str:
@@ -190,6 +214,16 @@ class RowNotes:
 
 
 REPEATED_FIELD = "image_id"
+
+
+def _repeats_end(earlier: str, later: str) -> bool:
+    """Return whether a cue begins with the last words of the cue before, two or more."""
+    last, first = earlier.split(), later.split()
+    # A single word may be the end of one sentence and the beginning of the next.
+    return any(
+        last[-n:] == first[:n]
+        for n in range(2, min(len(last), len(first)) + 1)
+    )
 
 
 def _listed(names: Collection[str]) -> str:

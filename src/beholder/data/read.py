@@ -140,6 +140,13 @@ def items_of(
             item.id, (*row_hashes, number)
         )
         is_part = row_hashes[0] == text and row_hashes[1] != references
+        if row_hashes[0] != text and not options.group_references:
+            raise RowError(
+                f"{item.id!r} is taken by row {first}, which has another text: each text needs an"
+                " id of its own. If systems describe the same pictures, name the picture with"
+                " --map images=COLUMN and the system with --map group.system=COLUMN",
+                "id",
+            )
         if is_part and not options.group_references:
             raise RowError(
                 f"{item.id!r} is taken by row {first}, which has the same text and other"

@@ -18,6 +18,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from beholder.base import spec
 from beholder.base.files import check_name
 from beholder.base.optional import require
@@ -87,6 +89,23 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
             "has no cues: expected lines START --> END with text below them",
         )
     return parsed_cues
+
+
+def cues_in_meta(meta: Mapping[str, Any]) -> list[Cue]:
+    """Return the cues of a row, as ``.vtt`` and ``.srt`` files give them; empty without any.
+
+    Raises:
+        RowError: The field has another form.
+    """
+    try:
+        rows = msgspec.convert(
+            meta.get("cues") or [], list[tuple[float, float, str]]
+        )
+    except msgspec.ValidationError as error:
+        raise RowError(
+            f"expected a list of [START, END, TEXT]: {error}", "meta.cues"
+        ) from None
+    return [Cue(*row) for row in rows]
 
 
 def _timed(
@@ -418,12 +437,12 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
     if item.images or item.video is None:
         return item
     if frames == "cues":
-        cue_times = item.meta.get("cues")
-        if not cue_times:
+        item_cues = cues_in_meta(item.meta)
+        if not item_cues:
             raise RowError(
                 "has no cues in meta, as .vtt and .srt give them; --frames N takes pictures evenly"
             )
-        times = [(start + end) / 2 for start, end, _ in cue_times]
+        times = [(cue.start + cue.end) / 2 for cue in item_cues]
     else:
         try:
             length = video.duration(

@@ -271,6 +271,13 @@ def _members(panel: Spec) -> list[Spec]:
     return members
 
 
+_VENDORS = {
+    "claude": ("Anthropic", "anthropic"),
+    "gemini": ("Google", "gemini"),
+}
+"""Vendor and backend by the beginning of a model's name; all others are tried at OpenAI."""
+
+
 def _check_known(spec: Spec) -> None:
     """Raise UnknownNameError if there is no judge of that name."""
     registered_names = [*JUDGES.names(), *BACKENDS.names()]
@@ -282,7 +289,15 @@ def _check_known(spec: Spec) -> None:
     if close:
         hint = f"did you mean {close[0]!r}?"
     elif spec.argument is None and not spec.options:
-        hint = f"to ask this model at OpenAI, write openai:{spec.name}."
+        vendor, backend = next(
+            (
+                vendor
+                for start, vendor in _VENDORS.items()
+                if spec.name.lower().startswith(start)
+            ),
+            ("OpenAI", "openai"),
+        )
+        hint = f"to ask this model at {vendor}, write {backend}:{spec.name}."
     else:
         hint = (
             f"if its server speaks the OpenAI protocol, write openai:{spec.argument or 'MODEL'}"

@@ -249,6 +249,7 @@ def _execute_in_processes(
 ) -> None:
     blocks = work.blocks(work.size_for(workers))
     running: set[Future[Encoded]] = set()
+    earlier_processes = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         workers,
         mp_context=_worker_context(),
@@ -277,7 +278,15 @@ def _execute_in_processes(
             f" {remedy(work.scorer.askers, again)}"
         ) from error
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        try:
+            pool.shutdown(wait=True, cancel_futures=True)
+        finally:
+            # All workers have ended by now, unless Ctrl-C came a second time. The blocks under way
+            # are then given up: workers that outlive the pool would keep this process from ending.
+            for process in multiprocessing.active_children():
+                if process not in earlier_processes:
+                    process.kill()
+            pool.shutdown(wait=True)
 
 
 def _worker_context() -> BaseContext:
