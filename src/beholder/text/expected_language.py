@@ -16,7 +16,8 @@ _AKIN = {
     "en": ("pcm",), "de": ("lb",), "no": ("nb", "nn", "da"), "da": ("nb", "no", "nn"),
     "sr": ("hr", "bs"), "hr": ("sr", "bs"), "id": ("ms",), "ms": ("id",), "nl": ("af",),
     "bs": ("hr", "sr"), "af": ("nl",), "lb": ("de",), "mk": ("bg", "sr"), "fy": ("nl",),
-    "gd": ("ga",), "oc": ("ca",), "an": ("es",), "fo": ("is", "da"), "xh": ("zu",), "tt": ("ba",),
+    "gd": ("ga",), "oc": ("ca",), "an": ("es",), "fo": ("is", "da"), "xh": ("zu",),
+    "tt": ("ba",),
 }  # fmt: skip
 """Languages that a short text cannot be distinguished from, by code."""
 _NOT_LATIN = re.compile(
@@ -24,7 +25,10 @@ _NOT_LATIN = re.compile(
     r"|lo|mai|mk|ml|mr|my|ne|or|os|pa|ps|ru|sa|sd|si|ta|te|tg|th|ti|ug|uk|ur|yi|zh"
 )
 """Languages that are never written in Latin letters, by code."""
-_CODES_OF_BOTH = "ae az bm bs cr cu ff ha iu jv kk kr ku mg mn ms oj pi sq sr so su sw tk tr tt uz wo yo za"
+_CODES_OF_BOTH = (
+    "ae az bm bs cr cu ff ha iu jv kk kr ku mg mn ms"
+    " oj pi sq sr so su sw tk tr tt uz wo yo za"
+)
 _BOTH = frozenset(_CODES_OF_BOTH.split())
 """Languages that are or were written in Latin and in other letters, by code."""
 _USUAL_SCRIPTS = ("", "Hans", "Hant", "Hani", "Jpan", "Kore", "Cyrl")
