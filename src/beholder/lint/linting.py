@@ -32,7 +32,7 @@ from beholder.lint.rules import (
     rules,
 )
 from beholder.lint.sources import as_unread, read_files
-from beholder.lint.wording import words
+from beholder.lint.wording import fold, words
 
 L = TypeVar("L", LintFinding, Occurrence)
 
@@ -103,7 +103,7 @@ class LintReport:
         """Return the number of new findings by severity, the most severe first."""
         counted = Counter(
             finding.severity
-            for finding in self.findings
+            for finding in distinct_findings(self.findings)
             if finding.state == "new"
         )
         return {severity: counted[severity] for severity in ORDER}
@@ -384,6 +384,33 @@ def baseline_of(report: LintReport) -> str:
 def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
     """Group findings, or pictures, by file."""
     return group_by_key((place.file, place) for place in findings)
+
+
+def distinct_findings(
+    findings: Iterable[LintFinding],
+) -> Iterator[LintFinding]:
+    """Yield findings, of a text that is repeated (ALT401) only the first place."""
+    repeated_texts = set()
+    for finding in findings:
+        if finding.rule == "ALT401":
+            key = finding.state, fold(finding.text)
+            if key in repeated_texts:
+                continue
+            repeated_texts.add(key)
+        yield finding
+
+
+def counts_by_rule(report: LintReport) -> str:
+    """Return one line with the numbers of new findings by rule, the commonest first."""
+    counted = Counter(
+        finding.rule
+        for finding in distinct_findings(report.findings)
+        if finding.state == "new"
+    )
+    ranked = sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))
+    return "by rule: " + ", ".join(
+        f"{rule} {rules()[rule].name} {n}" for rule, n in ranked
+    )
 
 
 def summary(report: LintReport) -> str:
