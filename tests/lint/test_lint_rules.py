@@ -379,7 +379,7 @@ def test_the_covering_finding_is_shown_alone(tmp_path: Path) -> None:
 
 
 def test_every_rule_says_what_to_do() -> None:
-    assert len(rules()) == 38
+    assert len(rules()) == 42
     assert all(
         rule.condition and rule.next.endswith((".", 'alt="".'))
         for rule in rules().values()
@@ -393,11 +393,13 @@ def test_every_rule_says_what_to_do() -> None:
 
 def test_the_page_lists_every_rule_with_its_severities() -> None:
     page = (Path(__file__).parents[2] / "docs" / "lint.md").read_text("utf-8")
+    *of_pictures, of_cues = PROFILES
     for rule in rules().values():
+        profiles = [of_cues] if rule.id > "ALT5" else of_pictures
         cells = (
             rule.id,
             rule.name,
-            *(rule.severities[p] for p in PROFILES),
+            *(rule.severities[profile] for profile in profiles),
             rule.condition,
         )
         assert f"| {' | '.join(cells)} |" in page
