@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from beholder.base.date_words import (
     FILLERS,
-    MADE,
+    MAKING_WORDS,
     MONTHS,
     ORDINALS,
     ROLES,
@@ -196,13 +196,13 @@ def _without_other_calendars(text: str) -> str:
 
 
 _LATER = re.compile(
-    rf"(?P<first>.*\d.*?)\s*[(,;/]+\s*(?P<made>(?:(?:{'|'.join(MADE.split())}|later|and)\W+)+)"
+    rf"(?P<first>.*\d.*?)\s*[(,;/]+\s*(?P<made>(?:(?:{'|'.join(MAKING_WORDS.split())}|later|and)\W+)+)"
     r"(?P<later>.*?\d.*?)\)?",
 )
 _PRINTED_LATER = re.compile(
-    rf"(.*\d.*?)\s*[(,;/]+\s*(?:{'|'.join(MADE.split())}) later\)?"
+    rf"(.*\d.*?)\s*[(,;/]+\s*(?:{'|'.join(MAKING_WORDS.split())}) later\)?"
 )
-_MADE = re.compile(rf"(?:(?:{'|'.join(MADE.split())})\b[:.]? ?)+")
+_MAKING = re.compile(rf"(?:(?:{'|'.join(MAKING_WORDS.split())})\b[:.]? ?)+")
 
 
 def _without_later(folded: str, year: int | None) -> str:
@@ -213,7 +213,9 @@ def _without_later(folded: str, year: int | None) -> str:
         # What is left out must be a date, so that no other text is.
         _read_date(_canonical(match["later"]), year)
         folded = match["first"]
-    return _MADE.sub("", folded, count=1) if _MADE.match(folded) else folded
+    return (
+        _MAKING.sub("", folded, count=1) if _MAKING.match(folded) else folded
+    )
 
 
 def _number(match: re.Match[str]) -> str:
@@ -431,42 +433,42 @@ def _spans(text: str, year: int | None) -> str:
 
 
 def _interval(
-    left: _Side, right: _Side, is_about: bool, year: int | None
+    start: _Side, end: _Side, is_about: bool, year: int | None
 ) -> str:
     # "May - June 1960", "March 27-29, 1956", "1890-95": what an end leaves out is the other's.
-    if not left.year:
-        left = replace(left, year=right.year)
-    if not right.year and right.month is None and right.season is None:
-        if left.month is None and right.day is not None:
-            right = _short_year(left, right)
-        elif left.day is not None and right.day is not None:
-            right = replace(right, year=left.year, month=left.month)
-    if right.day is not None and right.month is None:
-        right = replace(right, month=left.month)
-    if left.day is not None and left.month is None:
-        left = replace(left, month=right.month)
-    if not right.year:
-        right = replace(right, year=left.year)
+    if not start.year:
+        start = replace(start, year=end.year)
+    if not end.year and end.month is None and end.season is None:
+        if start.month is None and end.day is not None:
+            end = _short_year(start, end)
+        elif start.day is not None and end.day is not None:
+            end = replace(end, year=start.year, month=start.month)
+    if end.day is not None and end.month is None:
+        end = replace(end, month=start.month)
+    if start.day is not None and start.month is None:
+        start = replace(start, month=end.month)
+    if not end.year:
+        end = replace(end, year=start.year)
     # "Winter 1890-91" is one winter.
-    is_winter = left.season == 24 and left.year.isdigit()
-    is_year = right.month is None and right.season is None and not right.part
-    if is_winter and is_year and right.year == str(int(left.year) + 1):
-        return _complete(left, year)
-    first, last = _complete(left, year), _complete(right, year)
-    about_left = "~" if is_about else left.qualifier
-    about_right = "~" if is_about else right.qualifier
-    return f"{_start(first)}{about_left}/{_end(last)}{about_right}"
+    is_winter = start.season == 24 and start.year.isdigit()
+    is_year = end.month is None and end.season is None and not end.part
+    if is_winter and is_year and end.year == str(int(start.year) + 1):
+        return _complete(start, year)
+    first, last = _complete(start, year), _complete(end, year)
+    about_start = "~" if is_about else start.qualifier
+    about_end = "~" if is_about else end.qualifier
+    return f"{_start(first)}{about_start}/{_end(last)}{about_end}"
 
 
-def _short_year(left: _Side, right: _Side) -> _Side:
+def _short_year(start: _Side, end: _Side) -> _Side:
     """Return an end such as the 95 of 1890-95 and the 7 of 1896-7 as a whole year."""
-    digits = f"{right.day:0{right.day_digits}d}"
-    full_year = left.year[: 4 - len(digits)] + digits
-    if len(left.year) != 4 or not left.year.isdigit():
+    digits = f"{end.day:0{end.day_digits}d}"
+    full_year = start.year[: 4 - len(digits)] + digits
+    if len(start.year) != 4 or not start.year.isdigit():
         raise ValueError("it has other words or several dates")
-    if full_year <= left.year:
-        raise ValueError(f"{full_year} is not after {left.year}")
-    return replace(right, year=full_year, day=None)
+    if full_year <= start.year:
+        raise ValueError(f"{full_year} is not after {start.year}")
+    return replace(end, year=full_year, day=None)
 
 
 _SIGNS = re.compile(r"[MQ]\d\d|\d+X*|[EDL]|H\d\d|[~?%]|\S+")

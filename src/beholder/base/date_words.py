@@ -59,7 +59,7 @@ FILLERS = (
 )
 """Words without a meaning of their own."""
 
-MADE = (
+MAKING_WORDS = (
     "published printed issued reprinted dated date taken made created photographed produced"
     " photograph photo negative neg print copyright copyrighted built composed executed designed"
     " exposed developed"

@@ -60,10 +60,10 @@ def read_cue_files(paths: Sequence[str | Path]) -> Iterator[ReadFile]:
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
             root = path if inside else file.parent
-            yield ReadFile(name, file.parent, root, _read(file, name), ())
+            yield ReadFile(name, file.parent, root, _read_cues(file, name), ())
 
 
-def _read(file: Path, name: str) -> list[Occurrence | DataError]:
+def _read_cues(file: Path, name: str) -> list[Occurrence | DataError]:
     if file.stat().st_size > MOST_BYTES:
         return [DataError(name, f"has over {MOST_BYTES:,} bytes")]
     text = decode_text(file.read_bytes(), name)

@@ -223,7 +223,7 @@ def _without_rule(
     is_of_rule = [
         any(marks[mark].kind == rule for mark in edit.marks) for edit in edits
     ]
-    kept = [
+    remaining_edits = [
         e for e, of_rule in zip(edits, is_of_rule, strict=True) if not of_rule
     ]
     withdrawn = [
@@ -232,7 +232,7 @@ def _without_rule(
         if of_rule
         for mark in edit.marks
     ]
-    return kept, withdrawn
+    return remaining_edits, withdrawn
 
 
 def _edit(
