@@ -374,6 +374,7 @@ def test_markup_that_never_ends_is_read_in_one_pass(sign: str) -> None:
     (cue,) = cues(
         ["0:00.0 --> 0:01.0", f"<i>{text}</i> {{\\an8}}end"], "x.srt"
     )
+    assert isinstance(cue, Cue)
     assert cue.text == f"{text} end"
 
 
@@ -385,7 +386,11 @@ def test_srt_has_numbers_and_commas(tmp_path: Path) -> None:
 
 
 def _texts(name: str, text: str) -> list[str]:
-    return [cue.text for cue in cues(text.splitlines(), name)]
+    return [
+        cue.text
+        for cue in cues(text.splitlines(), name)
+        if isinstance(cue, Cue)
+    ]
 
 
 def test_a_cue_may_be_named_like_a_block() -> None:

@@ -18,7 +18,6 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TypeAlias
 
-from beholder.data.row import shorten
 from beholder.errors import DataError
 
 _STAMP = r"((?:\d+:)?\d+:\d+(?:[.,]\d+)?)"
@@ -75,9 +74,8 @@ def cues(lines: Iterable[str], name: str) -> list[Cue | DataError]:
     last_start = 0.0
     for number, times, texts in _timed(lines, webvtt):
         if times is None:
-            reason = (
-                f"cannot read the times of a cue: {shorten(' '.join(texts))}"
-            )
+            written = texts[0].strip()[:80]
+            reason = f"cannot read the times of a cue: {written}"
             parsed_cues.append(
                 DataError(
                     name, f"{reason}; expected START --> END", line=number

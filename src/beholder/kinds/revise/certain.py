@@ -571,7 +571,8 @@ _PAIRS = ("()", "[]", "{}", "\u00ab\u00bb", "\u201c\u201d")
 def _check_stands(text: str, edit: Edit) -> None:
     """Raise _No if an edit leaves a half pair, odd blanks, or words that need what is gone."""
     proposal = apply(text, [edit])
-    for opening, closing in _PAIRS:
+    for pair in _PAIRS:
+        opening, closing = pair[0], pair[1]
         before = text.count(opening) - text.count(closing)
         if proposal.count(opening) - proposal.count(closing) != before:
             raise _No("half of a pair of brackets or quotes would be left")
