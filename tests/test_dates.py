@@ -63,6 +63,8 @@ from beholder.base.dates import PartialDate
         ("AH 1307 / AD 1890", PartialDate(1890)),
         ("1307 AH (1890)", PartialDate(1890)),
         ("1890 CE", PartialDate(1890)),
+        ("March 3d, 1890", PartialDate(1890, 3, 3)),
+        ("©1890", PartialDate(1890)),
     ],
 )
 def test_a_date_is_read_as_far_as_it_is_known(
@@ -164,6 +166,10 @@ siglo XIX | 18XX | 1800-01-01 | 1899-12-31
 late 19th century | 1866/1899 | 1866-01-01 | 1899-12-31
 first half of the 19th century | 1800/1849 | 1800-01-01 | 1849-12-31
 2nd quarter of 19th century | 1825/1849 | 1825-01-01 | 1849-12-31
+late 19th to early 20th century | 1866/1933 | 1866-01-01 | 1933-12-31
+[1890 or 1891] | 1890/1891 | 1890-01-01 | 1891-12-31
+1880s-90s | 188X/189X | 1880-01-01 | 1899-12-31
+pre-1890 | ../1889 | 0001-01-01 | 1889-12-31
 early 1890s | 1890/1893 | 1890-01-01 | 1893-12-31
 mid-1890s | 1893/1896 | 1893-01-01 | 1896-12-31
 early to mid 1890s | 1890/1896 | 1890-01-01 | 1896-12-31

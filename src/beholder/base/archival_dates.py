@@ -157,7 +157,9 @@ def edtf_of(text: str, year: int | None = None) -> str:
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a date has at most {MAX_LENGTH} characters")
-    folded = fold_date(_without_other_calendars(text))
+    folded = fold_date(_without_other_calendars(text)).strip(
+        " '\"\u201c\u201d\u00a9"
+    )
     folded = _OR_LATER.sub(r"since \1", _OR_EARLIER.sub(r"until \1", folded))
     _check_ambiguous(folded)
     edtf = _read_date(_canonical(_without_later(folded, year)), year)
@@ -179,7 +181,8 @@ def _check_ambiguous(folded: str) -> None:
     match = re.fullmatch(r"\d\d(\d\d)/(0\d|1[0-2])", folded)
     if match and int(match[2]) != int(match[1]) + 1:
         raise ValueError("it may be a month or the end of a span")
-    if re.search(r"\d{4}\)? ?or \d", folded):
+    match = re.search(r"(\d{4})\)? ?or (\d+)", folded)
+    if match and int(match[2]) != int(match[1]) + 1:
         raise ValueError("two years with 'or' between them are no span")
 
 
@@ -241,6 +244,9 @@ def _canonical(folded: str) -> str:
     text = re.sub(r" ?[\[(<]\?[\])>]", "?", text)
     text = re.sub(r"(?<=\d)[\])>](?=\d)", "", re.sub(r"[\[(<]", "", text))
     text = re.sub(r"[\])>]", "", text).strip(" .,;")
+    # One of two years in a row is a span; 1880s-90s names its century once.
+    text = re.sub(r"(?<!\d)(\d{4}) ?or (?=\d{4}(?!\d))", r"\1 to ", text)
+    text = re.sub(r"(?<!\d)(\d\d)(\d0s) ?- ?(?=\d0s)", r"\1\2 to \1", text)
     text = re.sub(r"\bt/m\b", " bis ", _OUR_ERA.sub(" ", text))
     # Seasons of EDTF and unknown digits: 1890-21, 189-, 18--, 189?, 189u, 1890-uu-uu.
     text = re.sub(r"(?<!\d)(\d{4})-(2[1-4])(?![\d-])", r"\1 Q\2", text)
@@ -264,7 +270,7 @@ def _canonical(folded: str) -> str:
     text = _FRACTION.sub(_fraction, text)
     text = _centuries(text)
     text = re.sub(
-        r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|e|o|º|ª|:e|\.)(?![a-z\d])",
+        r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|d|er|e|o|º|ª|:e|\.)(?![a-z\d])",
         r"\1",
         text,
     )
@@ -274,7 +280,7 @@ def _canonical(folded: str) -> str:
         text,
     )
     text = re.sub(
-        r"(?<=[\dX])-(?=M)|(?<=M\d\d) -(?= ?\d{4})|(?<=[EDL]) ?-(?= ?\d)",
+        r"(?<=[\dX])-(?=M)|(?<=M\d\d) -(?= ?\d{4})|(?<=[EDLBF]) ?-(?= ?\d)",
         " ",
         text,
     )
@@ -313,7 +319,8 @@ _SUFFIX = r"(?:st|nd|rd|th|\.|eme|e|o)?"
 _CENTURY_WORD = rf"(?:{'|'.join(ROLES['century'].split())}|c)"
 _CENTURY = re.compile(
     rf"""
-    \b(?:(?P<from>{_NTH}){_SUFFIX}\ ?(?P<between>-|/|to|and|or|und|et|bis|until)\ ?(?:the\ )?)?
+    \b(?:(?P<from>{_NTH}){_SUFFIX}\ ?(?P<between>-|/|to|and|or|und|et|bis|until)
+    \ ?(?:the\ )?(?P<part>early|mid|late)?[\ -]?)?
     (?P<nth>{_NTH}){_SUFFIX}[\ -]?{_CENTURY_WORD}\b\.?
     |\b(?:siglo|secolo|seculo|s\.|sec\.)\ (?P<roman>{"|".join(ROMAN_NUMERALS)})\b
     """,
@@ -336,7 +343,8 @@ def _centuries(text: str) -> str:
     def rewritten(match: re.Match[str]) -> str:
         last = digits(match["nth"] or match["roman"])
         if match["from"]:
-            return f" {digits(match['from'])} T {last} "
+            part = match["part"] or ""
+            return f" {digits(match['from'])} to {part} {last} "
         return f" {last} "
 
     return _CENTURY.sub(rewritten, text)

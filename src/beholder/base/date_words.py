@@ -31,9 +31,9 @@ SEASONS = (
 """Names of the seasons, in the order of EDTF's codes 21 to 24."""
 
 ROLES = {
-    "about": "c ca circa cir about around approx approximately roughly probably possibly perhaps"
-    " maybe um etwa wohl vermutlich vers environ hacia alrededor probablemente verso omstreeks"
-    " rond ongeveer cerca omkring cirka okolo",
+    "about": "c ca circa cir about around approx approximate approximately roughly probably"
+    " possibly perhaps estimated presumed uncertain maybe um etwa wohl vermutlich vers environ"
+    " hacia alrededor probablemente verso omstreeks rond ongeveer cerca omkring cirka okolo",
     "before": "before pre prior vor avant antes prima voor fore przed",
     "until": "until till by bis jusque hasta fino tot ate till do",
     "after": "after post nach apres despues dopo na depois efter po",
