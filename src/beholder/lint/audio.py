@@ -52,7 +52,11 @@ def read_cue_files(paths: Sequence[str | Path]) -> Iterator[ReadFile]:
         if not files:
             raise DataError(str(path), f"has no file of {', '.join(FORMS)}")
         for file in files:
-            if file.suffix.lower() not in FORMS or not file.is_file():
+            if not file.is_file():
+                raise DataError(
+                    str(file), "is not a file or folder; check the path"
+                )
+            if file.suffix.lower() not in FORMS:
                 raise DataError(
                     str(file),
                     f"the profile audio-description reads {', '.join(FORMS)}",
