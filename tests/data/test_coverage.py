@@ -262,7 +262,7 @@ def test_a_missing_text_of_a_table_is_a_counted_failure(
         (["a brown dog", "a brown dog runs", "a brown dog runs fast"], 2),
         (["a dog", "a dog runs on sand", "runs on sand and swims"], 2),
         (["a dog runs", "runs on sand"], 0),  # a single word
-        (["yes", "yes"], 0),
+        (["yes", "yes"], 0),  # no roll: fewer than two repeats
         (["a red car", "a dog", "a red car"], 0),  # not the cue before
     ],
 )

@@ -19,7 +19,7 @@ from beholder import DataError, Item
 from beholder.data import read_items
 from beholder.data.folders import sidecar_rows
 from beholder.data.lines import MAX_ROW_BYTES
-from beholder.data.sources import Cue, cues
+from beholder.data.subtitles import Cue, cues, join_cues
 from beholder.errors import ConfigError
 from beholder.options import DataOptions
 
@@ -374,6 +374,7 @@ def test_markup_that_never_ends_is_read_in_one_pass(sign: str) -> None:
     (cue,) = cues(
         ["0:00.0 --> 0:01.0", f"<i>{text}</i> {{\\an8}}end"], "x.srt"
     )
+    assert isinstance(cue, Cue)
     assert cue.text == f"{text} end"
 
 
@@ -385,7 +386,11 @@ def test_srt_has_numbers_and_commas(tmp_path: Path) -> None:
 
 
 def _texts(name: str, text: str) -> list[str]:
-    return [cue.text for cue in cues(text.splitlines(), name)]
+    return [
+        cue.text
+        for cue in cues(text.splitlines(), name)
+        if isinstance(cue, Cue)
+    ]
 
 
 def test_a_cue_may_be_named_like_a_block() -> None:
@@ -436,20 +441,72 @@ def test_times_without_a_fraction_are_read() -> None:
     ]
 
 
+def test_subtitles_without_cues_are_refused() -> None:
+    with pytest.raises(DataError, match="has no cues"):
+        cues(["WEBVTT", "", "hello"], "x.vtt")
+
+
+@pytest.mark.parametrize("name", ["x.vtt", "x.srt", "X.VTT", "X.SRT"])
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("times", "reason"),
     [
-        ("WEBVTT\n\nhello\n", "has no cues"),
-        ("0:05.0 --> 0:04.0\na\n", "ends before it begins"),
+        ("0:05.0 --> 0:04.0", "ends before it begins"),
+        ("0.05 --> 0.06", "cannot read the times"),
+        ("00:00:03,000 -> 00:00:04,000", "cannot read the times"),
+        ("00:00:03,000 \u2013> 00:00:04,000", "cannot read the times"),
+        ("00:00:03,000 \u2192 00:00:04,000", "cannot read the times"),
+        ("0:00.5 --> 0:01.0", "begins before the cue above"),
+    ],
+)
+def test_a_cue_that_would_be_lost_is_a_bad_row_with_its_line(
+    tmp_path: Path, name: str, times: str, reason: str
+) -> None:
+    text = f"0:01.0 --> 0:02.0\na\n\n{times}\nb\n\n0:06.0 --> 0:07.0\nc\n"
+    wrong, item = read_items(_write(tmp_path / name, text))
+    assert isinstance(wrong, DataError)
+    assert reason in wrong.reason
+    assert wrong.line == 4
+    # The others are read, with --skip-bad-rows.
+    assert isinstance(item, Item)
+    assert item.candidate == "a c"
+
+
+def test_notes_are_left_out_whatever_the_case_of_the_ending() -> None:
+    text = "0:01.0 --> 0:02.0\na\n\nNOTE translated by Ann\n"
+    assert _texts("FILM.VTT", text) == _texts("film.vtt", text) == ["a"]
+
+
+def test_only_known_tags_of_srt_are_markup() -> None:
+    text = (
+        "0:01,0 --> 0:02,0\nIf x < 3 and y > 2, <i>the</i> <b>boat</b>"
+        " {\\an8}<font color=red>turns</font>.\n"
+    )
+    assert _texts("film.srt", text) == ["If x < 3 and y > 2, the boat turns."]
+
+
+@pytest.mark.parametrize(
+    ("texts", "joined", "n_repeats"),
+    [
         (
-            "0:01.0 --> 0:04.0\na\n\n2\n0.05 --> 0.06\nb\n",
-            "cannot read the times of a cue",
+            ["the boat", "the boat lands", "boat lands on sand"],
+            "the boat lands on sand",
+            2,
+        ),
+        (["A dog.", "A cat.", "A hen."], "A dog. A cat. A hen.", 0),
+        (["No.", "No.", "Never.", "Yes."], "No. No. Never. Yes.", 0),
+        (
+            ["in the sea", "the hill", "the man"],
+            "in the sea the hill the man",
+            0,
         ),
     ],
 )
-def test_subtitles_without_cues_are_refused(text: str, reason: str) -> None:
-    with pytest.raises(DataError, match=reason):
-        cues(text.splitlines(), "x.vtt")
+def test_captions_that_roll_up_are_joined(
+    texts: list[str], joined: str, n_repeats: int
+) -> None:
+    times = enumerate(texts)
+    parsed_cues = [Cue(n, n + 1, text) for n, text in times]
+    assert join_cues(parsed_cues) == (joined, n_repeats)
 
 
 V3 = {

@@ -222,3 +222,19 @@ def test_an_index_with_more_columns_and_few_dates_reads_without_a_bad_row(
         f"AB-{n:03d}.2": PartialDate(1928, 5) for n in (10, 20, 30, 40)
     }
     assert frames[0].image == "images/1.jpg"
+
+
+def test_a_catalogue_that_names_no_date_has_undated_pictures(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "index.csv"
+    rows = ("p1,n.d.", "p2,Unknown", "p3,[1890?]", "p4,some day")
+    file.write_text("\n".join(("id,date", *rows)))
+    *frames, wrong = read_frames(file)
+    assert [frame.date for frame in frames if isinstance(frame, Frame)] == [
+        None,
+        None,
+        PartialDate.parse("1890?"),
+    ]
+    assert isinstance(wrong, DataError)
+    assert "'some day'" in str(wrong)

@@ -100,6 +100,23 @@ def test_names_and_codes_of_a_language_are_one_code(written: str) -> None:
         ("sr_Latn", "sr-Latn"),
         ("Farsi", "fa"),
         ("mai", "mai"),
+        # Bibliographic and terminological codes of ISO 639-2, names in the language.
+        ("ger", "de"),
+        ("fre", "fr"),
+        ("fra-CA", "fr-CA"),
+        ("mac", "mk"),
+        ("mkd", "mk"),
+        ("tib", "bo"),
+        ("bod", "bo"),
+        ("alb", "sq"),
+        ("iw", "he"),
+        ("Čeština", "cs"),
+        ("C\u030ces\u030ctina", "cs"),  # decomposed
+        ("Македонски", "mk"),
+        ("Tiếng Việt", "vi"),
+        ("Pashto", "ps"),
+        ("hi-Latn", "hi-Latn"),
+        ("pan_Arab", "pa-Arab"),
         (
             "tlh-latn",
             "tlh-Latn",

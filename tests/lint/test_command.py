@@ -143,7 +143,7 @@ def test_a_baseline_makes_findings_known_though_lines_move(cli: Cli) -> None:
     )
     Path("alts.csv").write_text(ROWS + "e.jpg,DSC00012,\n")
     done = cli("lint", "alts.csv", "--baseline", "known.json")
-    assert (done.code, done.out.count("ALT101")) == (1, 1)
+    assert (done.code, done.out.count("  ALT101  ")) == (1, 1)
 
 
 def test_json_is_equal_for_equal_input(cli: Cli) -> None:
@@ -359,3 +359,34 @@ def test_score_without_references_names_the_command_that_serves(
     )
     Path("alts.csv").write_text("File,Alt Text\na.jpg,A red door\n", "utf-8")
     assert "beholder lint checks" in cli("score", "alts.csv").err
+
+
+def test_a_repeated_text_is_one_finding_and_rules_are_counted(
+    cli: Cli,
+) -> None:
+    rows = "".join(f"{n}.jpg,A dog on sand\n" for n in range(12))
+    Path("alts.csv").write_text(f"image,alt\n{rows}x.jpg,IMG_2041\n")
+    done = cli("lint", "alts.csv")
+    assert done.out.count("  ALT401  ") == 1
+    assert "at alts.csv:2, alts.csv:3" in done.out
+    assert "and 2 more" in done.out
+    by_rule, counts = done.out.splitlines()[-2:]
+    assert by_rule == "by rule: ALT101 file-name 1, ALT401 same-on-different 1"
+    assert counts == "13 pictures in 1 file: 1 error, 1 warning, 0 notes"
+
+
+@pytest.mark.parametrize(
+    ("name", "beginning"),
+    [
+        ("x.html", "<!doctype html>"),
+        ("x.json", "{"),
+        ("x.md", "# "),
+        ("x", ""),
+    ],
+)
+def test_the_ending_of_the_report_decides_its_format(
+    cli: Cli, name: str, beginning: str
+) -> None:
+    Path("alts.csv").write_text("image,alt\na.jpg,IMG_2041\n")
+    cli("lint", "alts.csv", "-o", name)
+    assert Path(name).read_text().startswith(beginning)

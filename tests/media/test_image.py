@@ -6,6 +6,8 @@ import io
 import struct
 import zlib
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from beholder.media import (
     encode_jpeg,
     file_sha256,
     fit,
+    inside,
     load_image,
 )
 
@@ -180,3 +183,16 @@ def test_file_hash_is_sha256(tmp_path: Path) -> None:
     )
     with pytest.raises(ItemError, match="there is no such file"):
         file_sha256(tmp_path / "b")
+
+
+@pytest.mark.parametrize(("disk", "table"), [("NFD", "NFC"), ("NFC", "NFD")])
+def test_a_name_is_found_in_both_forms_of_its_accents(
+    tmp_path: Path, disk: Literal["NFC", "NFD"], table: Literal["NFC", "NFD"]
+) -> None:
+    name = "\u00e9t\u00e9/f\u00eate.png"
+    file = tmp_path / normalize(disk, name)
+    file.parent.mkdir()
+    Image.new("RGB", (2, 2)).save(file)
+    assert inside(tmp_path, normalize(table, name)) == file
+    missing = normalize(table, "\u00e9t\u00e9/caf\u00e9.png")
+    assert inside(tmp_path, missing).name == Path(missing).name

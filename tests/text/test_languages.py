@@ -133,3 +133,26 @@ def test_another_language_than_expected(
     text: str, page: str, is_other: bool
 ) -> None:
     assert (other_language(text, page) is not None) == is_other
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "script", "why"),
+    [
+        ("Ek aadmi lal topi mein baitha hai", "Hindi", "Latn", None),
+        ("A man in a red hat sits on a horse", "Hindi", "Latn", "English"),
+        ("A man in a red hat sits on a horse", "Hindi", "", "Latin"),
+        ("एक आदमी लाल टोपी में बैठा है", "Hindi", "Latn", "Latin"),
+        ("لال ٹوپی میں ایک آدمی بیٹھا ہے", "Punjabi", "Arab", None),
+        ("A man in a red hat sits on a horse", "Punjabi", "Arab", "Latin"),
+        ("Човек са шеширом седи на коњу", "Serbian", "Latn", "Latin"),
+        ("Čovek sa šeširom sedi na konju", "Serbian", "Latn", None),
+        ("Čovek sa šeširom sedi na konju", "Serbian", "Cyrl", "Latin"),
+        ("Човек седи на коњу во поле", "Macedonian", "", None),
+    ],
+)
+def test_the_script_of_a_tag_says_which_letters_are_expected(
+    text: str, language: str, script: str, why: str | None
+) -> None:
+    evidence = other_language(text, language, script)
+    assert (evidence is None) == (why is None)
+    assert (why or "") in (evidence or "")

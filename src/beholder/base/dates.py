@@ -4,39 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from calendar import monthrange
-from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.util import find_spec
-from io import StringIO
-from time import struct_time
-from typing import Any, Literal
+from typing import Literal
 
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
-_MONTHS = {
-    word: n
-    for n, name in enumerate(_MONTH_NAMES, 1)
-    for word in (name, name[:3])
-} | {"sept": 9}
-_ORDINAL = ("st", "nd", "rd", "th", "of")
-_TIME = (
-    r"(?:(?:T\d{1,2}(?::?\d{2}(?::?\d{2}(?:[.,]\d+)?)?)?| \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
-    r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?"
-)
-"""A time of the day, in its zone or none."""
-_ISO = re.compile(rf"(\d{{4}})(?:-(\d{{1,2}})(?:-(\d{{1,2}}){_TIME})?)?")
-_EXIF = re.compile(rf"(\d{{4}}):(\d{{2}}):(\d{{2}}){_TIME}")
-_WORD = re.compile(r"[a-z]+|\d+")
-_ABOUT = re.compile(r"(?:c|ca|circa|about|approx|approximately)\b[.]? *(.+)")
-_SEASON = re.compile(r"\d{4}-2[1-4][~?%]?")
-_MAX_LENGTH = 60
-"""Characters of a date that archives write."""
-_DECADE = re.compile(r"(?:the )?(\d{3})0s")
-_SPAN = re.compile(r"(?:between )?(\d{4}) *(?:to|and|until|-|\u2013) *(\d{4})")
+from beholder.base.archival_dates import edtf_bounds, edtf_of
+
+_PLAIN = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_OPEN_YEARS = 10
+"""Years of an open end that are drawn: "before 1890" is placed in the ten years before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,31 +56,45 @@ class PartialDate:
 
     @property
     def first(self) -> dt.date:
-        """The earliest day it can mean."""
-        if self.edtf is not None:
-            return _bounds(self.edtf)[0]
-        return dt.date(self.year, self.month or 1, self.day or 1)
+        """The earliest day it can mean; the first day there is for "before 1890"."""
+        return edtf_bounds(str(self))[0]
 
     @property
     def last(self) -> dt.date:
-        """The latest day it can mean."""
-        if self.edtf is not None:
-            return _bounds(self.edtf)[1]
-        month = self.month or 12
-        return dt.date(
-            self.year, month, self.day or monthrange(self.year, month)[1]
-        )
+        """The latest day it can mean; the last day there is for "after 1890"."""
+        return edtf_bounds(str(self))[1]
+
+    @property
+    def is_open(self) -> bool:
+        """True if it has only one end: "before 1890", "after 1890"."""
+        return self.edtf is not None and ".." in self.edtf
+
+    @property
+    def bounded(self) -> tuple[dt.date, dt.date]:
+        """First and last day; an open end is ten years from the other."""
+        first, last = self.first, self.last
+        # Days of these years exist in every calendar year but the 29th of
+        # February, so both ends take the first of their month.
+        if first == dt.date.min:
+            year = max(dt.MINYEAR, last.year - _OPEN_YEARS + 1)
+            first = dt.date(year, 1, 1)
+        elif last == dt.date.max:
+            year = min(dt.MAXYEAR, first.year + _OPEN_YEARS - 1)
+            last = dt.date(year, 12, 31)
+        return first, last
 
     @property
     def middle(self) -> float:
         """Day number in the middle of the days it can mean, where one number must stand for it."""
-        return (self.first.toordinal() + self.last.toordinal()) / 2
+        first, last = self.bounded
+        return (first.toordinal() + last.toordinal()) / 2
 
     @property
     def precision(self) -> Literal["year", "month", "day", "span"]:
         """Return the smallest part that is known.
 
-        A span is an approximate year, a season, a decade or several years.
+        A span is an approximate year, a season, a decade, a century, or has two ends or an open
+        one.
         """
         if self.edtf is not None:
             return "span"
@@ -119,138 +108,42 @@ class PartialDate:
 
     @classmethod
     def parse(cls, text: str, *, year: int | None = None) -> PartialDate:
-        """Read ``1928``, ``1928-03``, ``1928-03-07``, ``march 1928``, ``7 March 1928`` or EXIF's.
+        """Read a date as catalogues, cameras and databases write it.
+
+        ``1928``, ``1928-03``, ``7 March 1928``, ``7.3.1928``, ``c. 1930``, ``[1930?]``,
+        ``1930s``, ``193-``, ``1930-35``, ``March 27-29, 1956``, ``before 1890``,
+        ``19th century``, EDTF of levels 0 and 1, and EXIF's. Names of months, and words such as
+        "before", are read in the languages of ``date_words``. About a year means from the year
+        before to the year after. docs/narratives.md has the rules.
 
         Numbers that could be day or month in either order, such as ``3/7/1928``, are refused, and
         so are years of two digits, such as ``June 85``. A time may follow a day and is ignored.
 
-        With the extra ``narratives`` also EDTF, levels 0 and 1 (``1930~``, ``193X``,
-        ``1930/1935``, ``1930-21`` for spring; intervals need both ends), and ``c. 1930``,
-        ``1930s``, ``1930-1935`` and ``between 1930 and 1935``. About a year means from the year
-        before to the year after, as the package ``edtf`` has it.
-
         Args:
-            text: The date; English month names, whole or their first three letters.
+            text: The date.
             year: Used when the text names none, as in ``march``.
 
         Raises:
             ValueError: It cannot be read, or there is no such day.
         """
-        # The plan: seasons first (1930-21 would match as a year with a month), then the numeric
-        # forms, then words, and last the forms of archives, which need an extra.
-        cleaned = text.strip().lower()
-        if _SEASON.fullmatch(cleaned) and (
-            partial_date := _parse_archival(cleaned)
-        ):
-            return partial_date
-        for pattern in (_ISO, _EXIF):
-            if match := pattern.fullmatch(cleaned.upper()):
-                year_text, month, day = match.groups()
-                return cls(
-                    int(year_text),
-                    int(month) if month else None,
-                    int(day) if day else None,
-                )
         try:
-            return cls._from_words(_WORD.findall(cleaned), text, year)
-        except ValueError:
-            if (partial_date := _parse_archival(cleaned)) is None:
-                raise
-            return partial_date
+            edtf = edtf_of(text, year)
+        except ValueError as error:
+            raise ValueError(
+                f"cannot read the date {text!r}: {error}; expected 1928, 1928-03, 1928-03-07,"
+                " 7 March 1928, c. 1928, 1920s, 1928-1930 or before 1928"
+            ) from None
+        return cls.from_edtf(edtf)
 
     @classmethod
-    def _from_words(
-        cls, words: list[str], text: str, year: int | None
-    ) -> PartialDate:
-        # Words are sorted by their form, not by their place: "7 March 1928" and "March 7, 1928" are
-        # both read. A number of three digits and more is a year, so "June 85" stays ambiguous.
-        months = [_MONTHS[word] for word in words if word in _MONTHS]
-        numbers = [word for word in words if word.isdigit()]
-        years = [int(word) for word in numbers if len(word) > 2]
-        days = [int(word) for word in numbers if len(word) <= 2]
-        # No day is above 31: such a number was meant as a year of two digits.
-        has_short_year = any(day > 31 for day in days)
-        other_words = [
-            word
-            for word in words
-            if not word.isdigit()
-            and word not in _MONTHS
-            and word not in _ORDINAL
-        ]
-        full_year = years[0] if years else year
-        is_ambiguous = has_short_year or len(years) > 1 or len(days) > 1
-        if (
-            other_words
-            or len(months) != 1
-            or is_ambiguous
-            or full_year is None
-        ):
-            hint = ""
-            if has_short_year:
-                hint = "; write all digits of the year"
-            elif not full_year:
-                hint = "; a date without a year needs one given for all"
-            # The message names the forms of EDTF only where they can be read.
-            edtf_examples = extra_hint = ""
-            if find_spec("edtf"):
-                edtf_examples = "1928~, 192X "
-            else:
-                extra_hint = (
-                    "; beholder[narratives] reads EDTF such as 1928~, too"
-                )
-            raise ValueError(
-                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07,"
-                f" {edtf_examples}or 'march 1928'{hint}{extra_hint}"
+    def from_edtf(cls, edtf: str) -> PartialDate:
+        """Return the date of a text in EDTF, as ``edtf_of`` writes it."""
+        if match := _PLAIN.fullmatch(edtf):
+            year = int(match[1])
+            month, day = (
+                int(part) if part else None for part in match.groups()[1:]
             )
-        return cls(full_year, months[0], days[0] if days else None)
-
-
-def _parse_archival(text: str) -> PartialDate | None:
-    """Parse a date as archives write it; None if it is no date, or ``edtf`` is missing."""
-    # Each English form is rewritten in EDTF, so that one parser decides which days it means.
-    if len(text) > _MAX_LENGTH or not find_spec("edtf"):
-        return None
-    if match := _ABOUT.fullmatch(text):
-        inner = _parse_archival(match[1])
-        edtf = (str(inner) if inner else match[1]) + "~"
-    elif match := _DECADE.fullmatch(text):
-        edtf = f"{match[1]}X"
-    elif match := _SPAN.fullmatch(text):
-        edtf = f"{match[1]}/{match[2]}"
-    else:
-        edtf = text.upper()
-    try:
-        first, _ = _bounds(edtf)
-    except ValueError:
-        return None
-    return PartialDate(first.year, edtf=edtf)
-
-
-@lru_cache(maxsize=1 << 12)
-def _bounds(edtf: str) -> tuple[dt.date, dt.date]:
-    """Return first and last day of a date in EDTF; ValueError if it is not one."""
-    from edtf import parse_edtf
-    from edtf.parser.edtf_exceptions import EDTFParseException
-
-    # The package fails with any of these for texts that are not dates.
-    other_errors = (
-        ValueError,
-        TypeError,
-        AttributeError,
-        ArithmeticError,
-    )
-    try:
-        # The package prints what it cannot make a date of: that would spoil a command's output.
-        with redirect_stdout(StringIO()):
-            edtf_date: Any = parse_edtf(edtf)
-            bounds = edtf_date.lower_fuzzy(), edtf_date.upper_fuzzy()
-        if not all(isinstance(bound, struct_time) for bound in bounds):
-            raise ValueError("no first or no last day")
-        first, last = (dt.date(*bound[:3]) for bound in bounds)
-    except (EDTFParseException, *other_errors) as error:
-        raise ValueError(
-            f"{edtf!r} is not a date in EDTF with a first and a last day"
-        ) from error
-    if last < first:
-        raise ValueError(f"{edtf!r} ends before it begins")
-    return first, last
+            # Months above 20 are seasons of EDTF.
+            if month is None or month <= 12:
+                return cls(year, month, day)
+        return cls(edtf_bounds(edtf)[0].year, edtf=edtf)

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from beholder.base.archival_dates import is_undated
 from beholder.base.dates import PartialDate
 from beholder.base.files import write_jsonl
 from beholder.data.folders import find_name_error, pictures_below
@@ -283,9 +284,12 @@ def _member(
     return frame_by_id.get(frame_id, Frame(id=frame_id))
 
 
-def _date(value: object, year: int | None) -> PartialDate:
+def _date(value: object, year: int | None) -> PartialDate | None:
     if not isinstance(value, str | int) or isinstance(value, bool):
         raise RowError(f"expected a date as text, got {shorten(value)}")
+    # Catalogues write "n.d." where databases leave the cell empty.
+    if is_undated(str(value)):
+        return None
     try:
         return PartialDate.parse(str(value), year=year)
     except ValueError as error:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from beholder.data.prepare import Cleaning
 from beholder.data.row import RowError
-from beholder.data.sources import cues_in_meta
+from beholder.data.subtitles import cues_in_meta
 from beholder.records import Frame, Item, Reviews
 from beholder.text.composition import is_composed
 from beholder.text.languages import language_code
@@ -133,14 +132,13 @@ class RowNotes:
 
     def _count_cues(self, meta: Mapping[str, Any]) -> None:
         try:
-            cues = cues_in_meta(meta)
+            n_cues = len(cues_in_meta(meta))
         except RowError:
             return  # a field of that name that did not come from subtitles
-        self._n_cues += len(cues)
-        self._n_repeating_cues += sum(
-            _repeats_end(earlier.text, later.text)
-            for earlier, later in pairwise(cues)
-        )
+        n_repeating = meta.get("repeated_cues")
+        if n_cues and isinstance(n_repeating, int):
+            self._n_cues += n_cues
+            self._n_repeating_cues += n_repeating
 
     def _count_language(self, language: str) -> None:
         if language and language_code(language) is None:
@@ -171,7 +169,7 @@ class RowNotes:
             yield (
                 "cues that begin with the last words of the cue before:"
                 f" {self._n_repeating_cues:,} of {self._n_cues:,}; subtitles that roll show each"
-                " line twice, and both count as text"
+                " line twice, and its repeat is left out of the text"
             )
         for mark, n in self._marks.most_common():
             yield f"texts {mark!r}: {n:,}; a table may have written that in place of a missing text"
@@ -214,16 +212,6 @@ class RowNotes:
 
 
 REPEATED_FIELD = "image_id"
-
-
-def _repeats_end(earlier: str, later: str) -> bool:
-    """Return whether a cue begins with the last words of the cue before, two or more."""
-    last, first = earlier.split(), later.split()
-    # A single word may be the end of one sentence and the beginning of the next.
-    return any(
-        last[-n:] == first[:n]
-        for n in range(2, min(len(last), len(first)) + 1)
-    )
 
 
 def _listed(names: Collection[str]) -> str:

@@ -1,24 +1,12 @@
-"""Sources of rows: files by their ending, standard input, folders, the Hugging Face hub.
-
-WebVTT and SRT are lists of cues: a line ``START --> END`` and the text below it. In WebVTT a blank
-line ends a cue; in SRT the text continues after one, up to the next cue. Markup in angle brackets,
-voices and positions are left out, and so are notes, styles and regions of WebVTT. Character
-references such as ``&amp;`` are decoded. The reader is our own: ``webvtt-py`` 0.6 does not decode
-character references, refuses SRT without cue numbers, and skips cues whose times it cannot read.
-"""
+"""Sources of rows: files by their ending, standard input, folders, the Hugging Face hub."""
 
 from __future__ import annotations
 
-import html
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
-
-import msgspec
 
 from beholder.base import spec
 from beholder.base.files import check_name
@@ -32,143 +20,13 @@ from beholder.data.lines import (
     parse_json,
     read_jsonl,
 )
-from beholder.data.row import RowError, shorten
+from beholder.data.row import RowError
+from beholder.data.subtitles import cues, cues_in_meta, join_cues
 from beholder.data.tables import read_csv, read_parquet
 from beholder.errors import DataError, ItemError
 from beholder.media import MAX_PIXELS, inside, video
 from beholder.options import Frames
 from beholder.records import Item
-
-_STAMP = r"((?:\d+:)?\d+:\d+(?:[.,]\d+)?)"
-_TIMES = re.compile(rf"\s*{_STAMP}\s*-->\s*{_STAMP}")
-_MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
-_REFERENCE = re.compile(
-    r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
-)
-_NO_CUES = re.compile(r"NOTE(?:\s|$)|(?:STYLE|REGION)\s*$")
-
-
-@dataclass(frozen=True)
-class Cue:
-    """A part of a timed text.
-
-    Attributes:
-        start: Seconds from the beginning.
-        end: Seconds, after ``start``.
-        text: Text of the cue, in one line.
-    """
-
-    start: float
-    end: float
-    text: str
-
-
-def cues(lines: Iterable[str], name: str) -> list[Cue]:
-    """Parse the cues of a WebVTT or SRT file, in its order, without empty ones.
-
-    Raises:
-        DataError: The file has no cues, or one has unreadable times or ends before it begins.
-    """
-    parsed_cues = []
-    for times, texts in _timed(lines, name):
-        start, end = (_seconds(stamp) for stamp in times.groups())
-        # A cue without length is odd, but has its text.
-        if end < start:
-            raise DataError(
-                name, f"a cue ends before it begins: {times.string.strip()}"
-            )
-        text = _REFERENCE.sub(
-            lambda reference: html.unescape(reference[0]),
-            _MARKUP.sub("", " ".join(texts)),
-        )
-        if text.strip():
-            parsed_cues.append(Cue(start, end, " ".join(text.split())))
-    if not parsed_cues:
-        raise DataError(
-            name,
-            "has no cues: expected lines START --> END with text below them",
-        )
-    return parsed_cues
-
-
-def cues_in_meta(meta: Mapping[str, Any]) -> list[Cue]:
-    """Return the cues of a row, as ``.vtt`` and ``.srt`` files give them; empty without any.
-
-    Raises:
-        RowError: The field has another form.
-    """
-    try:
-        rows = msgspec.convert(
-            meta.get("cues") or [], list[tuple[float, float, str]]
-        )
-    except msgspec.ValidationError as error:
-        raise RowError(
-            f"expected a list of [START, END, TEXT]: {error}", "meta.cues"
-        ) from None
-    return [Cue(*row) for row in rows]
-
-
-def _timed(
-    lines: Iterable[str], name: str
-) -> list[tuple[re.Match[str], list[str]]]:
-    """Return the time match of each cue, with the lines of its text."""
-    webvtt = ".vtt" in Path(name).suffixes
-    cue_lines: list[tuple[re.Match[str], list[str]]] = []
-    # Whether the block before is one number: that of the next cue, or text of the last.
-    is_lone_number = False
-    # Blocks are lines between blank lines. In SRT a text may have blank lines,
-    # so a block without times belongs to the cue before it.
-    for block in _blocks(lines):
-        if webvtt and _NO_CUES.match(block[0]):
-            continue
-        times_by_place = enumerate(map(_TIMES.match, block))
-        timed = [(place, times) for place, times in times_by_place if times]
-        if not timed and any("-->" in line for line in block[:2]):
-            raise DataError(
-                name,
-                f"cannot read the times of a cue: {shorten(' '.join(block[:2]))}",
-            )
-        if cue_lines and not webvtt:
-            # The number before the times is that of this cue, not text of the
-            # last.
-            if is_lone_number and timed and timed[0][0] == 0:
-                cue_lines[-1][1].pop()
-            cue_lines[-1][1].extend(
-                block[: max(timed[0][0] - 1, 0)] if timed else block
-            )
-            is_lone_number = len(block) == 1 and _is_number(block[0])
-        ends = [*(place for place, _ in timed[1:]), len(block)]
-        for (place, times), end in zip(timed, ends, strict=False):
-            texts = block[place + 1 : end]
-            if (
-                not webvtt
-                and end < len(block)
-                and texts
-                and _is_number(texts[-1])
-            ):
-                texts.pop()
-            cue_lines.append((times, texts))
-    return cue_lines
-
-
-def _is_number(line: str) -> bool:
-    return line.strip().isdecimal()
-
-
-def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
-    for is_filled, block in groupby(
-        lines, key=lambda line: bool(line.strip())
-    ):
-        if is_filled:
-            yield [line.rstrip("\r\n") for line in block]
-
-
-def _seconds(stamp: str) -> float:
-    total = 0.0
-    for part in stamp.replace(",", ".").split(":"):
-        total = 60 * total + float(part)
-    return total
-
 
 MAX_JSON_BYTES = 256 * 2**20
 """Longest .json file: unlike the other formats it is read as a whole."""
@@ -289,20 +147,28 @@ def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
 
 
 def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
+    """Yield a bad row for each cue that cannot be read, then the row of the others."""
     texts = []
     for _, line in lines(stream, name):
         if isinstance(line, DataError):
             raise line
         texts.append(line)
-    parsed_cues, file = cues(texts, name), Path(name)
+    parsed_cues = []
+    for cue in cues(texts, name):
+        if isinstance(cue, DataError):
+            yield cue.line or 1, cue
+        else:
+            parsed_cues.append(cue)
+    file = Path(name)
     stem = file.name.partition(".")[0]
-    row = {
-        "id": stem,
-        "candidate": " ".join(cue.text for cue in parsed_cues),
-        "meta": {
-            "cues": [[cue.start, cue.end, cue.text] for cue in parsed_cues]
-        },
+    candidate, n_repeats = join_cues(parsed_cues)
+    meta: dict[str, Any] = {
+        "cues": [[cue.start, cue.end, cue.text] for cue in parsed_cues]
     }
+    # Said in the row, because its text is not that of the cues one by one.
+    if n_repeats:
+        meta["repeated_cues"] = n_repeats
+    row = {"id": stem, "candidate": candidate, "meta": meta}
     films = (f"{stem}{ending}" for ending in video.ENDINGS)
     film_files = [
         film for film in films if (file.parent / film).is_file()

@@ -48,7 +48,7 @@ class OutcomeGroup:
     """Options of the reports and of the exit code.
 
     Attributes:
-        format: Report format; repeatable with -o.
+        format: Report format; by default the ending of -o decides, else text; repeatable with -o.
         out: Report file, or folder for several formats; by default standard output.
         baseline: File of known findings to ignore.
         write_baseline: Write all findings into this file.
@@ -57,7 +57,7 @@ class OutcomeGroup:
         require_pictures: Exit with 1 if there is no picture.
     """
 
-    format: tuple[Format, ...] = ("text",)
+    format: tuple[Format, ...] = ()
     out: Out = None
     baseline: Path | None = None
     write_baseline: Path | None = None
@@ -120,13 +120,14 @@ def lint(
         ),
         layouts=which.layouts,
     )
+    formats = outcome.format or (_format_of(outcome.out),)
     # One format goes to a file or to standard output, several into a folder.
-    for form in outcome.format:
+    for form in formats:
         name, write = WRITERS[form]
         if outcome.out is None:
             print_line(write(report).removesuffix("\n"))
         else:
-            several = len(outcome.format) > 1 or outcome.out.is_dir()
+            several = len(formats) > 1 or outcome.out.is_dir()
             write_text(
                 outcome.out / name if several else outcome.out, write(report)
             )
@@ -147,6 +148,22 @@ def lint(
         has_no_pictures
         or (not outcome.write_baseline and report.failed(outcome.fail_on))
     )
+
+
+_FORMAT_BY_ENDING: dict[str, Format] = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".sarif": "sarif",
+    ".xml": "junit",
+    ".md": "markdown",
+}
+
+
+def _format_of(out: Path | None) -> Format:
+    """Return the format of a file by its ending; text for any other."""
+    ending = out.suffix.lower() if out else ""
+    return _FORMAT_BY_ENDING.get(ending, "text")
 
 
 def _pair(assignment: str, example: str) -> tuple[str, str]:

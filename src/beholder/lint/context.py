@@ -22,6 +22,7 @@ from beholder.text.languages import (
     LITTLE_WORDS,
     base_language,
     language_named,
+    script_named,
 )
 
 _MANY_TARGETS = 3
@@ -244,7 +245,7 @@ def language(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     ]
     if len(plain_words) < 2 and not (plain_words and len(lowercase_words) > 2):
         return None  # a name
-    why = other_language(text, page)
+    why = other_language(text, page, script_named(occurrence.language))
     return (
         Hit(
             f"{why}; the page is in {page}",

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from beholder.base.archival_dates import (
+    OTHER_CALENDAR,
+    edtf_bounds,
+    edtf_of,
+    is_undated,
+)
+from beholder.base.date_words import ORDINALS, ROMAN_NUMERALS
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, check
 from beholder.lint.wording import listed, names, without_quotes
@@ -14,15 +22,13 @@ from beholder.text import kinds
 LABELS = listed("labels", "en")
 """Words after which a figure is a label: "lot 1912", "Class 3 children"."""
 _CIRCA = 10
-"""Years that "about" may mean before or after a year."""
+"""Years from an approximate date that are not reported."""
 _NEAR = 80
 """Characters around a number that say what it is."""
-_ORDINALS: list[str] = names("ordinals")
-_ROMAN: list[str] = names("roman_numerals")
 _TENS: list[str] = names("tens")
 _NTH = (
     r"(?:\d{1,2}(?=st|nd|rd|th|\.|e|ème)"
-    rf"|(?:{'|'.join(_ORDINALS)})\b|(?:{'|'.join(_ROMAN)})(?=e|ème|\b))"
+    rf"|(?:{'|'.join(ORDINALS)})\b|(?:{'|'.join(ROMAN_NUMERALS)})(?=e|ème|\b))"
 )
 _ANY_YEAR = r"(?:1\d{3}|20\d\d|2100)"
 _YEAR = re.compile(rf"(?<!\d){_ANY_YEAR}(?!\d)")
@@ -32,10 +38,11 @@ _DATES = re.compile(
     (?:(?P<decade>['’]?s|[-–]?er)\b)?
     (?:(?:[-–]|\ (?:to|until|till|through|and|or|bis|und)\ )(?P<until>{_ANY_YEAR}|\d\d(?![\w-]))
     (?P<decades>['’]?s)?)?(?![\w%/-]|[.,:]\d)
-    |\b(?:siglo|secolo|século)\ (?P<roman>(?:{"|".join(_ROMAN)})\b)
+    |\b(?:siglo|secolo|século)\ (?P<roman>(?:{"|".join(ROMAN_NUMERALS)})\b)
     |\b(?:(?P<from>{_NTH})(?:st|nd|rd|th|\.|e|ème)?-?(?:\ (?:and|or|to|und)\ (?:the\ )?|[-–/]))?
     (?P<century>{_NTH})(?:st|nd|rd|th|\.|e|ème)?[ -]
-    (?:centur(?:y|ies)\b|c\.|Jahrhundert|Jh\.|siècle|eeuw|wiek)
+    (?:centur(?:y|ies)\b|Jahrhundert|Jh\.|siècle|eeuw|wiek)
+    |\b(?P<short>\d{{1,2}})(?:st|nd|rd|th)[ ]c\.
     |(?:\bthe\ (?:[\w-]+[ -])?|\bmid-|(?<!\w)['’])(?P<tens>[2-9]0s|{"|".join(_TENS)})\b
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -51,6 +58,10 @@ _ABOUT = re.compile(
     \b(?:c|ca|circa|about|around|approximately|roughly|early|late|um|vers)\b[. ]*(?:the\ )?$
     """,
     re.VERBOSE | re.IGNORECASE,
+)
+_ROUGH = re.compile(
+    r"\b(?:early|late|anfang|ende|début|fin|principios|finales|inizio|fine)\b",
+    re.I,
 )
 _TURN = re.compile(r"\bturn of the $", re.I)
 _MEMORY = re.compile(
@@ -126,6 +137,23 @@ _DATING = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_NUMBERED_THINGS = (
+    "nos nrs address addresses troop troops local locals cabin company extension house license"
+    " licence lodge mile milepost pack patent permit phone telephone tract"
+)
+_NUMBERED = frozenset(_NUMBERED_THINGS.split())
+"""Further words before the number of a thing or a group."""
+_ANOTHER_YEAR = re.compile(
+    r"""
+    (?<!calendar)(?<!calendars)(?<!almanac)\ for\ (?:the\ (?:year|season)\ )?$
+    |\b(?:kings?|queens?|princess|class|council|board|committee|officers?|team|court|cast|staff
+    |champions?|winners?|members?|graduates?|seniors|juniors|season|model|maps?|plan|law|treaty
+    |act|revolution|war|battle|election|fire|flood|earthquake|wo?man|miss)\b[^.;,]{0,40}
+    \ of\ (?:the\ year\ )?$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words before the year of a group, an office or an event: "officers for 1954", "class of 1954"."""
 _WEAKLY_DATING = re.compile(
     r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I
 )
@@ -136,6 +164,7 @@ _ADDRESS = re.compile(
     ,?\ (?:(?:[A-Z][\w'’.]*|\d+(?:st|nd|rd|th))\ )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln
     |Drive|Dr|Boulevard|Blvd|Place|Court|Way|Square|Terrace|Crescent|Highway|Row|Hill|Park)\b
     |,?\ (?:rue|avenue|boulevard|via|calle)\b
+    |(?:\ (?:north|south|east|west))?\ block\b
     """,
     re.VERBOSE,
 )
@@ -155,39 +184,70 @@ def date(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     A text with one date that fits is about two times, and is not reported.
     """
     spans = list(_spans(occurrence.date))
-    # Years before Christ have other lengths and count backwards; they are not
-    # compared.
-    if not spans or re.search(r"\bB\.?C", occurrence.date):
+    if not spans:
         return None
     first, last = (
         min(start for start, _ in spans),
         max(end for _, end in spans),
     )
-    text = without_quotes(occurrence.text)
+    text = _plain(without_quotes(occurrence.text))
     if _MEMORY.search(text):
         return None
     mentions = list(_mentions(text, (first, last)))
+    # A year that the record names fits it, such as that of a later print.
     if not mentions or any(
-        m.first <= last and m.last >= first for m in mentions
+        (m.first <= last and m.last >= first)
+        or text[m.start : m.end] in occurrence.date
+        for m in mentions
     ):
         return None
     span = mentions[0].start, mentions[0].end
-    what = f'says "{text[slice(*span)]}", the record says "{occurrence.date}"'
+    written = occurrence.text[slice(*span)]
+    what = f'says "{written}", the record says "{occurrence.date}"'
     return Hit(what, span, evidence={"date": occurrence.date})
 
 
+_PLAIN = str.maketrans("年년", "  ")
+"""Signs behind a year that are no letters of it."""
+
+
+def _plain(text: str) -> str:
+    """Return a text of the same length with plain digits, without years of other calendars."""
+    digits = "".join(
+        str(unicodedata.decimal(letter)) if letter.isdecimal() else letter
+        for letter in text
+    )
+    without_signs = digits.translate(_PLAIN)
+    return OTHER_CALENDAR.sub(lambda match: " " * len(match[0]), without_signs)
+
+
 def _spans(record: str) -> Iterator[tuple[int, int]]:
-    """Yield first and last year of each date of a record; its numbers of four digits are years."""
+    """Yield first and last year of each date of a record.
+
+    A record that is one date is read as all dates are; of another text, its numbers of four digits
+    are years. Years before our era are not compared.
+    """
+    if is_undated(record) or re.search(r"\bB\.?C", record):
+        return
+    try:
+        edtf = edtf_of(record)
+    except ValueError:
+        yield from _scanned_spans(_plain(record))
+        return
+    first, last = (day.year for day in edtf_bounds(edtf))
+    tolerance = 0
+    if re.search("[~?%]", edtf) or _ROUGH.search(record):
+        tolerance = _CIRCA
+    elif edtf.endswith("XX"):
+        # The year 1900 is in the 19th century, too.
+        tolerance = 1
+    yield first - tolerance, last + tolerance
+
+
+def _scanned_spans(record: str) -> Iterator[tuple[int, int]]:
     for match in _YEAR.finditer(record):
         year = int(match[0])
         yield _widened(year, year, record[: match.start()])
-    # EDTF (ISO 8601-2) writes an unknown digit as X: 192X, 19XX; library
-    # catalogues write a dash.
-    for match in re.finditer(
-        r"(?<![\w])(?:1\d|20)(?:\dX|XX|\d-|--)(?![\w])", record
-    ):
-        digits = match[0].replace("-", "X")
-        yield int(digits.replace("X", "0")), int(digits.replace("X", "9"))
     for match in _DATES.finditer(record):
         for first, last in _ranges(match, ()):
             yield _widened(first, last, record[: match.start()])
@@ -213,6 +273,7 @@ def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
         # Years of another event, of a thing in the picture, or of a style.
         if (
             _ELSEWHEN.search(before)
+            or _ANOTHER_YEAR.search(before)
             or _PRODUCTION.search(before)
             or _STYLE.match(after)
         ):
@@ -245,7 +306,7 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
     if (
         label
         and label[1]
-        and not kinds.bases(label[1].lower()).isdisjoint(LABELS)
+        and not kinds.bases(label[1].lower()).isdisjoint(LABELS | _NUMBERED)
         and not dating
     ):
         return False
@@ -307,9 +368,6 @@ def _ranges(
         match: A match of ``_DATES``.
         reference_years: Years of the centuries that "the twenties" may be in.
     """
-    if century := match["century"] or match["roman"]:
-        last = 100 * _nth(century)
-        return [(100 * _nth(match["from"] or century) - 100, last)]
     if match["tens"]:
         figures = match["tens"][:2]
         tens = (
@@ -321,19 +379,18 @@ def _ranges(
             (year // 100 * 100 + tens, year // 100 * 100 + tens + 9)
             for year in reference_years
         ]
-    year, until = int(match["year"]), match["until"] or ""
-    last = int(match["year"][: 4 - len(until)] + until)
-    if match["decade"] or match["decades"]:
-        last += 99 if last % 100 == 0 else 9
-    return [(year, max(year, last))]
-
-
-def _nth(word: str) -> int:
-    if word.isdigit():
-        return int(word)
-    low = word.lower()
-    return 1 + (
-        _ORDINALS.index(low)
-        if low in _ORDINALS
-        else _ROMAN.index(word.upper())
-    )
+    written = re.sub(r"-? (?:and|or|to|und) (?:the )?", "-", match[0])
+    if match["year"]:
+        until = match["until"] or match["year"]
+        last_year = match["year"][: 4 - len(until)] + until
+        written = match["year"] + "s" * bool(match["decade"])
+        if match["until"]:
+            written += f"/{last_year}" + "s" * bool(match["decades"])
+    try:
+        first, last = edtf_bounds(edtf_of(written))
+    except ValueError:
+        # "1950 to 1925" is no span; its first number is still a year.
+        return [(int(match["year"]),) * 2] if match["year"] else []
+    # The year 1900 is in the 19th century, too.
+    is_century = not match["year"]
+    return [(first.year, last.year + is_century)]

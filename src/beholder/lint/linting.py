@@ -19,6 +19,7 @@ from beholder.base.threads import one_blas_thread
 from beholder.errors import DataError, UnknownNameError
 from beholder.lint import dates as dates  # its check registers itself
 from beholder.lint import texts
+from beholder.lint.audio import FORMS, read_cue_files
 from beholder.lint.context import compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import (
@@ -31,8 +32,8 @@ from beholder.lint.rules import (
     LintSetting,
     rules,
 )
-from beholder.lint.sources import as_unread, read_files
-from beholder.lint.wording import words
+from beholder.lint.sources import ReadFile, as_unread, read_files
+from beholder.lint.wording import fold, words
 
 L = TypeVar("L", LintFinding, Occurrence)
 
@@ -103,7 +104,7 @@ class LintReport:
         """Return the number of new findings by severity, the most severe first."""
         counted = Counter(
             finding.severity
-            for finding in self.findings
+            for finding in distinct_findings(self.findings)
             if finding.state == "new"
         )
         return {severity: counted[severity] for severity in ORDER}
@@ -145,7 +146,7 @@ def lint(
     choice = choice or Choice()
     known_counts = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
-    for source in read_files(paths, columns, layouts=layouts):
+    for source in _sources(paths, columns, setting, layouts=layouts):
         report.files.append(source.name)
         report.folders[source.name] = source.folder, source.root
         report.notes += source.notes
@@ -201,6 +202,24 @@ def lint(
         - {finding.fingerprint for finding in report.findings}
     )
     return report
+
+
+def _sources(
+    paths: Sequence[str | Path],
+    columns: Mapping[str, str],
+    setting: LintSetting,
+    *,
+    layouts: bool,
+) -> Iterator[ReadFile]:
+    if setting.profile == "audio-description":
+        return read_cue_files(paths)
+    for path in map(Path, paths):
+        if path.suffix.lower() in FORMS:
+            raise DataError(
+                str(path),
+                "contains cues; check them with --profile audio-description",
+            )
+    return read_files(paths, columns, layouts=layouts)
 
 
 def _hits(
@@ -300,6 +319,8 @@ def _finding(
         f"{key}\0{n_by_key[key]}".encode("utf-8", "replace")
     ).hexdigest()
     subject = "The text " if occurrence.text else "The picture "
+    if occurrence.element == "cue":
+        subject = "The cue "
     what = subject * hit.what.startswith(_VERBS) + hit.what
     return LintFinding(
         rule=rule.id,
@@ -332,6 +353,7 @@ _VERBS = (
     "lists ",
     "repeats ",
     "says ",
+    "names ",
 )
 
 
@@ -386,6 +408,33 @@ def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
     return group_by_key((place.file, place) for place in findings)
 
 
+def distinct_findings(
+    findings: Iterable[LintFinding],
+) -> Iterator[LintFinding]:
+    """Yield findings, of a text that is repeated (ALT401) only the first place."""
+    repeated_texts = set()
+    for finding in findings:
+        if finding.rule == "ALT401":
+            key = finding.state, fold(finding.text)
+            if key in repeated_texts:
+                continue
+            repeated_texts.add(key)
+        yield finding
+
+
+def counts_by_rule(report: LintReport) -> str:
+    """Return one line with the numbers of new findings by rule, the commonest first."""
+    counted = Counter(
+        finding.rule
+        for finding in distinct_findings(report.findings)
+        if finding.state == "new"
+    )
+    ranked = sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))
+    return "by rule: " + ", ".join(
+        f"{rule} {rules()[rule].name} {n}" for rule, n in ranked
+    )
+
+
 def summary(report: LintReport) -> str:
     """Return one line with the numbers of pictures, files, and new findings by severity."""
     counts = ", ".join(
@@ -399,7 +448,9 @@ def summary(report: LintReport) -> str:
         else ""
     )
     pictures, files = len(report.occurrences), len(report.files)
+    is_audio = report.setting.profile == "audio-description"
+    what = "cue" if is_audio else "picture"
     return (
-        f"{pictures:,} picture{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
+        f"{pictures:,} {what}{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
         f" {counts}{known_note}"
     )

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -16,10 +16,17 @@ import msgspec
 from beholder.base.grouping import group_by_key
 from beholder.base.visible import for_markdown, for_terminal
 from beholder.errors import ItemError
-from beholder.lint.linting import LintReport, by_file, summary
+from beholder.lint.linting import (
+    LintReport,
+    by_file,
+    counts_by_rule,
+    distinct_findings,
+    summary,
+)
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rates import LintRate, rates
 from beholder.lint.rules import ORDER, Format, LintFinding, rules
+from beholder.lint.wording import fold
 from beholder.report.ci import (
     add_element,
     junit_text,
@@ -158,16 +165,37 @@ _FIRST = 50
 def text(report: LintReport) -> str:
     """Return lines for a terminal: new findings by file, then the summary."""
     lines = list(report.notes)
-    for file, findings in by_file(
-        finding for finding in report.findings if finding.state == "new"
-    ).items():
+    new_findings = [f for f in report.findings if f.state == "new"]
+    places_by_text = group_by_key(
+        (fold(finding.text), finding)
+        for finding in new_findings
+        if finding.rule == "ALT401"
+    )
+    for file, findings in by_file(distinct_findings(new_findings)).items():
         lines.append(f"\n{file}")
         for finding in findings:
             head = f"  {_position(finding):>7}  {finding.severity:<7}"
             lines.append(f"{head}  {finding.rule}  {finding.message}")
             if finding.text:
                 lines.append(f"           {_short(finding.text)}")
-    return "\n".join([*lines, "", summary(report), ""])
+            if finding.rule == "ALT401":
+                places = places_by_text[fold(finding.text)]
+                lines.append(f"           at {_list_places(places)}")
+    if new_findings:
+        lines += ["", counts_by_rule(report)]
+    else:
+        lines.append("")
+    return "\n".join([*lines, summary(report), ""])
+
+
+_MOST_PLACES = 10
+
+
+def _list_places(findings: Sequence[LintFinding]) -> str:
+    places = [f"{f.file}:{_position(f)}" for f in findings[:_MOST_PLACES]]
+    if len(findings) > _MOST_PLACES:
+        places.append(f"and {len(findings) - _MOST_PLACES} more")
+    return ", ".join(places)
 
 
 def as_json(report: LintReport) -> str:

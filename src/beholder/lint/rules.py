@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal[
     "text", "json", "sarif", "junit", "markdown", "html"
 ]
-Profile: TypeAlias = Literal["web", "museum", "social", "documents"]
+Profile: TypeAlias = Literal[
+    "web", "museum", "social", "documents", "audio-description"
+]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 SEVERITIES = {"E": "error", "W": "warning", "N": "note", "-": "off"}
 ORDER = ("error", "warning", "note")
@@ -136,14 +138,15 @@ def check(rule: str) -> Callable[[Check], Check]:
 def rules() -> dict[str, LintRule]:
     """Return all rules by id."""
     rule_by_id = {}
-    for row in table("rules.tsv"):
+    # The profile audio-description has rules of its own, and the others have none of them.
+    for row in (*table("rules.tsv"), *table("audio.tsv")):
         severities = {
-            profile: SEVERITIES[row[profile]] for profile in PROFILES
+            profile: SEVERITIES[row.get(profile, "-")] for profile in PROFILES
         }
         fields = {
             **row,
             "severities": severities,
-            "covers": row["covers"].split(),
+            "covers": row.get("covers", "").split(),
         }
         rule_by_id[row["id"]] = msgspec.convert(fields, LintRule)
     return rule_by_id

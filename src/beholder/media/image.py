@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unicodedata import normalize
 
 from PIL import ExifTags, Image, UnidentifiedImageError
 
@@ -152,6 +153,19 @@ def file_of(path: Path) -> Path:
     return path if moment is None else moment.file
 
 
+def _in_form_of_disk(folder: Path, name: str) -> Path:
+    """Return the path of a name whose accents may be composed, while the disk has them decomposed.
+
+    Each part is taken as it is written if it exists, else in the form that exists, else as written.
+    """
+    path = folder
+    for part in Path(name).parts:
+        forms = (part, normalize("NFC", part), normalize("NFD", part))
+        paths = [path / form for form in forms]
+        path = next((p for p in paths if file_of(p).exists()), paths[0])
+    return path
+
+
 def inside(folder: Path, name: str) -> Path:
     """The file of a name that is relative to a folder.
 
@@ -164,6 +178,8 @@ def inside(folder: Path, name: str) -> Path:
     """
     path = folder / name
     try:
+        if not name.isascii():
+            path = _in_form_of_disk(folder, name)
         leads_out = not Path(name).is_absolute() and not file_of(
             path
         ).resolve().is_relative_to(folder.resolve())

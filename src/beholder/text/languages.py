@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from unicodedata import normalize
 
 from beholder.text import frequency
 from beholder.text.tokenize import folded_words
@@ -83,7 +84,7 @@ def language_code(written: str) -> str | None:
     script, region and variants: ``German``, ``de``, ``deu``, ``de-DE`` and ``de_Latn_AT`` are all
     ``de``.
     """
-    name = _IN_BRACKETS.sub("", written.strip().casefold())
+    name = normalize("NFC", _IN_BRACKETS.sub("", written.strip().casefold()))
     if name in _CODES_BY_NAME:
         return _CODES_BY_NAME[name]
     tag = _TAG.fullmatch(name)
@@ -142,6 +143,15 @@ def base_language(written: str) -> str:
     """Return the code of a language without script and region; of an unknown one its first part."""
     return (
         language_code(written) or re.split("[-_]", written.strip().lower())[0]
+    )
+
+
+def script_named(written: str) -> str:
+    """Return the script that a tag states, such as ``Latn`` of ``hi-Latn``; empty without one."""
+    tag = _TAG.fullmatch(written.strip().lower())
+    _, *subtags = re.split("[-_]", tag[0]) if tag else ("",)
+    return next(
+        (subtag.title() for subtag in subtags if _SCRIPT.fullmatch(subtag)), ""
     )
 
 

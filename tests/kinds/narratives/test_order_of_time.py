@@ -13,17 +13,25 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from beholder.base.dates import PartialDate
 from beholder.data import read_frames
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.config import Extraction, ExtractionMethod
+from beholder.kinds.narratives.config import (
+    CollectionOptions,
+    Extraction,
+    ExtractionMethod,
+    StorylineEnds,
+)
+from beholder.kinds.narratives.inputs import extract_storylines
 from beholder.kinds.narratives.storylines.extract import (
     ExtractionTask,
     chronology,
     extract,
     steps_back,
 )
+from beholder.options import DataOptions
 from beholder.records import Frame
 
 METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
@@ -403,3 +411,34 @@ def test_on_real_photographs_no_replication_of_any_method_steps_back(
         if not dated:
             places = [place[frame.id] for frame in path]
             assert places == sorted(set(places))
+
+
+def test_an_open_end_is_neither_before_nor_after_dates_of_its_unknown_part() -> (
+    None
+):
+    written = ("1850", "before 1890", "1890", "1910")
+    frames = [Frame(name, date=PartialDate.parse(name)) for name in written]
+    time = chronology(frames, _vectors(4), spread=False)
+    # From the earliest day of the others, 1850, to the end of 1889: its middle is 1870.
+    assert list(time.order) == [0, 1, 2, 3]
+    assert steps_back([frames[1], frames[0]]) == []
+    assert steps_back([frames[2], frames[1]]) == [0]
+    assert "1 by span" in time.note
+
+
+def test_a_refusal_names_the_pictures_that_could_not_be_used(
+    tmp_path: Path,
+) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    (tmp_path / "rows.csv").write_text("id,image\na,a.png\nb,lost.png\n")
+    with pytest.raises(
+        ConfigError, match=r"1 picture could not be used:\n.*lost"
+    ):
+        extract_storylines(
+            CollectionOptions(str(tmp_path / "rows.csv")),
+            StorylineEnds(k=2),
+            "handcrafted",
+            Extraction(),
+            DataOptions(),
+            skip_undated=False,
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,66 @@ def test_certain_edits_are_made_without_a_judge(
 
 
 @pytest.mark.parametrize(
+    ("rule", "text", "wrong", "why"),
+    [
+        (
+            "ALT104",
+            "Bild von einem Hund im Garten",
+            "Bild von",
+            "only English",
+        ),
+        (
+            "ALT110",
+            "Ein Hund l\u00e4uft durch den Garten hinter dem Haus \U0001f436",
+            "\U0001f436",
+            "only English",
+        ),
+        (
+            "ALT104",
+            "Photograph of c. 1890 with a tram",
+            "Photograph of",
+            "no text",
+        ),
+        (
+            "ALT104",
+            "Image showing how it was built",
+            "Image showing",
+            "no text",
+        ),
+        ("ALT104", "Photo of him at a table", "Photo of", "no text"),
+        (
+            "ALT104",
+            "Black and white photograph of a car race",
+            "Black and white photograph of",
+            "says more",
+        ),
+        ("ALT104", "Photo depuis la tour", "Photo de", "only English|cut"),
+        ("ALT109", "A boat, see https://x.org/a", "https://x.org/a", "lead"),
+        (
+            "ALT109",
+            "A boat at https://x.org/a on sand",
+            "https://x.org/a",
+            "part",
+        ),
+        ("ALT110", "A dog with a \U0001f436", "\U0001f436", "needs"),
+        (
+            "ALT110",
+            "A \U0001f436 and a cat on sand \U0001f431",
+            "\U0001f431",
+            "report",
+        ),
+    ],
+)
+def test_what_does_not_stand_on_its_own_is_not_proposed(
+    rule: str, text: str, wrong: str, why: str
+) -> None:
+    edits, refused = find_certain_edits(text, [mark(text, wrong, kind=rule)])
+    assert edits == []
+    (left_mark,) = refused
+    assert re.search(why, left_mark.why)
+
+
+@pytest.mark.parametrize(
     ("rule", "text", "wrong", "proposal"),
     [
         ("ALT104", "Image of: a dog on a sofa", "Image of", "A dog on a sofa"),
@@ -149,14 +210,28 @@ def test_certain_edits_are_made_without_a_judge(
             "A bench by the sea",
         ),
         (
-            "ALT104",
-            "Bild von einem Hund im Garten",
-            "Bild von",
-            "Einem Hund im Garten",
+            "ALT109",
+            "A boat (https://x.example/a) on sand",
+            "https://x.example/a)",
+            "A boat on sand",
+        ),
+        (
+            "ALT109",
+            "A boat on sand. https://x.example/a",
+            "https://x.example/a",
+            "A boat on sand.",
+        ),
+        ("ALT110", "\U0001f436 a dog runs", "\U0001f436", "A dog runs"),
+        ("ALT112", "A boat<br>on sand", "<br>", "A boat on sand"),
+        (
+            "ALT114",
+            "May be an image of 2 people on a bench",
+            "May be an image of",
+            "2 people on a bench",
         ),
     ],
 )
-def test_edits_of_lint_rules_need_no_english(
+def test_edits_of_lint_rules_need_no_grammar(
     rule: str, text: str, wrong: str, proposal: str
 ) -> None:
     edits, refused = find_certain_edits(text, [mark(text, wrong, kind=rule)])
@@ -720,3 +795,21 @@ def test_decisions_become_final_texts() -> None:
         ConfigError, match="make the rows with beholder revise"
     ):
         task.units([Item("a", "A cup.")])
+
+
+def test_all_places_of_a_finding_are_corrected_at_once(tmp_path: Path) -> None:
+    source = tmp_path / "alts.csv"
+    source.write_text(
+        "image,alt\n"
+        "a.jpg,image of a dog \U0001f436\U0001f431 and a cat \U0001f431\n"
+        "b.jpg,A <b>big</b> boat &amp; a <i>small</i> one\n"
+        "c.jpg,A closet photo wall\n",
+        encoding="utf-8",
+    )
+    out = tmp_path / "proposals.jsonl"
+    beholder.revise(source, out)
+    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [row["candidate"] for row in rows] == [
+        "A dog and a cat",
+        "A big boat & a small one",
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,9 @@ from beholder.kinds.narratives.storylines.extract import (
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
 from beholder.run.inputs import root_of
+
+_MOST_REASONS = 10
+"""Pictures that a refusal names."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,11 @@ def extract_storylines(
         bad_rows += wrong_rows
     encoder = image_embedder(embedder)
     usable, vectors, reasons = usable_frames(encoder, frames, root)
-    extracted = tuple(extract(usable, vectors, tasks, how))
+    try:
+        extracted = tuple(extract(usable, vectors, tasks, how))
+    except ConfigError as error:
+        # Pictures that could not be used may be why: the refusal names them.
+        raise _with_reasons(error, reasons) from error
     identity = versioned_identity(encoder, encoder.identity)
     sentences = tuple(notes.sentences())
     return Extractions(
@@ -240,6 +247,17 @@ def extract_storylines(
         encoder.learned,
         sentences,
     )
+
+
+def _with_reasons(error: ConfigError, reasons: Sequence[str]) -> ConfigError:
+    if not reasons:
+        return error
+    shown = [*reasons[:_MOST_REASONS]]
+    if len(reasons) > _MOST_REASONS:
+        shown.append(f"{len(reasons) - _MOST_REASONS} more pictures")
+    n = len(reasons)
+    left_out = f"{n} picture{'s'[: n != 1]} could not be used:"
+    return ConfigError("\n".join([str(error), left_out, *shown]))
 
 
 def _frames(

@@ -384,8 +384,7 @@ def _examples(study: NarrativeStudy) -> list[Narrative]:
 
 
 def _span(frame: ShownFrame) -> tuple[date, date] | None:
-    """Return the first and last day that a picture can have, or None without a date."""
+    """Return the days of a picture that are drawn, first and last, or None without a date."""
     if not frame.date:
         return None
-    days = PartialDate.parse(frame.date)
-    return days.first, days.last
+    return PartialDate.parse(frame.date).bounded

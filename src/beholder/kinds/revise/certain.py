@@ -13,6 +13,9 @@ from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.operations import TextMark
 from beholder.language import Document, Word, parse
 from beholder.language.numerals import number
+from beholder.lint import texts as texts  # its checks register themselves
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import CHECKS, LintSetting
 from beholder.records import Span
 from beholder.text import words
 from beholder.text.expected_language import other_language
@@ -31,6 +34,36 @@ _AN = re.compile(
     r"(?!uni|use|usu|eu|one\b|once)[aeiou]|hour|honest|heir", re.IGNORECASE
 )
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]|(?<!\w)['‘][^'‘’]*['’](?!\w)")
+
+
+_OPENING_WORDS = (
+    "this here is a an the image images picture pictures photo photos photograph photographs pic"
+    " pics graphic illustration icon of showing shows that which depicting containing with depicts"
+)
+_PLAIN_OPENING = frozenset(_OPENING_WORDS.split())
+"""Words of an opening that says no more than that there is a picture."""
+_WHOLE_BEGINNING = re.compile(
+    r"""
+    (?!(?:c|ca|circa)\b|(?:that|how|what|where|why|when|who|which|whether|and|or|but|of|it|me|him|us
+    |them|being|in|from|at|by|during|before|after|about|around)\b)[^\W\d_]
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Beginning of a description: a letter, and no "c. 1890", "how", "him" or "in"."""
+_LEADING_WORDS = (
+    "see at from via on in of to visit by source more and or link here credit check find follow"
+    " website site url read the our my under"
+)
+_LEADING_TO_ADDRESS = frozenset(_LEADING_WORDS.split())
+"""Words that need the address behind them."""
+_NEEDING_WORDS = (
+    "a an the this that these those my your his her its our their of in on at by for from to with"
+    " without and or but is are was were i we you says reads like as no"
+)
+_NEEDING_MORE = frozenset(_NEEDING_WORDS.split())
+"""Words that need the words behind them."""
+_BREAK = re.compile(r"</?(?:br|p|div|li|td|tr|h\d|ul|ol|hr)\b", re.I)
+_ODD_BLANKS = re.compile(r"\s\s| [,;:!?)\]]|[(\[] |\(\)|\[\]")
 
 
 class Edit(NamedTuple):
@@ -115,7 +148,9 @@ def find_certain_edits(
         if index in corrected:
             continue
         try:
-            edits.append(Edit(*_edit(text, mark, document), (index,)))
+            edits.append(
+                Edit(*_edit(text, mark, document, is_english), (index,))
+            )
         except _No as reason:
             refused.append(LeftMark(index, str(reason)))
     certain_edits: list[Edit] = []
@@ -131,6 +166,13 @@ def find_certain_edits(
             ]
         else:
             certain_edits.append(edit)
+    # A finding that lint would report again is not corrected: its edits are withdrawn.
+    for rule in _reported_again(text, certain_edits, marks):
+        certain_edits, withdrawn = _without_rule(certain_edits, rule, marks)
+        refused += [
+            LeftMark(mark, f"lint would still report {rule}")
+            for mark in withdrawn
+        ]
     # All edits together must leave a text: most of its words, at least two,
     # and sentences that still have subject and verb.
     proposal = apply(text, certain_edits)
@@ -161,8 +203,40 @@ def find_certain_edits(
     return sorted(certain_edits), sorted(refused)
 
 
+def _reported_again(
+    text: str, edits: Sequence[Edit], marks: Sequence[TextMark]
+) -> list[str]:
+    """Return the rules of lint whose finding stays after all edits."""
+    edited_rules = {marks[mark].kind for edit in edits for mark in edit.marks}
+    proposal = Occurrence(file="", raw=apply(text, edits), language="en")
+    return sorted(
+        rule
+        for rule in edited_rules & set(CHECKS)
+        if CHECKS[rule](proposal, LintSetting())
+    )
+
+
+def _without_rule(
+    edits: Sequence[Edit], rule: str, marks: Sequence[TextMark]
+) -> tuple[list[Edit], list[int]]:
+    """Return the edits of other rules, and the marks of those of this rule."""
+    is_of_rule = [
+        any(marks[mark].kind == rule for mark in edit.marks) for edit in edits
+    ]
+    remaining_edits = [
+        e for e, of_rule in zip(edits, is_of_rule, strict=True) if not of_rule
+    ]
+    withdrawn = [
+        mark
+        for edit, of_rule in zip(edits, is_of_rule, strict=True)
+        if of_rule
+        for mark in edit.marks
+    ]
+    return remaining_edits, withdrawn
+
+
 def _edit(
-    text: str, mark: TextMark, document: Document | None
+    text: str, mark: TextMark, document: Document | None, is_english: bool
 ) -> _Replacement:
     if mark.span is None:
         what = (
@@ -172,11 +246,13 @@ def _edit(
         )
         raise _No(f"{what} needs wording; name a judge")
     start, end = mark.span
-    # Lint marks exactly what has to go, in any language.
+    if not is_english:
+        raise _No("only English texts are edited without a judge")
+    # Lint marks what has to go; no grammar is needed.
     if mark.kind.startswith("ALT"):
         return _edit_by_rule(text, mark.kind, start, end)
     if document is None:
-        raise _No("only English texts are edited without a judge")
+        raise _No("the text has no sentence")
     # Words in quotation marks are someone else's, such as the writing on a
     # sign.
     if _is_quoted(text, start, end):
@@ -404,19 +480,112 @@ def _with_article(
 
 
 def _edit_by_rule(text: str, rule: str, start: int, end: int) -> _Replacement:
-    if rule == "ALT112":
-        marked_text = text[start:end]
-        entity = (
-            "" if marked_text.startswith("<") else html.unescape(marked_text)
-        )
-        return start, end, entity
-    # An opening: the text begins with the next word, in upper case.
+    """Return the edit for a finding of lint, or raise _No if what is left is no text of its own."""
     if rule == "ALT104":
-        later_text = re.sub(r"^[\s:]+", "", text[end:])
-        new_text = later_text[:1].upper()
+        edit = _without_opening(text, start, end)
+    elif rule == "ALT112" and not text[start:end].startswith("<"):
+        edit = start, end, html.unescape(text[start:end])
+    else:
+        if rule == "ALT109":
+            start, end = _address_range(text, start, end)
+        elif rule != "ALT112" and _splits_word(text, start, end):
+            raise _No("a word would be cut")
+        edit = _deletion(text, start, end)
+        # A line break between two words is a blank.
+        around = text[start - 1 : start] + text[end : end + 1]
+        is_break = _BREAK.match(text[start:end]) and around.isalnum()
+        if is_break and len(around) == 2:
+            edit = start, end, " "
+    _check_stands(text, Edit(*edit, ()))
+    return edit
+
+
+def _without_opening(text: str, start: int, end: int) -> _Replacement:
+    opening = re.findall(r"\w+", text[start:end].lower())
+    if not _PLAIN_OPENING.issuperset(opening):
+        raise _No("the opening says more than that this is a picture")
+    if _splits_word(text, start, end):
+        raise _No("a word would be cut")
+    # The text begins with the next word, in upper case.
+    later_text = text[end:].lstrip(" \t\n:")
+    if not _WHOLE_BEGINNING.match(later_text):
+        raise _No("no text begins like the rest")
+    end = len(text) - len(later_text[1:])
+    return start, end, later_text[:1].upper()
+
+
+def _address_range(text: str, start: int, end: int) -> Span:
+    """Return the range of an address with its brackets; raise _No within a sentence."""
+    address = text[start:end].rstrip(".,;:!?'\"")
+    # A bracket that opens before the address is closed by its last character.
+    if address.endswith((")", "]")) and address.count("(") < address.count(
+        ")"
+    ):
+        address = address[:-1]
+    end = start + len(address)
+    if text[:start].endswith(("(", "[", "<")) and text[end:].startswith(
+        (")", "]", ">")
+    ):
+        return start - 1, end + 1
+    before = words(text[:start])
+    later_text = text[end:].strip(" .,;:!?")
+    if later_text and text[:start].strip():
+        raise _No("the address is part of a sentence")
+    last_word = text[slice(*before[-1])].lower() if before else ""
+    if last_word in _LEADING_TO_ADDRESS:
+        raise _No("the words before the address lead to it")
+    return start, end
+
+
+def _splits_word(text: str, start: int, end: int) -> bool:
+    """Return whether a range begins or ends within a word."""
+    return any(
+        0 < place < len(text)
+        and text[place - 1].isalnum()
+        and text[place].isalnum()
+        for place in (start, end)
+    )
+
+
+def _deletion(text: str, start: int, end: int) -> _Replacement:
+    """Return the deletion of a range with the blanks and separators that it leaves at an edge."""
+    before, after = text[:start].rstrip(), text[end:]
+    if not before:
+        later_text = after.lstrip(" \t\n,;:.-\u2013\u2014|")
+        if not later_text:
+            raise _No("no text would be left")
         end = len(text) - len(later_text[1:])
-        return start, end, new_text
-    return len(text[:start].rstrip()), end, ""
+        return 0, end, later_text[0].upper()
+    if not after.strip(" .,;:|"):
+        # The stop of the sentence stays.
+        stop = "." if after.strip() == "." and before[-1].isalnum() else ""
+        return len(before.rstrip(" ,;:|-\u2013\u2014/")), len(text), stop
+    is_glued = not after[0].isspace() and after[0].isalnum()
+    has_blank = len(before) < start
+    return len(before), end, " " if is_glued and has_blank else ""
+
+
+_PAIRS = ("()", "[]", "{}", "\u00ab\u00bb", "\u201c\u201d")
+
+
+def _check_stands(text: str, edit: Edit) -> None:
+    """Raise _No if an edit leaves a half pair, odd blanks, or words that need what is gone."""
+    proposal = apply(text, [edit])
+    for pair in _PAIRS:
+        opening, closing = pair[0], pair[1]
+        before = text.count(opening) - text.count(closing)
+        if proposal.count(opening) - proposal.count(closing) != before:
+            raise _No("half of a pair of brackets or quotes would be left")
+    if proposal.count('"') % 2 > text.count('"') % 2:
+        raise _No("half of a pair of brackets or quotes would be left")
+    is_odd = proposal != proposal.strip() or _ODD_BLANKS.search(proposal)
+    if is_odd and not _ODD_BLANKS.search(text):
+        raise _No("blanks or empty brackets would be left")
+    # "A dog with", "my": what stood here was part of the sentence.
+    places = words(proposal[: edit.start + len(edit.new)])
+    last_word = proposal[slice(*places[-1])].lower() if places else ""
+    if not edit.new and edit.start and last_word in _NEEDING_MORE:
+        raise _No("the word before needs what would go")
 
 
 def _sentences(

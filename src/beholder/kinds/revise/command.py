@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from beholder.lint.rules import Profile
 from beholder.terminal.groups import FinishGroup, JudgeGroup, Out, WorkGroup
 
 
@@ -14,6 +15,7 @@ def revise(
     out: Out = None,
     judge: str = "builtin",
     metric: str | None = None,
+    profile: Profile = "web",
     no_score: bool = False,
     write: Path | None = None,
     judging: JudgeGroup = JudgeGroup(),
@@ -32,6 +34,7 @@ def revise(
         out: JSONL file of the proposals.
         judge: Judge that writes corrections, such as openai:MODEL; builtin makes only certain ones.
         metric: Metric whose marks to use; by default all.
+        profile: Profile of lint, for a file that lint reads.
         no_score: Do not score the proposals.
         write: File for the source with the accepted texts.
     """
@@ -66,7 +69,7 @@ def revise(
     if out is None:
         raise ConfigError("name the file of the proposals: -o proposals.jsonl")
     config = ReviseConfig(
-        source, out, judge, metric, judging, work.to_options()
+        source, out, judge, metric, judging, work.to_options(), profile
     )
     # Said before the work starts, because only people can enter these texts.
     if source.is_file() and source.suffix.lower() not in FORMS:

@@ -14,6 +14,7 @@ from beholder.data.row import item_from_row
 from beholder.kinds.generation.engine import Written, run_making
 from beholder.kinds.revise.engine import ReviseConfig
 from beholder.kinds.scores.engine import ScoreConfig
+from beholder.lint.rules import Profile
 from beholder.metrics import metric as metric_named
 from beholder.options import Options, group_options
 from beholder.records import Item
@@ -46,6 +47,7 @@ def revise(
     *,
     judge: str = BUILTIN_JUDGE,
     metric: str | None = None,
+    profile: Profile = "web",
     score: bool = True,
     progress: Progress | None = None,
     **options: Unpack[Options],
@@ -58,6 +60,7 @@ def revise(
         out: JSONL file of the proposals.
         judge: Judge that words corrections; ``builtin`` makes those that are certain.
         metric: Whose marks of a run; None takes those of all its metrics.
+        profile: Profile of ``beholder.lint``: web, museum, social or documents.
         score: Whether to score the proposals as in the run, for a paired comparison.
         progress: Receives the progress of the run.
         options: Those of every door, without those about rows; see ``beholder.options``.
@@ -69,7 +72,7 @@ def revise(
     """
     _, judging, work = group_options(options)
     config = ReviseConfig(
-        Path(source), Path(out), judge, metric, judging, work
+        Path(source), Path(out), judge, metric, judging, work, profile
     )
     return run_revise(config, progress or Quiet(), score=score)
 

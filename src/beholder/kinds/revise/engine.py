@@ -36,7 +36,8 @@ from beholder.kinds.generation.generators import (
 )
 from beholder.kinds.revise.certain import apply, find_certain_edits
 from beholder.lint.linting import Choice, lint
-from beholder.lint.rules import LintFinding
+from beholder.lint.occurrence import Occurrence
+from beholder.lint.rules import CHECKS, LintFinding, LintSetting, Profile
 from beholder.metrics import Tools
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemScore, Span, Unit
@@ -70,7 +71,10 @@ def digest(path: Path) -> str:
 
 
 def find_marked_rows(
-    source: Path, folder: Path, metric: str | None
+    source: Path,
+    folder: Path,
+    metric: str | None,
+    profile: Profile = "web",
 ) -> list[Item]:
     """Return the rows with at least one mark.
 
@@ -79,6 +83,7 @@ def find_marked_rows(
             lint`` reads.
         folder: Folder that image paths become relative to.
         metric: Whose marks of a run; None takes those of all its metrics.
+        profile: Profile of ``beholder lint``, for a file that it reads.
 
     Raises:
         ConfigError: Nothing is marked.
@@ -92,7 +97,7 @@ def find_marked_rows(
         marked_rows = list(_read_people(source, folder))
         what = "mark or a false fact on which most people agree"
     else:
-        marked_rows = list(_read_lint(source))
+        marked_rows = list(_read_lint(source, profile))
         what = f"finding of {', '.join(RULES)}"
     if not marked_rows:
         raise ConfigError(
@@ -306,11 +311,43 @@ def _omission(words: str, reference: str, place: int) -> TextMark:
     return TextMark("omission", words, None, around)
 
 
-def _read_lint(source: Path) -> Iterator[Item]:
+_MOST_PLACES = 100
+"""Places of one rule in a text that are corrected."""
+
+
+def _spans(finding: LintFinding) -> list[Span]:
+    """Return all places of a finding's rule in a text: a finding names the first."""
+    text, span = finding.text, finding.span
+    spans: list[Span] = []
+    while span is not None and span not in spans and len(spans) < _MOST_PLACES:
+        spans.append(span)
+        # Letters keep all places where they are.
+        start, end = span
+        text = text[:start] + "x" * (end - start) + text[end:]
+        rest = Occurrence(file="", raw=text, language=finding.language)
+        hit = CHECKS[finding.rule](rest, LintSetting())
+        span = hit.span if hit else None
+    # Neighbours, such as two emoji, are one place; so are places that overlap.
+    merged_spans: list[Span] = []
+    for start, end in sorted(spans):
+        if (
+            merged_spans
+            and not finding.text[merged_spans[-1][1] : start].strip()
+        ):
+            first, last = merged_spans.pop()
+            start, end = first, max(last, end)
+        merged_spans.append((start, end))
+    return merged_spans
+
+
+def _read_lint(source: Path, profile: Profile) -> Iterator[Item]:
     rows: dict[tuple[str, str], tuple[LintFinding, list[TextMark]]] = {}
-    for finding in lint(
-        [source], choice=Choice(select=frozenset(RULES))
-    ).findings:
+    report = lint(
+        [source],
+        LintSetting(profile, terms=()),
+        choice=Choice(select=frozenset(RULES)),
+    )
+    for finding in report.findings:
         if finding.span is not None:
             place = (
                 f"{finding.line}:{finding.column}"
@@ -319,8 +356,9 @@ def _read_lint(source: Path) -> Iterator[Item]:
             )
             key = (f"{finding.file}#{place}", finding.text)
             _, marks = rows.setdefault(key, (finding, []))
-            marked_words = finding.text[slice(*finding.span)]
-            marks.append(TextMark(finding.rule, marked_words, finding.span))
+            for span in _spans(finding):
+                marked_words = finding.text[slice(*span)]
+                marks.append(TextMark(finding.rule, marked_words, span))
     # Ids must be unique: a place with texts in several languages gets the
     # language behind it, or the text where this is not enough.
     names = Counter(name for name, _ in rows)
@@ -491,6 +529,7 @@ class ReviseConfig:
         metric: Whose marks of a run; None takes those of all its metrics.
         judging: Settings of questions to judges.
         work: Concurrency, storage and budget.
+        profile: Profile of ``beholder lint``.
     """
 
     source: Path
@@ -499,6 +538,7 @@ class ReviseConfig:
     metric: str | None = None
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
+    profile: Profile = "web"
 
     @property
     def run(self) -> Path:
@@ -508,7 +548,9 @@ class ReviseConfig:
     def making(self) -> GenerationRun[Item]:
         """Return the run that makes the proposals."""
         asker = ReviseRow(self.judge)
-        rows = find_marked_rows(self.source, self.out.parent, self.metric)
+        rows = find_marked_rows(
+            self.source, self.out.parent, self.metric, self.profile
+        )
 
         def row(
             item: Item, system: str, parts: Sequence[GeneratedText], judge: str

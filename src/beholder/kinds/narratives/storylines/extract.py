@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from beholder.base.dates import PartialDate
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import Extraction
 from beholder.kinds.narratives.storylines.published import narrative_map, trail
@@ -132,11 +133,7 @@ def known_days(
         )
     # A picture without a date has the span (0, 0) until a date is spread to it.
     note = "all pictures are dated"
-    spans = [
-        (0.0, 0.0) if d is None else (d.first.toordinal(), d.last.toordinal())
-        for d in dates
-    ]
-    days = np.array(spans, dtype=np.float64)
+    days = _day_spans(dates)
     if n_without:
         without = np.array([date is None for date in dates])
         days[without] = spread_dates(embeddings, dates)[without, None]
@@ -146,7 +143,7 @@ def known_days(
     if len(counts) > 1:
         precisions = ", ".join(
             f"{counts[p]} by {p}"
-            for p in ("year", "month", "day")
+            for p in ("year", "month", "day", "span")
             if counts[p]
         )
         note += (
@@ -156,6 +153,25 @@ def known_days(
     if days[:, 0].max() <= days[:, 1].min():
         note += "; no date is before another: the order of the file is the order of time"
     return KnownDays(days, note)
+
+
+def _day_spans(dates: Sequence[PartialDate | None]) -> Floats:
+    """Return (n, 2) first and last day numbers; (0, 0) without a date.
+
+    An open end ("before 1890") reaches as far as the other dates do, so that it comes neither
+    before nor after any of them for its unknown part.
+    """
+    bounded_dates = [date.bounded for date in dates if date is not None]
+    earliest = min(first for first, _ in bounded_dates)
+    latest = max(last for _, last in bounded_dates)
+    spans = np.zeros((len(dates), 2))
+    for at, date in enumerate(dates):
+        if date is not None:
+            spans[at] = (
+                max(date.first, earliest).toordinal(),
+                min(date.last, latest).toordinal(),
+            )
+    return spans
 
 
 def order_of(
