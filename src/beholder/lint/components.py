@@ -250,7 +250,7 @@ def is_picture(tag: Tag) -> bool:
         return False
     return "alt" in tag.values or (
         bool(_PICTURE_NAME.search(tag.name))
-        and any(map(_SOURCE_NAME.search, tag.values))
+        and (tag.has_spread or any(map(_SOURCE_NAME.search, tag.values)))
     )
 
 

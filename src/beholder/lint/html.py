@@ -43,7 +43,7 @@ _LAZY = re.compile(
 )
 """Attributes with the address of a picture that a script loads later."""
 _NOT_LAZY = re.compile(
-    r"hover|placeholder|thumb|blank|low|lqip|preview|fallback|link|page|share"
+    r"-(?:hover|placeholder|thumb\w*|blank|low\w*|lqip|preview|fallback|link|page|share)(?:-|$)"
 )
 """Words in names of attributes that have the address of another picture, or of a page."""
 _NO_ADDRESS = re.compile(r"[\s{}\[\]\"<>]")

@@ -65,14 +65,15 @@ def pictures(
         left_out: Receives what is not read.
 
     Raises:
-        NothingReadError: The file has no canvas, only links or annotations.
+        NothingReadError: The file has no canvas.
     """
     left_out = [] if left_out is None else left_out
     canvases = list(find_canvases(value))
     n_links = count_links(value)
     is_notes = read_kind(value) == "annotations"
-    if not canvases and (is_notes or n_links):
-        kind = "annotations" if is_notes else "links"
+    if not canvases:
+        kind = "links" if n_links else "canvases"
+        kind = "annotations" if is_notes else kind
         raise NothingReadError(
             name, explain_emptiness(value), kind, n_links or 1
         )

@@ -22,6 +22,7 @@ _NAMES = {
         "manifest that is not in its collection's file",
         "manifests that are not in their collection's file",
     ),
+    "canvases": ("manifest without canvases", "manifests without canvases"),
     "details": (
         "text of a detail or of another canvas",
         "texts of details or of other canvases",

@@ -34,7 +34,8 @@ _FOLDED = re.compile(r"[|>][+-]?\d?")
 """The mark of a YAML text that is in the lines below."""
 _MOST_FOLDED = 5_000
 """Characters of such a text that are read."""
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<![`{=\\])(`+)(?!`).*?(?<!`)\1(?!`)")
+"""A code span; the backquote of a value in a tag is behind ``{`` or ``=``."""
 _EMPTY = (
     "ALT001.empty",
     "has an empty text: decorative, or forgotten?",
