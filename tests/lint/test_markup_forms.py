@@ -219,6 +219,7 @@ def test_components(tmp_path: Path, name: str, source: str) -> None:
         ("a.jsx", '<a href="/"><img src={a} alt=""/></a><a href="/">Home <img src={a} alt=""/></a>', [None, None], {}),
         ("a.mdx", "import A from 'a'\n\n`<Image src={a}/>`\n\n```jsx\n<Image src={a}/>\n```\n\n![A red door](b.png)\n", ["A red door"], {}),
         ("a.md", 'Text <Image src={a} alt="A red door"/> and ![A hill](b.png)\n', ["A red door", "A hill"], {}),
+        ("a.md", '<Image src={a} alt="A red door"/> ![A hill](b.png)\n', ["A red door", "A hill"], {}),
         ("a.md", 'a {b} <img src="c.png" alt="A red door">\n', ["A red door"], {}),
     ],
 )  # fmt: skip

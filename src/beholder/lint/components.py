@@ -121,9 +121,9 @@ def mask(source: str, kinds: Sequence[str]) -> str:
     return "".join((*pieces, source[at:]))
 
 
-def blank(text: str) -> str:
-    """Return blanks in place of all characters except line ends."""
-    return re.sub(r"[^\n]", " ", text)
+def blank(text: str, mark: str = " ") -> str:
+    """Return blanks, or other marks, in place of all characters except line ends."""
+    return re.sub(r"[^\n]", mark, text)
 
 
 def find_tags(

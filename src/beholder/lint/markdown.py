@@ -91,7 +91,7 @@ def _front_texts(front: re.Match[str], name: str) -> Iterator[Occurrence]:
 def _components(
     source: str, name: str, left_out: list[LeftOut] | None
 ) -> tuple[str, list[Occurrence]]:
-    """Return the source with components blanked, and the pictures that they show."""
+    """Return the source with components replaced, and the pictures that they show."""
     masked = components.mask(source, ("expression",))
     lines = masked.split("\n")
     for block in _MARKDOWN.parse(masked):
@@ -113,7 +113,8 @@ def _components(
     for tag in shown:
         pieces += (
             source[at : tag.start],
-            components.blank(source[tag.start : tag.end]),
+            # Blanks at the beginning of a line would make code of it.
+            components.blank(source[tag.start : tag.end], "\ufffc"),
         )
         at = tag.end
     return "".join((*pieces, source[at:])), occurrences
