@@ -10,9 +10,10 @@ from beholder.lint.leftovers import LeftOut
 from beholder.lint.occurrence import EMPTY_LINK, Occurrence
 
 _MACRO = re.compile(
-    r"(?<![\w\\`+])image:(?P<block>:?)(?P<file>[^\s\[:][^\s\[]*)"
-    r"\[(?P<inside>(?:\"(?:[^\"\\]|\\.)*\"|[^\]\"\\]|\\.|\"(?=[^\"]*\]))*)\]"
+    r"(?<![\w\\`+])image:(?P<block>:?)(?P<file>[^\s\[:][^\s\[]{0,2000})\["
 )
+_INSIDE = re.compile(r"((?:\"(?:[^\"\\]|\\.)*+\"|[^\]\"\\]|\\.|\")*+)\]")
+"""Attributes up to the bracket that ends them; one between quotation marks does not."""
 _ATTRIBUTE = re.compile(
     r"\s*(?:(?P<name>[\w-]+)\s*=\s*)?(?:\"(?P<quoted>(?:[^\"\\]|\\.)*)\"|(?P<plain>[^,]*))\s*(?:,|$)"
 )
@@ -47,7 +48,11 @@ def pictures(
             continue
         if not line.startswith("//"):
             for macro in _MACRO.finditer(line):
-                yield _picture(macro, lines, at, name)
+                inside = _INSIDE.match(line, macro.end())
+                # What has no end here has none further on.
+                if inside is None:
+                    break
+                yield _picture(macro, inside[1], lines, at, name)
         at += 1
 
 
@@ -60,9 +65,9 @@ def _fence_end(lines: list[str], at: int, fence: str) -> int:
 
 
 def _picture(
-    macro: re.Match[str], lines: list[str], at: int, name: str
+    macro: re.Match[str], inside: str, lines: list[str], at: int, name: str
 ) -> Occurrence:
-    positions, values = _read_attributes(macro["inside"])
+    positions, values = _read_attributes(inside)
     caption = ""
     if macro["block"]:
         # A title and attributes may be above a block, in any order.

@@ -32,7 +32,7 @@ _FRONT_TEXT = re.compile(
 """A field of YAML or TOML at any depth, such as ``cover_alt`` or ``imageAlt``."""
 _FOLDED = re.compile(r"[|>][+-]?\d?")
 """The mark of a YAML text that is in the lines below."""
-_MOST_FOLDED = 5_000
+_MOST_FOLDED = 2_000
 """Characters of such a text that are read."""
 _CODE = re.compile(r"(?<![`{=\\])(`+)(?!`).*?(?<!`)\1(?!`)")
 """A code span; the backquote of a value in a tag is behind ``{`` or ``=``."""
@@ -71,18 +71,26 @@ def pictures(
 
 
 def _front_texts(front: re.Match[str], name: str) -> Iterator[Occurrence]:
+    line, counted_to = 1, 0
     for match in _FRONT_TEXT.finditer(front[2]):
         text = match["text"].strip("\"'")
         if _FOLDED.fullmatch(match["text"]):
             indent = len(match["before"])
             below: list[str] = []
             start = match.end() + 1
-            for line in front[2][start : start + _MOST_FOLDED].split("\n"):
-                if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            rest = front[2][start : start + _MOST_FOLDED]
+            for text_line in rest.split("\n"):
+                words = text_line.strip()
+                if (
+                    words
+                    and len(text_line) - len(text_line.lstrip()) <= indent
+                ):
                     break
-                below.append(line.strip())
+                below.append(words)
             text = " ".join(filter(None, below))
-        line = front[0].count("\n", 0, front.start(2) + match.start()) + 1
+        at = front.start(2) + match.start()
+        line += front[0].count("\n", counted_to, at)
+        counted_to = at
         yield Occurrence(
             file=name, line=line, element="front matter", raw=text
         )
