@@ -39,7 +39,7 @@ _LINK_NAME = re.compile(
     r"a|button|(?:Next|Nuxt|Router|Nav)?Link|(?:nuxt|router)-link"
 )
 _NAMING = ("alt", "aria-label", "aria-labelledby", "title")
-_KEPT = (
+_COPIED_NAMES = (
     *("alt", "aria-label", "title", "role", "aria-hidden", "hidden"),
     *("src", "srcset", "type", "width", "height", "class", "style"),
 )
@@ -305,7 +305,7 @@ def _fragment(tag: Tag) -> str:
     """Return an element of HTML with the attributes that are written out."""
     attributes = " ".join(
         f'{key}="{escape(value)}"'
-        for key in _KEPT
+        for key in _COPIED_NAMES
         if (value := tag.values.get(key)) is not None
     )
     element = tag.name if tag.name == "input" else "img"

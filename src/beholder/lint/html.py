@@ -583,9 +583,10 @@ class _Page:
         ]
         for holder in (element, *choices):
             addresses += _split_srcset(holder.get("srcset", ""))
-        own = tuple(dict.fromkeys(map(self._address, addresses)))
-        real = self.real_sources.get(element, ())
-        return tuple(dict.fromkeys((*real, *own)))
+        real_sources = self.real_sources.get(element, ())
+        return tuple(
+            dict.fromkeys((*real_sources, *map(self._address, addresses)))
+        )
 
     def _address(self, source: str) -> str:
         if source[:5].lower() == "data:":

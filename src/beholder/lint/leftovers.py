@@ -87,7 +87,7 @@ def describe_left_out(left_out: Sequence[LeftOut]) -> str:
         (entry.kind, entry) for entry in left_out
     ).items():
         n = sum(entry.n for entry in entries)
-        one, several = _NAMES[kind]
+        singular, plural = _NAMES[kind]
         # Endings say more than names where many files are of one form.
         is_form = kind == "form"
         n_by_place: Counter[str] = Counter()
@@ -101,6 +101,6 @@ def describe_left_out(left_out: Sequence[LeftOut]) -> str:
         if len(ranked) > _MOST_PLACES:
             places.append(f"{len(ranked) - _MOST_PLACES} more")
         parts.append(
-            f"{n:,} {one if n == 1 else several} ({', '.join(places)})"
+            f"{n:,} {singular if n == 1 else plural} ({', '.join(places)})"
         )
     return f"left out: {'; '.join(parts)}"

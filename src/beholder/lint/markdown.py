@@ -110,15 +110,19 @@ def _components(
         lambda code: components.blank(code[0]), "\n".join(lines)
     )
     tags = list(components.find_tags(masked, name))
-    shown = [tag for tag in tags if components.is_component(tag)]
+    shown_tags = [tag for tag in tags if components.is_component(tag)]
     occurrences = list(
         components.read_tags(
-            masked, tags, name, left_out, only={tag.start for tag in shown}
+            masked,
+            tags,
+            name,
+            left_out,
+            only={tag.start for tag in shown_tags},
         )
     )
     pieces: list[str] = []
     at = 0
-    for tag in shown:
+    for tag in shown_tags:
         pieces += (
             source[at : tag.start],
             # Blanks at the beginning of a line would make code of it.

@@ -313,8 +313,10 @@ def _shown_in(frame: Any, properties: Any) -> Iterator[tuple[Any, Any]]:
             yield properties, frame
         return
     for shape in shapes:
-        own = _find(shape, "pic:nvPicPr/pic:cNvPr | wps:cNvPr | wpg:cNvPr")
-        yield (own[0] if own else properties), shape
+        own_properties = _find(
+            shape, "pic:nvPicPr/pic:cNvPr | wps:cNvPr | wpg:cNvPr"
+        )
+        yield next(iter(own_properties), properties), shape
 
 
 _GROUP_KINDS = "contains(@uri, 'Group') or contains(@uri, 'Canvas')"
