@@ -115,7 +115,9 @@ def cli(
 def test_a_file_that_a_reader_fails_on_is_named_and_the_rest_is_read(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, raised: Exception
 ) -> None:
-    def fail_on_odd(source: str, name: str) -> Iterator[Occurrence]:
+    def fail_on_odd(
+        source: str, name: str, left_out: object
+    ) -> Iterator[Occurrence]:
         if "odd" in source:
             raise raised
         yield from html.pictures(source, name)

@@ -408,10 +408,11 @@ def test_a_folder_is_read_without_hidden_files_and_links(
         write(tmp_path, name, "<img src=x.jpg>\n")
     (tmp_path / "link.html").symlink_to(tmp_path / "b" / "a.html")
     write(tmp_path, "other.csv", "n\n1\n")
-    assert lint([tmp_path, tmp_path / "a.md"]).files == [
-        "a.md",
-        "other.csv",
-        "b/a.html",
+    report = lint([tmp_path, tmp_path / "a.md"])
+    assert report.files == ["a.md", "b/a.html"]
+    assert [(entry.kind, entry.file) for entry in report.left_out] == [
+        ("link", "link.html"),
+        ("table", "other.csv"),
     ]
 
 
@@ -470,8 +471,9 @@ def test_other_json_of_a_folder_is_skipped(tmp_path: Path) -> None:
     )
     report = lint([tmp_path])
     assert (report.bad, len(report.occurrences)) == ([], 1)
-    assert report.notes == [
-        "package.json: skipped, it has no alternative texts in rows"
+    assert [(entry.kind, entry.file) for entry in report.left_out] == [
+        ("annotations", "notes.json"),
+        ("table", "package.json"),
     ]
     with pytest.raises(DataError, match="has no list of rows"):
         lint([tmp_path / "package.json"])

@@ -11,6 +11,7 @@ from typing import IO, Any
 from beholder.base import spec
 from beholder.base.files import check_name
 from beholder.base.optional import require
+from beholder.data import iiif
 from beholder.data.folders import sidecar_rows
 from beholder.data.lines import (
     PACKED,
@@ -27,6 +28,7 @@ from beholder.errors import DataError, ItemError
 from beholder.media import MAX_PIXELS, inside, video
 from beholder.options import Frames
 from beholder.records import Item
+from beholder.text.languages import base_language
 
 MAX_JSON_BYTES = 256 * 2**20
 """Longest .json file: unlike the other formats it is read as a whole."""
@@ -126,7 +128,7 @@ def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
     if isinstance(value, Mapping):
         if {"images", "annotations"} <= set(value):
             rows = list(annotation_rows(value, name))
-        elif "iiif.io/api/presentation" in str(value.get("@context")):
+        elif iiif.read_kind(value):
             rows = list(canvas_rows(value, name))
         elif set(map(type, value.values())) == {str} and not {
             "id",
@@ -221,70 +223,41 @@ def annotation_rows(
 
 def canvas_rows(
     manifest: Mapping[str, Any], name: str
-) -> Iterator[dict[str, object]]:
-    """Yield a row per canvas of an IIIF manifest, in order.
+) -> Iterator[dict[str, object] | DataError]:
+    """Yield a row per canvas of an IIIF manifest or collection, in order.
+
+    Yields:
+        A row, or an error (not raised) for manifests that a collection only links.
 
     Raises:
-        DataError: The value does not have canvases where the specification puts them.
+        DataError: There is no canvas.
     """
-    try:
-        # Version 3 has ``items``, version 2 ``sequences`` of canvases.
-        canvases = list(
-            manifest["items"]
-            if "items" in manifest
-            else (
-                canvas
-                for sequence in manifest["sequences"]
-                for canvas in sequence["canvases"]
-            )
-        )
-        for canvas in canvases:
-            row: dict[str, Any] = {"id": canvas.get("id") or canvas["@id"]}
-            row["candidate"] = _describe_canvas(canvas)
-            row["images"] = _pictures(canvas)
-            yield row
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            name,
-            f"is not an IIIF manifest that can be read ({type(error).__name__}: {error})",
-        ) from error
+    canvases = list(iiif.find_canvases(manifest))
+    if not canvases:
+        raise DataError(name, iiif.explain_emptiness(manifest))
+    for at, canvas in canvases:
+        row: dict[str, Any] = {
+            "id": iiif.first_of(canvas, "id", "@id") or at,
+            "candidate": _describe_canvas(canvas),
+            "images": [
+                picture.addresses[0] for picture in iiif.find_pictures(canvas)
+            ],
+        }
+        yield row
+    if n_links := iiif.count_links(manifest):
+        yield DataError(name, iiif.explain_links(n_links))
 
 
 def _describe_canvas(canvas: Mapping[str, Any]) -> str:
-    fields = ("summary", "description", "label")
-    return next(
-        filter(None, (_text(canvas.get(field)) for field in fields)), ""
-    )
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):  # version 2: texts, or objects with @value
-        return next(filter(None, map(_text, value)), "")
-    if isinstance(value, Mapping):
-        if "@value" in value:
-            return str(value["@value"])
-        for language in ("en", "none", *value):
-            texts = value.get(language)
-            if texts:  # a list of texts; a text alone is no list of letters
-                return (
-                    texts
-                    if isinstance(texts, str)
-                    else " ".join(map(str, texts))
-                )
+    for field in ("summary", "description", "label"):
+        texts = iiif.language_map(canvas.get(field))
+        # English first, then texts without a language, then the first one.
+        tags = sorted(
+            texts, key=lambda tag: (base_language(tag) != "en", tag != "")
+        )
+        if tags and (text := " ".join(texts[tags[0]]).strip()):
+            return text
     return ""
-
-
-def _pictures(canvas: Mapping[str, Any]) -> list[str]:
-    if "images" in canvas:  # version 2
-        return [image["resource"]["@id"] for image in canvas["images"]]
-    bodies = [
-        annotation["body"]
-        for page in canvas.get("items", ())
-        for annotation in page["items"]
-    ]
-    return [body["id"] for body in bodies if body.get("type") == "Image"]
 
 
 def with_frames(item: Item, frames: Frames, root: Path) -> Item:

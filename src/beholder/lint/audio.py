@@ -64,7 +64,8 @@ def read_cue_files(paths: Sequence[str | Path]) -> Iterator[ReadFile]:
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
             root = path if inside else file.parent
-            yield ReadFile(name, file.parent, root, _read_cues(file, name), ())
+            pictures = _read_cues(file, name)
+            yield ReadFile(name, file.parent, root, pictures, (), ())
 
 
 def _read_cues(file: Path, name: str) -> list[Occurrence | DataError]:

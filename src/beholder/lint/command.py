@@ -29,6 +29,7 @@ class RuleGroup:
         rules: List the rules and stop.
         map: Column of a field, such as text=COLUMN; repeatable.
         layouts: Read the layouts and masters of slides, too.
+        exclude: Skip files of folders by a pattern, such as *.pdf; repeatable.
     """
 
     profile: Profile = "web"
@@ -40,6 +41,7 @@ class RuleGroup:
     rules: bool = False
     map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
     layouts: bool = False
+    exclude: tuple[str, ...] = ()
 
 
 @Parameter(name="*", group=RESULTS)
@@ -55,6 +57,7 @@ class OutcomeGroup:
         fail_on: Lowest severity of a new finding that gives exit code 1.
         skip_bad_files: Report unreadable files and rows without exit code 2.
         require_pictures: Exit with 1 if there is no picture.
+        strict: Exit with 1 if anything was left out.
     """
 
     format: tuple[Format, ...] = ()
@@ -64,6 +67,7 @@ class OutcomeGroup:
     fail_on: Literal["error", "warning", "note", "never"] = "error"
     skip_bad_files: bool = False
     require_pictures: bool = False
+    strict: bool = False
 
 
 def lint(
@@ -78,13 +82,14 @@ def lint(
     Example: `beholder lint alts.csv site/ --profile museum`
 
     Args:
-        paths: Tables, HTML, Markdown, DOCX, PPTX, EPUB, IIIF manifests, or folders of them.
+        paths: Tables, pages, documents, books, IIIF manifests, components, or folders of them.
     """
     # Imported here: the help of the command needs none of these, and they load
     # slowly.
     from beholder.base.files import write_text
     from beholder.errors import ConfigError
     from beholder.lint.context import vocabulary
+    from beholder.lint.leftovers import describe_left_out
     from beholder.lint.linting import Choice, baseline_of, summary
     from beholder.lint.linting import lint as lint_paths
     from beholder.lint.outputs import WRITERS
@@ -119,6 +124,7 @@ def lint(
             _pair(assignment, "text=COLUMN") for assignment in which.map
         ),
         layouts=which.layouts,
+        exclude=which.exclude,
     )
     formats = outcome.format or (_format_of(outcome.out),)
     # One format goes to a file or to standard output, several into a folder.
@@ -132,6 +138,8 @@ def lint(
                 outcome.out / name if several else outcome.out, write(report)
             )
     if outcome.out is not None:
+        if report.left_out:
+            print_note(describe_left_out(report.left_out))
         print_note(f"{summary(report)}; written to {outcome.out}")
     if outcome.write_baseline:
         write_text(outcome.write_baseline, baseline_of(report))
@@ -141,11 +149,13 @@ def lint(
     report_left_out(report.bad)
     if report.bad and not outcome.skip_bad_files:
         return 2
-    has_no_pictures = outcome.require_pictures and not report.occurrences
+    fails_gate = (outcome.require_pictures and not report.occurrences) or (
+        outcome.strict and bool(report.left_out)
+    )
     # A run that writes a baseline never fails: its findings are known from now
     # on.
     return int(
-        has_no_pictures
+        fails_gate
         or (not outcome.write_baseline and report.failed(outcome.fail_on))
     )
 
@@ -187,8 +197,10 @@ def _refuse_checked_file(
             continue
         real = output.resolve()
         for folder in map(Path, paths):
-            is_inside = real.is_relative_to(folder.resolve())
-            if is_inside and real in map(Path.resolve, files_of(folder)):
+            if not real.is_relative_to(folder.resolve()):
+                continue
+            files, _ = files_of(folder)
+            if real in map(Path.resolve, files):
                 raise OutputError(
                     output,
                     f"{output} is a file that is checked, and would be replaced",

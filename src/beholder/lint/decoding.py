@@ -12,8 +12,11 @@ _MARKS = {
     b"\xfe\xff": "utf-16",
 }
 _DECLARED = re.compile(
-    rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})", re.I
+    rb"\A\s*<\?xml\s[^>]{0,200}?\bencoding\s*=\s*[\"']([\w-]{2,40})[\"']"
+    rb"|<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})",
+    re.I,
 )
+"""The encoding in the declaration of XML or in a ``meta`` element."""
 
 
 def decode_text(data: bytes, name: str) -> str:
@@ -36,7 +39,9 @@ def decode_text(data: bytes, name: str) -> str:
             name, "is binary, or UTF-16 without a mark; save it as UTF-8"
         )
     declaration = _DECLARED.search(data[:1024])
-    label = declaration[1].decode("ascii").lower() if declaration else ""
+    label = ""
+    if declaration:
+        label = (declaration[1] or declaration[2]).decode("ascii").lower()
     if label:
         # The HTML standard reads these labels as cp1252.
         if label in ("iso-8859-1", "latin1", "us-ascii", "ascii", "latin-1"):

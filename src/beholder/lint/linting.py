@@ -21,6 +21,7 @@ from beholder.lint import dates as dates  # its check registers itself
 from beholder.lint import texts
 from beholder.lint.audio import FORMS, read_cue_files
 from beholder.lint.context import compare_all, vocabulary
+from beholder.lint.leftovers import LeftOut
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import (
     CHECKS,
@@ -36,6 +37,9 @@ from beholder.lint.sources import ReadFile, as_unread, read_files
 from beholder.lint.wording import fold, words
 
 L = TypeVar("L", LintFinding, Occurrence)
+
+PARTS = ("ALT001.empty",)
+"""Parts of rules that have a severity of their own: ``![](a.png)`` of Markdown."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         for name in (*self.select, *self.ignore, *self.severity):
-            if name not in rules():
+            if name not in rules() and name not in PARTS:
                 close = get_close_matches(name, rules(), n=1) or [
                     "see beholder lint --rules"
                 ]
@@ -85,6 +89,7 @@ class LintReport:
         folders: By file, its folder, and the folder that the pictures of its page may lie in.
         bad: Files and rows that could not be read.
         notes: Actions of the readers, such as the choice of columns.
+        left_out: Content that looks like a picture or a text and was not read.
         groups: Findings about several pictures, once each.
         n_gone: Findings of the baseline that are fixed.
     """
@@ -97,6 +102,7 @@ class LintReport:
     folders: dict[str, tuple[Path, Path]] = field(default_factory=dict)
     bad: list[DataError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
     groups: list[GroupHit] = field(default_factory=list)
     n_gone: int = 0
 
@@ -127,6 +133,7 @@ def lint(
     baseline: Path | None = None,
     columns: Mapping[str, str] = {},
     layouts: bool = False,
+    exclude: Sequence[str] = (),
 ) -> LintReport:
     """Check the alternative texts of files and folders; nothing is fetched.
 
@@ -137,6 +144,7 @@ def lint(
         baseline: A file of known findings, which ``baseline_of`` made.
         columns: Columns of tables by what they contain, such as ``text``.
         layouts: Whether layouts and masters of slides are read, too.
+        exclude: Patterns of files in folders that are neither read nor counted.
 
     Raises:
         DataError: A path or the baseline cannot be read at all.
@@ -146,15 +154,10 @@ def lint(
     choice = choice or Choice()
     known_counts = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
-    for source in _sources(paths, columns, setting, layouts=layouts):
-        report.files.append(source.name)
-        report.folders[source.name] = source.folder, source.root
-        report.notes += source.notes
-        for occurrence in source.pictures:
-            if isinstance(occurrence, DataError):
-                report.bad.append(occurrence)
-            else:
-                report.occurrences.append(occurrence)
+    for source in _sources(
+        paths, columns, setting, layouts=layouts, exclude=exclude
+    ):
+        _add_file(report, source)
     checked = [
         occurrence
         for occurrence in report.occurrences
@@ -210,6 +213,7 @@ def _sources(
     setting: LintSetting,
     *,
     layouts: bool,
+    exclude: Sequence[str],
 ) -> Iterator[ReadFile]:
     if setting.profile == "audio-description":
         return read_cue_files(paths)
@@ -219,14 +223,31 @@ def _sources(
                 str(path),
                 "contains cues; check them with --profile audio-description",
             )
-    return read_files(paths, columns, layouts=layouts)
+    return read_files(paths, columns, layouts=layouts, exclude=exclude)
+
+
+def _add_file(report: LintReport, source: ReadFile) -> None:
+    report.left_out += source.left_out
+    report.notes += source.notes
+    if not source.is_read:
+        return
+    report.files.append(source.name)
+    report.folders[source.name] = source.folder, source.root
+    for occurrence in source.pictures:
+        if isinstance(occurrence, DataError):
+            report.bad.append(occurrence)
+        else:
+            report.occurrences.append(occurrence)
 
 
 def _hits(
     occurrence: Occurrence, setting: LintSetting, choice: Choice
 ) -> Iterator[tuple[str, Hit]]:
-    for rule, what, severity in occurrence.structural:
-        yield rule, Hit(what, severity=severity)
+    for name, what, severity in occurrence.structural:
+        # A part of a rule that has a severity of its own, as ALT001.empty.
+        severity = choice.severity.get(name, severity)
+        if severity != "off":
+            yield name.partition(".")[0], Hit(what, severity=severity)
     # Declared as decorative, or reported in full by the reader.
     if occurrence.declared:
         return

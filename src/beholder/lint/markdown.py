@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 
-from beholder.lint import html
-from beholder.lint.occurrence import Occurrence
+from beholder.lint import components, html
+from beholder.lint.leftovers import LeftOut
+from beholder.lint.occurrence import EMPTY_LINK, Occurrence, Structural
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -19,26 +20,121 @@ if TYPE_CHECKING:
 _MARKDOWN = MarkdownIt()
 _MOST_MISSES = 20
 """Texts of a block that are searched for in vain; further ones have the line of the last place."""
-_FRONT = re.compile(r"---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.S)
-_FRONT_TEXT = re.compile(r"^(?:image_alt|alt)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M)
+_FRONT = re.compile(
+    r"(---|\+\+\+)[ \t]*\n(.*?\n)(?:\1|\.\.\.)[ \t]*(?:\n|$)", re.S
+)
+_FRONT_TEXT = re.compile(
+    r"^(?P<before>[ \t]*(?:-[ \t]+)*)(?P<quote>[\"']?)"
+    r"(?:(?:[\w-]+[_-])?alt(?:[_-]?text)?|\w+Alt(?:Text)?|altText)(?P=quote)"
+    r"[ \t]*[:=][ \t]*(?P<text>.*?)[ \t]*$",
+    re.M,
+)
+"""A field of YAML or TOML at any depth, such as ``cover_alt`` or ``imageAlt``."""
+_FOLDED = re.compile(r"[|>][+-]?\d?")
+"""The mark of a YAML text that is in the lines below."""
+_MOST_FOLDED = 2_000
+"""Characters of such a text that are read."""
+_CODE = re.compile(r"(?<![`{=\\])(`+)(?!`).*?(?<!`)\1(?!`)")
+"""A code span; the backquote of a value in a tag is behind ``{`` or ``=``."""
+_EMPTY = (
+    "ALT001.empty",
+    "has an empty text: decorative, or forgotten?",
+    "note",
+)
 
 
-def pictures(source: str, name: str) -> Iterator[Occurrence]:
-    """Yield the pictures of a Markdown file, in order.
+def pictures(
+    source: str, name: str, left_out: list[LeftOut] | None = None, /
+) -> Iterator[Occurrence]:
+    """Yield the pictures of a Markdown or MDX file, in order.
 
     Args:
         source: The text.
         name: The file as findings name it.
+        left_out: Receives what is not read, such as texts that are expressions.
     """
     front = _FRONT.match(source)
     if front:
-        for match in _FRONT_TEXT.finditer(front[1]):
-            line = source.count("\n", 0, front.start(1) + match.start()) + 1
-            text = match[1].strip("\"'")
-            yield Occurrence(
-                file=name, line=line, element="front matter", raw=text
-            )
+        yield from _front_texts(front, name)
         source = "\n" * front[0].count("\n") + source[front.end() :]
+    of_components: list[Occurrence] = []
+    if "{" in source or re.search("<[A-Z]", source):
+        source, of_components = _components(source, name, left_out)
+    of_text = _pictures_of_text(source, name, left_out)
+    if not of_components:
+        yield from of_text
+        return
+    yield from sorted(
+        (*of_text, *of_components),
+        key=lambda place: (place.line or 0, place.column or 0),
+    )
+
+
+def _front_texts(front: re.Match[str], name: str) -> Iterator[Occurrence]:
+    line, counted_to = 1, 0
+    for match in _FRONT_TEXT.finditer(front[2]):
+        text = match["text"].strip("\"'")
+        if _FOLDED.fullmatch(match["text"]):
+            indent = len(match["before"])
+            below: list[str] = []
+            start = match.end() + 1
+            rest = front[2][start : start + _MOST_FOLDED]
+            for text_line in rest.split("\n"):
+                words = text_line.strip()
+                if (
+                    words
+                    and len(text_line) - len(text_line.lstrip()) <= indent
+                ):
+                    break
+                below.append(words)
+            text = " ".join(filter(None, below))
+        at = front.start(2) + match.start()
+        line += front[0].count("\n", counted_to, at)
+        counted_to = at
+        yield Occurrence(
+            file=name, line=line, element="front matter", raw=text
+        )
+
+
+def _components(
+    source: str, name: str, left_out: list[LeftOut] | None
+) -> tuple[str, list[Occurrence]]:
+    """Return the source with components replaced, and the pictures that they show."""
+    masked = components.mask(source, ("expression",))
+    lines = masked.split("\n")
+    for block in _MARKDOWN.parse(masked):
+        if block.type in ("fence", "code_block") and block.map:
+            for number in range(*block.map):
+                lines[number] = components.blank(lines[number])
+    masked = _CODE.sub(
+        lambda code: components.blank(code[0]), "\n".join(lines)
+    )
+    tags = list(components.find_tags(masked, name))
+    shown_tags = [tag for tag in tags if components.is_component(tag)]
+    occurrences = list(
+        components.read_tags(
+            masked,
+            tags,
+            name,
+            left_out,
+            only={tag.start for tag in shown_tags},
+        )
+    )
+    pieces: list[str] = []
+    at = 0
+    for tag in shown_tags:
+        pieces += (
+            source[at : tag.start],
+            # Blanks at the beginning of a line would make code of it.
+            components.blank(source[tag.start : tag.end], "\ufffc"),
+        )
+        at = tag.end
+    return "".join((*pieces, source[at:])), occurrences
+
+
+def _pictures_of_text(
+    source: str, name: str, left_out: list[LeftOut] | None
+) -> Iterator[Occurrence]:
     starts = [0, *(newline.end() for newline in re.finditer("\n", source))]
     at = 0
     for block in _MARKDOWN.parse(source):
@@ -76,7 +172,10 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
                 if is_image:
                     yield _picture(token, is_alone, link, name, (line, column))
                 elif token.type != "code_inline":
-                    yield from _inside(source_text, name, (line, column))
+                    place_of_tag = line, column
+                    yield from _inside(
+                        source_text, name, place_of_tag, left_out
+                    )
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -99,9 +198,12 @@ def _is_alone(block: Token) -> bool:
 
 
 def _inside(
-    source: str, name: str, place: tuple[int, int | None]
+    source: str,
+    name: str,
+    place: tuple[int, int | None],
+    left_out: list[LeftOut] | None,
 ) -> Iterator[Occurrence]:
-    for occurrence in html.pictures(source, name):
+    for occurrence in html.pictures(source, name, left_out):
         # Places in HTML are relative to where it begins in the file.
         if occurrence.line == 1 and occurrence.column and place[1]:
             occurrence.column += place[1] - 1
@@ -119,6 +221,12 @@ def _picture(
     text = RendererHTML().renderInlineAsText(
         token.children or [], _MARKDOWN.options, {}
     )
+    structural: tuple[Structural, ...] = ()
+    if link and alone and not text.strip():
+        structural = (EMPTY_LINK,)
+    elif not text:
+        # Markdown has no other way to forget a text, or to mark a picture.
+        structural = (_EMPTY,)
     return Occurrence(
         file=name,
         line=place[0],
@@ -131,13 +239,5 @@ def _picture(
         role="functional" if link else "informative",
         link=str(link.attrs.get("href") or "") if link else None,
         image_only=link is not None and alone,
-        structural=(
-            (
-                "ALT003",
-                "the link contains nothing but a picture without text",
-                "",
-            ),
-        )
-        if link and alone and not text.strip()
-        else (),
+        structural=structural,
     )

@@ -22,6 +22,12 @@ from beholder.lint.wording import fold, names, norm, transcribed, words
 Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
 
+EMPTY_LINK: Structural = (
+    "ALT003",
+    "the link contains nothing but a picture without text",
+    "",
+)
+
 _SIZES = frozenset(names("size_parameters"))
 """Parameters of an address that choose a size or version of a picture."""
 IIIF_IMAGE = re.compile(

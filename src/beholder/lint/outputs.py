@@ -16,6 +16,7 @@ import msgspec
 from beholder.base.grouping import group_by_key
 from beholder.base.visible import for_markdown, for_terminal
 from beholder.errors import ItemError
+from beholder.lint.leftovers import describe_left_out
 from beholder.lint.linting import (
     LintReport,
     by_file,
@@ -84,6 +85,7 @@ def page(report: LintReport) -> str:
         script=script,
         script_hash=content_hash(script),
         summary=summary(report),
+        left_out=for_terminal(describe_left_out(report.left_out)),
         filters=filters,
         groups=groups,
         rates=[rate for rate in rates(report) if not rate.rule],
@@ -185,6 +187,8 @@ def text(report: LintReport) -> str:
         lines += ["", counts_by_rule(report)]
     else:
         lines.append("")
+    if report.left_out:
+        lines += [describe_left_out(report.left_out), ""]
     return "\n".join([*lines, summary(report), ""])
 
 
@@ -205,6 +209,7 @@ def as_json(report: LintReport) -> str:
         "profile": report.setting.profile,
         "rules": [msgspec.to_builtins(rule) for rule in rules().values()],
         "files": report.files,
+        "left_out": msgspec.to_builtins(report.left_out),
         "pictures": len(report.occurrences),
         "findings": msgspec.to_builtins(report.findings),
         "collection": [
@@ -251,13 +256,23 @@ def sarif(report: LintReport) -> str:
         for rule in rules().values()
     ]
     properties: dict[str, object] = {"columnKind": "unicodeCodePoints"}
+    cautions = []
     if n_omitted:
-        message = {
-            "text": f"{n_omitted} further findings of lower severity are left out"
+        cautions.append(
+            f"{n_omitted} further findings of lower severity are left out"
+        )
+    if report.left_out:
+        cautions.append(describe_left_out(report.left_out))
+        properties["properties"] = {
+            "leftOut": msgspec.to_builtins(report.left_out)
         }
-        note = {"message": message, "level": "warning"}
+    if cautions:
+        notes = [
+            {"message": {"text": caution}, "level": "warning"}
+            for caution in cautions
+        ]
         properties["invocations"] = [
-            {"executionSuccessful": True, "toolExecutionNotifications": [note]}
+            {"executionSuccessful": True, "toolExecutionNotifications": notes}
         ]
     return sarif_text(
         "beholder lint", descriptions, list(map(_result, worst)), **properties
@@ -372,6 +387,8 @@ def markdown(report: LintReport) -> str:
     # The rules come first: a summary is read for what to fix, not for each
     # place.
     head = ["# Alternative texts", "", summary(report), ""]
+    if report.left_out:
+        head += [for_markdown(describe_left_out(report.left_out)), ""]
     if rows:
         head += [
             "| rule | name | findings |",

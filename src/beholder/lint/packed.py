@@ -1,4 +1,4 @@
-"""Pictures of documents (DOCX, PPTX, EPUB); nothing is unpacked to disk.
+"""Pictures of documents (DOCX, PPTX, ODT, ODP, EPUB); nothing is unpacked to disk.
 
 A document is a ZIP archive of XML parts. Parts with a document type are refused, so no entity is
 declared or resolved; an archive that would unpack to far more than it holds is refused unread.
@@ -11,7 +11,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,8 @@ from lxml import etree
 from beholder.errors import DataError
 from beholder.lint import html
 from beholder.lint.decoding import decode_text
-from beholder.lint.occurrence import Occurrence
+from beholder.lint.leftovers import LeftOut
+from beholder.lint.occurrence import EMPTY_LINK, Occurrence
 from beholder.lint.wording import names, norm
 
 MOST_PARTS = 10_000
@@ -57,6 +58,13 @@ _SLIDE = re.compile(
 )
 _SLIDES = "slides/slide"
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
+_PAGE_TYPES = ("application/xhtml+xml", "text/html")
+_DRAWING_TYPE = "image/svg+xml"
+_OTHER_PAGE_TYPES = (
+    *("application/x-dtbook+xml", "text/x-oeb1-document"),
+    *("application/pdf", "application/xml", "text/xml"),
+)
+"""Media types of pages in books that are not read."""
 
 
 class Archive:
@@ -66,6 +74,7 @@ class Archive:
         file: The ZIP archive.
         name: The document as messages name it.
         layouts: Whether layouts and masters of slides are read, too.
+        left_out: Receives what is not read.
         parts: Names of its parts.
         captions: Ids of paragraph styles of captions.
         digests: Checksum of each part, by which pictures differ.
@@ -78,6 +87,7 @@ class Archive:
         self, file: zipfile.ZipFile, name: str, *, layouts: bool = False
     ) -> None:
         self.file, self.name, self.layouts = file, name, layouts
+        self.left_out: list[LeftOut] = []
         self.parts = file.namelist()
         self.captions = {"Caption"}
         # Computed once for all pictures of a paragraph or group: a scan of its children for each
@@ -193,13 +203,18 @@ class Archive:
 
 
 def pictures(
-    file: Path | IO[bytes], name: str, *, layouts: bool = False
+    file: Path | IO[bytes],
+    name: str,
+    left_out: list[LeftOut] | None = None,
+    *,
+    layouts: bool = False,
 ) -> Iterator[Occurrence]:
     """Yield the pictures of a document or book, in order.
 
     Args:
         file: The file, or its bytes.
-        name: The file as findings name it; it ends in ``.docx``, ``.pptx`` or ``.epub``.
+        name: The file as findings name it; its ending is one of ``FORMS``.
+        left_out: Receives what is not read, such as parts of books.
         layouts: Whether layouts and masters of slides are read, too.
 
     Raises:
@@ -207,6 +222,8 @@ def pictures(
     """
     with open_archive(file, name, layouts=layouts) as archive:
         yield from FORMS[Path(name).suffix.lower()](archive)
+        if left_out is not None:
+            left_out += archive.left_out
 
 
 @contextmanager
@@ -237,25 +254,84 @@ def _word(archive: Archive) -> Iterator[Occurrence]:
         key=lambda part_name: "/doc" not in part_name,
     ):
         targets = archive.targets(part)
+        language = "".join(languages[:1])
         for element in archive.tree(part).iter(
-            f"{{{_NS['wp']}}}docPr", f"{{{_NS['v']}}}shape"
+            f"{{{_NS['wp']}}}docPr", *_OLD_SHAPES
         ):
             # A fallback repeats a drawing for older programs.
             if _is_fallback(element):
                 continue
-            frame = (
-                element if element.tag.endswith("shape") else _above(element)
-            )
-            query = f".//a:graphicData[{_PICTURE_KINDS}] | .//v:imagedata"
-            if (
-                element.get("descr")
-                or element.get("alt")
-                or _find(frame, query)
-            ):
-                language = "".join(languages[:1])
+            if element.tag in _OLD_SHAPES:
+                if element.get("alt") or _find(element, _OLD_PICTURE):
+                    yield _drawing(
+                        archive, part, targets, element, element, language
+                    )
+                continue
+            frame = _above(element)
+            for properties, shape in _shown_in(frame, element):
                 yield _drawing(
-                    archive, part, targets, element, frame, language
+                    archive, part, targets, properties, shape, language
                 )
+
+
+_OLD_SHAPES = tuple(
+    f"{{{_NS['v']}}}{name}" for name in ("shape", "rect", "roundrect", "oval")
+)
+_OLD_PICTURE = "v:imagedata | v:fill/@r:id"
+_WORD_FRAMES = (f"{{{_NS['wp']}}}inline", f"{{{_NS['wp']}}}anchor")
+
+
+def _shown_in(frame: Any, properties: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the pictures of a drawing of Word: the element with its text, and what shows it.
+
+    A group with a text of its own is one picture; without it, each of its parts is one. A text box
+    is none, unless it is filled with a picture.
+    """
+    graphic = next(iter(_find(frame, "a:graphic/a:graphicData")), None)
+    if graphic is None:
+        # Damaged or partial files may have a text and nothing to show.
+        if properties.get("descr"):
+            yield properties, frame
+        return
+    if _find(graphic, f"self::*[{_PICTURE_KINDS}]"):
+        yield properties, frame
+        return
+    has_text = bool((properties.get("descr") or "").strip())
+    is_marked = bool(_find(properties, ".//d:decorative[@val='1']"))
+    is_group = _find(graphic, f"self::*[{_GROUP_KINDS}]")
+    shapes = [
+        shape
+        for shape in _find(
+            graphic, _GROUPED_PICTURES if is_group else _FILLED_SHAPE
+        )
+        # A text box may contain drawings, which have frames of their own.
+        if next(shape.iterancestors(*_WORD_FRAMES), None) is frame
+    ]
+    if not is_group or has_text or is_marked:
+        is_box = _find(graphic, "wps:wsp/wps:txbx")
+        if shapes or (has_text and not is_box):
+            yield properties, frame
+        return
+    for shape in shapes:
+        own_properties = _find(
+            shape, "pic:nvPicPr/pic:cNvPr | wps:cNvPr | wpg:cNvPr"
+        )
+        yield next(iter(own_properties), properties), shape
+
+
+_GROUP_KINDS = "contains(@uri, 'Group') or contains(@uri, 'Canvas')"
+_FILLED_SHAPE = "wps:wsp[wps:spPr/a:blipFill]"
+_OUTSIDE = "[not(ancestor::wpg:grpSp[wpg:cNvPr[normalize-space(@descr)]])]"
+"""Not within a group that has a text of its own, which stands for its parts."""
+_GROUPED_PICTURES = " | ".join(
+    f"{path}{_OUTSIDE}"
+    for path in (
+        ".//pic:pic",
+        f".//{_FILLED_SHAPE}",
+        f".//wpg:graphicFrame[.//a:graphicData[{_PICTURE_KINDS}]]",
+        ".//wpg:grpSp[wpg:cNvPr[normalize-space(@descr)]]",
+    )
+)
 
 
 def _slides(archive: Archive) -> Iterator[Occurrence]:
@@ -298,16 +374,20 @@ def _drawing(
     language: str = "",
 ) -> Occurrence:
     """Return a picture: ``properties`` is the element with its text, ``frame`` shows it."""
-    fills = _find(frame, ".//a:blip/@r:embed | .//v:imagedata/@r:id")
+    fills = _find(
+        frame, ".//a:blip/@r:embed | .//v:imagedata/@r:id | v:fill/@r:id"
+    )
     links = _find(properties, "a:hlinkClick/@r:id")
     marks = _find(properties, ".//d:decorative/@val")
     paragraph = next(frame.iterancestors(f"{{{_NS['w']}}}p"), None)
     caption = "" if paragraph is None else archive.caption_of(paragraph)
     picture = targets.get(fills[0], "") if fills else ""
     raw = properties.get("descr", properties.get("alt"))
+    # Parts of a group have ids of their own beside those of drawings.
+    kind = "cNvPr:" * (properties.tag in _GROUPED)
     return Occurrence(
         file=archive.name,
-        locator=f"{part}#{properties.get('id', '')}",
+        locator=f"{part}#{kind}{properties.get('id', '')}",
         element=etree.QName(frame).localname,
         picture=picture,
         digest=archive.digests.get(picture, ""),
@@ -317,19 +397,14 @@ def _drawing(
         role="functional" if links else "informative",
         link=targets.get(links[0], "") if links else None,
         image_only=bool(links),
-        structural=(
-            (
-                "ALT003",
-                "the link contains nothing but a picture without text",
-                "",
-            ),
-        )
-        if links and not norm(raw or "")
-        else (),
+        structural=(EMPTY_LINK,) if links and not norm(raw or "") else (),
         title=properties.get("title", ""),
         caption=caption,
         language=language,
     )
+
+
+_GROUPED = tuple(f"{{{_NS[prefix]}}}cNvPr" for prefix in ("pic", "wps", "wpg"))
 
 
 def _find(element: Any, path: str) -> list[Any]:
@@ -357,16 +432,16 @@ def _is_fallback(element: Any) -> bool:
 
 def _book(archive: Archive) -> Iterator[Occurrence]:
     sheets = [
-        archive.tree(part)
+        (part, archive.tree(part))
         for part in archive.parts
         if part.lower().endswith(".opf")
     ]
     languages = [
         text
-        for sheet in sheets
+        for _, sheet in sheets
         for text in _find(sheet, "//dc:language/text()")
     ]
-    for part in filter(_PAGE.fullmatch, archive.parts):
+    for part in _pages(archive, sheets):
         source = decode_text(
             archive.read_part(part), f"{archive.name}: {part}"
         )
@@ -386,6 +461,33 @@ def _book(archive: Archive) -> Iterator[Occurrence]:
             yield occurrence
 
 
+def _pages(archive: Archive, sheets: Sequence[tuple[str, Any]]) -> list[str]:
+    """Return the parts that are pages: by the manifest, or by their endings without one."""
+    types_by_part: dict[str, str] = {}
+    for sheet_part, sheet in sheets:
+        folder = posixpath.dirname(sheet_part)
+        spine = set(_find(sheet, "//*[local-name()='itemref']/@idref"))
+        for item in _find(sheet, "//*[local-name()='item'][@href]"):
+            href = unquote(item.get("href").partition("#")[0])
+            part = posixpath.normpath(posixpath.join(folder, href))
+            kind = item.get("media-type", "").strip().lower()
+            # Drawings are pages only where the book shows them as such.
+            if kind != _DRAWING_TYPE or item.get("id") in spine:
+                types_by_part[part] = kind
+            if kind in _OTHER_PAGE_TYPES and item.get("id") in spine:
+                archive.left_out.append(LeftOut("part", archive.name))
+    if not types_by_part:
+        return list(filter(_PAGE.fullmatch, archive.parts))
+    pages = []
+    for part in archive.parts:
+        kind = types_by_part.get(part, "")
+        if kind in _PAGE_TYPES or kind == _DRAWING_TYPE:
+            pages.append(part)
+        elif not kind and _PAGE.fullmatch(part):
+            archive.left_out.append(LeftOut("page", archive.name))
+    return pages
+
+
 def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
     for occurrence in html.pictures(source, page):
         occurrence.file, occurrence.page = name, page
@@ -394,8 +496,97 @@ def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
         yield occurrence
 
 
+def _open_document(archive: Archive) -> Iterator[Occurrence]:
+    """Yield the pictures of a text or of slides in the OpenDocument format."""
+    formulas = set(
+        _find(
+            archive.tree("META-INF/manifest.xml"),
+            "//odmanifest:file-entry[contains(@odmanifest:media-type, '.formula')]"
+            "/@odmanifest:full-path",
+        )
+    )
+    parts = ["content.xml"]
+    # Masters of slides, and headers and footers of texts, are in the styles.
+    if archive.layouts or not archive.name.lower().endswith(".odp"):
+        parts.append("styles.xml")
+    languages: list[str] = _find(
+        archive.tree("styles.xml"), "//style:default-style//@fo:language"
+    )
+    for part in parts:
+        root = archive.tree(part)
+        decorative_styles = {
+            style.getparent().get(f"{{{_NS['style']}}}name")
+            for style in _find(
+                root,
+                "//style:graphic-properties[@*[local-name()='decorative']='true']",
+            )
+        }
+        for number, frame in enumerate(
+            _find(root, "//draw:frame | //draw:g"), 1
+        ):
+            if _shows_picture(frame, formulas):
+                occurrence = _open_drawing(archive, frame, f"{part}#{number}")
+                style = frame.get(f"{{{_NS['draw']}}}style-name")
+                occurrence.decorative |= style in decorative_styles
+                occurrence.language = "".join(languages[:1])
+                yield occurrence
+
+
+def _shows_picture(frame: Any, formulas: set[str]) -> bool:
+    """Return whether a frame shows a picture, or a group has a text for all its parts."""
+    if _find(frame, "ancestor::draw:g[odsvg:title or odsvg:desc]"):
+        return False
+    texts = _find(frame, "odsvg:title/text() | odsvg:desc/text()")
+    if etree.QName(frame).localname == "g":
+        return bool("".join(texts).strip())
+    targets = _find(frame, "draw:object/@xlink:href")
+    if any(f"{target.removeprefix('./')}/" in formulas for target in targets):
+        return bool(texts)
+    return bool(_find(frame, "draw:image | draw:object"))
+
+
+def _open_drawing(archive: Archive, frame: Any, locator: str) -> Occurrence:
+    title, description = (
+        "".join(_find(frame, f"odsvg:{name}[1]//text()"))
+        for name in ("title", "desc")
+    )
+    links = _find(frame, "ancestor::draw:a[1]/@xlink:href")
+    pictures = _find(frame, "draw:image/@xlink:href")
+    part = pictures[0].removeprefix("./") if pictures else ""
+    # A caption is the text of the box that has the picture in it.
+    captions = _find(
+        frame, "ancestor::odtext:p[1][ancestor::draw:text-box]//text()"
+    )
+    own_texts = set(_find(frame, ".//text()"))
+    # LibreOffice calls the title the alternative text, and Word's text
+    # becomes the description.
+    raw = title or description or None
+    return Occurrence(
+        file=archive.name,
+        locator=locator,
+        element=etree.QName(frame).localname,
+        picture=part,
+        digest=archive.digests.get(part, ""),
+        raw=raw,
+        text_from="title" if title else "desc",
+        long=description if title else "",
+        decorative=bool(
+            {"true"} & set(_find(frame, "@*[local-name()='decorative']"))
+        ),
+        caption=norm(
+            "".join(text for text in captions if text not in own_texts)
+        ),
+        role="functional" if links else "informative",
+        link=links[0] if links else None,
+        image_only=bool(links),
+        structural=(EMPTY_LINK,) if links and not norm(raw or "") else (),
+    )
+
+
 FORMS: dict[str, Callable[[Archive], Iterator[Occurrence]]] = {
     ".docx": _word,
     ".pptx": _slides,
+    ".odt": _open_document,
+    ".odp": _open_document,
     ".epub": _book,
 }

@@ -4,15 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
+from beholder.base.files import open_regular
 from beholder.data.lines import parse_json
 from beholder.errors import DataError
-from beholder.lint import html, iiif, markdown, packed, tables
+from beholder.lint import (
+    asciidoc,
+    components,
+    html,
+    iiif,
+    markdown,
+    packed,
+    rst,
+    tables,
+)
 from beholder.lint.decoding import decode_text
+from beholder.lint.leftovers import (
+    LeftOut,
+    NothingReadError,
+    describe_left_out,
+)
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import names
 from beholder.text.languages import canonical_language
+
+_WITHOUT_TEXTS = frozenset(names("forms_without_texts"))
+"""Endings of pictures, styles, programs, sound and films."""
 
 MOST_BYTES = 64 * 2**20
 """Bytes of the largest page, manifest or text that is read."""
@@ -27,6 +47,8 @@ class ReadFile(NamedTuple):
         root: The folder that the user named, else ``folder``.
         pictures: Its pictures, and errors for what could not be read.
         notes: Notes of the reader.
+        left_out: Parts of it that were not read.
+        is_read: False if all of it is left out.
     """
 
     name: str
@@ -34,16 +56,27 @@ class ReadFile(NamedTuple):
     root: Path
     pictures: Sequence[Occurrence | DataError]
     notes: Sequence[str]
+    left_out: Sequence[LeftOut]
+    is_read: bool = True
 
 
-READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
+READERS: dict[str, Callable[..., Iterator[Occurrence]]] = {
     ".html": html.pictures,
     ".htm": html.pictures,
     ".xhtml": html.pictures,
     ".md": markdown.pictures,
     ".markdown": markdown.pictures,
+    ".mdx": markdown.pictures,
+    ".rst": rst.pictures,
+    ".adoc": asciidoc.pictures,
+    ".asciidoc": asciidoc.pictures,
+    ".asc": asciidoc.pictures,
+    **components.READERS,
 }
-"""Readers of pages and Markdown, by ending."""
+"""Readers of pages, marked-up texts and components, by ending.
+
+Each takes a text, its name, and a list that receives what is not read.
+"""
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
@@ -53,65 +86,84 @@ def read_files(
     columns: Mapping[str, str],
     *,
     layouts: bool = False,
+    exclude: Sequence[str] = (),
 ) -> Iterator[ReadFile]:
     """Yield the pictures of files and folders, each file once.
+
+    The last of each path has no pictures: it says what was left out.
 
     Args:
         paths: Files, or folders, of which all files of known forms are read.
         columns: Columns of tables by what they contain.
         layouts: Whether layouts and masters of slides are read, too.
+        exclude: Patterns such as ``*.pdf`` of files in folders that are neither read nor counted.
 
     Raises:
-        DataError: A path does not exist, or its form is unknown.
+        DataError: A path does not exist, its form is unknown, or nothing of a folder is read.
     """
     read_paths = set()
     for path in map(Path, paths):
-        for file in files_of(path):
+        is_folder = path.is_dir()
+        files, left_out = files_of(path, exclude)
+        is_read = False
+        for file in files:
             # A file that is named twice, or through a link, is read once.
             real = file.resolve()
             if real in read_paths:
+                is_read = True
                 continue
             read_paths.add(real)
-            inside = path.is_dir()
-            name = (file.relative_to(path) if inside else file).as_posix()
-            pictures, notes = _read_file(
-                file, name, columns, strict=not inside, layouts=layouts
+            name = (file.relative_to(path) if is_folder else file).as_posix()
+            read_file = _read_file(
+                file, name, columns, is_alone=not is_folder, layouts=layouts
             )
-            for picture in pictures:
+            is_read = is_read or read_file.is_read
+            left_out += read_file.left_out
+            for picture in read_file.pictures:
                 if isinstance(picture, Occurrence):
                     # Pages, manifests and documents spell languages as freely as tables do.
                     picture.language = canonical_language(picture.language)
-            yield ReadFile(
-                name,
-                file.parent,
-                path if inside else file.parent,
-                pictures,
-                notes,
+            yield read_file._replace(
+                root=path if is_folder else file.parent, left_out=()
             )
+        if not is_read:
+            reason = describe_left_out(left_out)
+            forms = f"has no file of these forms: {', '.join(_FORMS)}"
+            if files:
+                forms = "has no file with pictures that are read"
+            raise DataError(
+                str(path), f"{forms}; {reason}" if reason else forms
+            )
+        yield ReadFile(str(path), path, path, (), (), left_out, is_read=False)
+
+
+_FORMS = (*READERS, *_TABLES, *packed.FORMS)
 
 
 def _form(file: Path) -> str:
     return file.suffix.lower()
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the files of known forms at a path, or in a folder.
+def files_of(
+    path: Path, exclude: Sequence[str] = ()
+) -> tuple[list[Path], list[LeftOut]]:
+    """Return the files of a path that can be read, and what else of it may contain texts.
 
     Raises:
-        DataError: The path does not exist, or its form is unknown.
+        DataError: The path does not exist, or is a file of an unknown form.
     """
-    forms = (*READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
-        if _form(path) in forms:
-            return [path]
+        if _form(path) in _FORMS:
+            return [path], []
         raise DataError(
             str(path),
-            f"has an unknown form; expected one of {', '.join(forms)}",
+            f"has an unknown form; expected one of {', '.join(_FORMS)}",
         )
     if not path.is_dir():
         raise DataError(str(path), "is not a file or folder; check the path")
-    files = []
-    for folder, inner, names in os.walk(path):
+    files: list[Path] = []
+    left_out: list[LeftOut] = []
+    for folder, inner, file_names in os.walk(path):
         # Hidden folders and installed packages are not the user's pages;
         # changing the list in place keeps ``os.walk`` out of them.
         inner[:] = sorted(
@@ -119,20 +171,41 @@ def files_of(path: Path) -> list[Path]:
             for folder_name in inner
             if folder_name[0] != "." and folder_name != "node_modules"
         )
-        for name in sorted(names):
-            file = Path(folder, name)
-            if (
-                name[0] != "."
-                and _form(file) in forms
-                and file.is_file()
-                and not file.is_symlink()
-            ):
+        for file in (Path(folder, name) for name in sorted(file_names)):
+            name = file.relative_to(path).as_posix()
+            is_excluded = any(
+                fnmatch(name, pattern) or fnmatch(file.name, pattern)
+                for pattern in exclude
+            )
+            if file.name[0] == "." or is_excluded:
+                continue
+            form = _form(file)
+            if not _may_have_texts(file, form):
+                continue
+            if file.is_symlink():
+                left_out.append(LeftOut("link", name))
+            elif form in _FORMS and file.is_file():
                 files.append(file)
-    if not files:
-        raise DataError(
-            str(path), f"has no file of these forms: {', '.join(forms)}"
-        )
-    return files
+            else:
+                left_out.append(
+                    LeftOut("form", name, form=form or "no ending")
+                )
+    return files, left_out
+
+
+def _may_have_texts(file: Path, form: str) -> bool:
+    """Return whether a file may contain texts of pictures, by its ending or its beginning."""
+    if form:
+        return form[1:] not in _WITHOUT_TEXTS
+    if file.is_symlink():
+        return False
+    # Saved pages have no ending if their address had none; licences and
+    # programs have none either.
+    try:
+        with open_regular(file) as source:
+            return source.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<"
+    except OSError:
+        return False
 
 
 def _read_file(
@@ -140,50 +213,73 @@ def _read_file(
     name: str,
     columns: Mapping[str, str],
     *,
-    strict: bool,
+    is_alone: bool,
     layouts: bool,
-) -> tuple[list[Occurrence | DataError], list[str]]:
+) -> ReadFile:
+    """Read a file; ``is_alone`` raises the error of a file of which nothing is read."""
     notes: list[str] = []
     pictures: list[Occurrence | DataError] = []
-    form = _form(file)
+    left_out: list[LeftOut] = []
+    is_read = True
     try:
-        # These are read as a whole.
-        if form == ".json" or form in READERS:
-            size = file.stat().st_size
-            if size > MOST_BYTES:
-                raise DataError(
-                    name,
-                    f"has {size:,} bytes; at most {MOST_BYTES:,} are read",
-                )
-        value = None
-        if form == ".json":
-            value = parse_json(file.read_bytes(), name)
-        if form in packed.FORMS:
-            pictures += packed.pictures(file, name, layouts=layouts)
-        elif form in READERS:
-            pictures += READERS[form](
-                decode_text(file.read_bytes(), name), name
-            )
-        elif iiif.is_iiif(value):
-            pictures += iiif.pictures(value, name)
-        else:
-            pictures += tables.pictures(file, name, value, columns, notes)
-    except (
-        tables.NoTextColumnError
-    ):  # a folder may contain tables of other data
-        if strict:
+        pictures += _read_pictures(
+            file, name, columns, notes, left_out, layouts=layouts
+        )
+    except (tables.NoTextColumnError, NothingReadError) as error:
+        # A folder may contain tables of other data.
+        if is_alone:
             raise
-        notes.append(f"{name}: skipped, it has no alternative texts in rows")
+        is_read = False
+        left_out.append(
+            error.left_out
+            if isinstance(error, NothingReadError)
+            else LeftOut("table", name)
+        )
     except (
         Exception
     ) as error:  # a file of strangers never ends the reading of a folder
         unread = as_unread(name, error)
-        if strict and not pictures and unread is error:
+        if is_alone and not pictures and unread is error:
             raise
-        if strict and not pictures:
+        if is_alone and not pictures:
             raise unread from error
         pictures.append(unread)
-    return pictures, notes
+    return ReadFile(
+        name, file.parent, file.parent, pictures, notes, left_out, is_read
+    )
+
+
+def _read_pictures(
+    file: Path,
+    name: str,
+    columns: Mapping[str, str],
+    notes: list[str],
+    left_out: list[LeftOut],
+    *,
+    layouts: bool,
+) -> Iterator[Occurrence | DataError]:
+    """Yield the pictures of a file by the reader of its form; raises the reader's errors."""
+    form = _form(file)
+    # These are read as a whole.
+    if form == ".json" or form in READERS:
+        size = file.stat().st_size
+        if size > MOST_BYTES:
+            raise DataError(
+                name,
+                f"has {size:,} bytes; at most {MOST_BYTES:,} are read",
+            )
+    value = None
+    if form == ".json":
+        value = parse_json(file.read_bytes(), name)
+    if form in packed.FORMS:
+        yield from packed.pictures(file, name, left_out, layouts=layouts)
+    elif form in READERS:
+        text = decode_text(file.read_bytes(), name)
+        yield from READERS[form](text, name, left_out)
+    elif iiif.is_iiif(value):
+        yield from iiif.pictures(value, name, left_out)
+    else:
+        yield from tables.pictures(file, name, value, columns, notes)
 
 
 def as_unread(name: str, error: Exception) -> DataError:

@@ -24,6 +24,10 @@ WORD = (
     + inline('id="1" name="P" descr="Image of a cat &amp; a &quot;hat&quot;"')
     + inline("id='2' descr='Photo of Tom&apos;s boat'")
     + inline('id="3" descr="A quiet harbour"')
+    # a group, whose pictures have ids and texts of their own
+    + '<w:drawing><wp:anchor><wp:docPr id="4"/><a:graphic><a:graphicData uri="x/wordprocessingGroup">'
+    + '<pic:pic><pic:nvPicPr><pic:cNvPr id="1" descr="Image of a kite"/></pic:nvPicPr></pic:pic>'
+    + "</a:graphicData></a:graphic></wp:anchor></w:drawing>"
     + "</w:p></w:body></w:document>"
 )
 HEADER = (
@@ -76,10 +80,11 @@ FORMS: dict[str, tuple[Parts, dict[str, list[tuple[str, str]]], int]] = {
                     '"A cat &amp; a &#34;hat&#34;"',
                 ),
                 ("'Photo of Tom&apos;s boat'", "'Tom&#39;s boat'"),
+                ('"Image of a kite"', '"A kite"'),
             ],
             "word/header1.xml": [('"Image of a logo"', '"A logo"')],
         },
-        3,
+        4,
     ),
     "a.pptx": (
         {

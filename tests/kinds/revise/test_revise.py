@@ -479,6 +479,14 @@ FORMS = {
          ("![Photo of a big dog", "![A big dog"),
          ('"Photo of Tom', '"Tom'), ("![Image of a hat", "![A hat")],
     ),
+    "p.mdx": (
+        'Text\n\n<Image src={hero} alt="Image of a cat" /> ![Image of a dog](a.png)\n\n<p>\n <Photo alt="Image of Tom &amp; Ann" src="b"/></p>\n',
+        [('"Image of a cat"', '"A cat"'), ("![Image of a dog", "![A dog"), ('"Image of Tom', '"Tom')],
+    ),
+    "c.vue": (
+        '<template>\n <img :src="a" alt="Image of a cat"><img :alt="b"/>\n</template>\n',
+        [('"Image of a cat"', '"A cat"')],
+    ),
     "m.json": (json.dumps(MANIFEST), [('"Image of a \\"dog\\" \\u00e9 on a sofa"', '"A \\"dog\\" é on a sofa"')]),
     "t.csv": (
         'image;alt;note\r\na.jpg;"Image of a dog; on a sofa";x\r\nb.jpg;Photo of a cat on a mat;'

@@ -290,7 +290,7 @@ class Decisions(Served, DecidingBackend):
     def _reader(self, request: Request) -> Callable[[object], Completion]:
         call = DecisionCall.from_request(request)
 
-        def read(data: object) -> Completion:
+        def parse_response(data: object) -> Completion:
             data = _unwrap(data)
             decisions = FORMS[self.shape].read(call, data)
             usage = read_usage(data)
@@ -306,7 +306,7 @@ class Decisions(Served, DecidingBackend):
                 fingerprint=None,
             )
 
-        return read
+        return parse_response
 
     def _write_body(self, request: Request, dialect: Dialect) -> JsonDict:
         call = DecisionCall.from_request(request)

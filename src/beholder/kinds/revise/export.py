@@ -33,7 +33,16 @@ from beholder.kinds.revise.places import (
 from beholder.lint import html, packed
 from beholder.lint.sources import READERS
 
-FORMS = (*READERS, *packed.FORMS, ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+_ONLY_READ = (".rst", ".adoc", ".asciidoc", ".asc", ".odt", ".odp")
+"""Forms whose texts are not attributes or are written in several ways."""
+FORMS = tuple(
+    form
+    for form in (
+        *(*READERS, *packed.FORMS),
+        *(".csv", ".tsv", ".json", ".jsonl", ".ndjson"),
+    )
+    if form not in _ONLY_READ
+)
 """Endings of files that can be written."""
 
 _JSON = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[\[\]{},:]|[^\s\[\]{},:\"]+")
@@ -41,11 +50,14 @@ _JSON = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[\[\]{},:]|[^\s\[\]{},:\"]+")
 
 _TAGS = re.compile(
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<(?P<old>[\w.-]+:)?Fallback\b.*?</(?P=old)?Fallback\s*>"
-    r"|<(?:[\w.-]+:)?(?P<tag>docPr|cNvPr|shape)(?=[\s/>])",
+    r"|<(?:[\w.-]+:)?(?P<tag>docPr|cNvPr|shape|rect|roundrect|oval)(?=[\s/>])",
     re.S,
 )
 """Elements that have alternative texts; comments and what only old programs show are left out."""
-_TAGS_BY_FORM = {".docx": ("docPr", "shape"), ".pptx": ("cNvPr",)}
+_TAGS_BY_FORM = {
+    ".docx": ("docPr", "cNvPr", "shape", "rect", "roundrect", "oval"),
+    ".pptx": ("cNvPr",),
+}
 
 
 def write_accepted(accepted: Path, out: Path) -> int:
@@ -414,11 +426,13 @@ def _in_document(
                 attribute.field: attribute
                 for attribute in find_attributes(source, tag.end())
             }
-            text = attribute_by_name.get(
-                "alt" if tag["tag"] == "shape" else "descr"
-            )
+            is_new = tag["tag"] in ("docPr", "cNvPr")
+            text = attribute_by_name.get("descr" if is_new else "alt")
             if text and "id" in attribute_by_name:
-                yield f"{part}#{attribute_by_name['id'].value}", text
+                # Word has ids of pictures in groups beside those of drawings.
+                is_part = form == ".docx" and tag["tag"] == "cNvPr"
+                kind = "cNvPr:" if is_part else ""
+                yield f"{part}#{kind}{attribute_by_name['id'].value}", text
 
 
 def _in_book(source: str, page: str) -> Iterator[tuple[str, FoundText]]:
