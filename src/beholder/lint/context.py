@@ -15,7 +15,14 @@ from beholder.lint.naming import compare_naming
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
-from beholder.lint.wording import fold, listed, norm, without_quotes, words
+from beholder.lint.wording import (
+    fold,
+    is_in_name,
+    listed,
+    norm,
+    without_quotes,
+    words,
+)
 from beholder.text.expected_language import other_language
 from beholder.text.languages import (
     ENGLISH,
@@ -358,6 +365,8 @@ def term(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         ):
             continue
         if occurrence.own_words & {"*", match[0].casefold()}:
+            continue
+        if is_in_name(text, *match.span()):
             continue
         advice = f'; consider "{entry.suggestion}"' if entry.suggestion else ""
         return Hit(

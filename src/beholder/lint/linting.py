@@ -18,6 +18,7 @@ from beholder.base.grouping import group_by_key
 from beholder.base.threads import one_blas_thread
 from beholder.errors import DataError, UnknownNameError
 from beholder.lint import dates as dates  # its check registers itself
+from beholder.lint import file_names as file_names  # registers itself, too
 from beholder.lint import texts
 from beholder.lint.context import compare_all, vocabulary
 from beholder.lint.occurrence import Occurrence
@@ -29,6 +30,7 @@ from beholder.lint.rules import (
     LintFinding,
     LintRule,
     LintSetting,
+    TextLengths,
     rules,
 )
 from beholder.lint.sources import as_unread, read_files
@@ -163,7 +165,9 @@ def lint(
     # first is checked.
     setting = replace(
         setting,
-        lengths=Counter(len(occurrence.text) for occurrence in checked),
+        lengths=TextLengths.from_counts(
+            Counter(len(occurrence.text) for occurrence in checked)
+        ),
     )
     # By ``id``: two occurrences may be equal, and are still two places.
     hits_by_id: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
@@ -332,6 +336,7 @@ _VERBS = (
     "lists ",
     "repeats ",
     "says ",
+    "judges ",
 )
 
 

@@ -32,7 +32,14 @@ IIIF_IMAGE = re.compile(
 )
 """End of the address of an IIIF image request: region, size, rotation, quality and format."""
 
-_RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")
+RESIZED = re.compile(
+    r"""
+    (?:-\d{2,5}x\d{2,5}|@[234]x|-(?:scaled|rotated)|-e\d{10,13}|[-_](?:thumb|thumbnail)
+    |_\d{2,5}x\d{0,5}(?:_crop_[a-z]+)?|_(?:small|medium|large|grande|compact))+(?=\.\w+$)
+    """,
+    re.VERBOSE,
+)
+"""What publishing programs add to the name of a file for a size of it."""
 
 
 def join_address(base: str, address: str) -> str | None:
@@ -63,7 +70,7 @@ def identity(source: str) -> str:
         else None
     )
     if parts is None:
-        return _RESIZED.sub("", source.strip().partition("#")[0])
+        return RESIZED.sub("", source.strip().partition("#")[0])
     query = urlencode(
         [
             parameter
@@ -71,7 +78,7 @@ def identity(source: str) -> str:
             if parameter[0].lower() not in _SIZES
         ]
     )
-    path = _RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
+    path = RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
     return f"{parts.netloc.lower()}{path}" + (f"?{query}" if query else "")
 
 
