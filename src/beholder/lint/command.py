@@ -28,6 +28,7 @@ class RuleGroup:
         rules: List the rules and stop.
         map: Column of a field, such as text=COLUMN; repeatable.
         layouts: Read the layouts and masters of slides, too.
+        workers: Worker processes; by default one for each core if there are many pictures.
     """
 
     profile: Profile = "web"
@@ -39,6 +40,7 @@ class RuleGroup:
     rules: bool = False
     map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
     layouts: bool = False
+    workers: int | None = None
 
 
 @Parameter(name="*", group=RESULTS)
@@ -96,6 +98,10 @@ def lint(
         raise ConfigError("name a file or folder: beholder lint alts.csv")
     if len(outcome.format) > 1 and outcome.out is None:
         raise ConfigError("several formats need a folder: add -o FOLDER")
+    if which.workers is not None and which.workers < 1:
+        raise ConfigError(
+            f"--workers {which.workers}: expected a number of at least 1"
+        )
     severity = dict(
         _pair(assignment, "ALT105=off") for assignment in which.rule
     )
@@ -117,6 +123,7 @@ def lint(
             _pair(assignment, "text=COLUMN") for assignment in which.map
         ),
         layouts=which.layouts,
+        workers=which.workers,
     )
     # One format goes to a file or to standard output, several into a folder.
     for form in outcome.format:

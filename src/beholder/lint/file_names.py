@@ -57,6 +57,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_TOKEN_SIGN = re.compile(r"\.\w|_\d|[A-Z]\d{4}")
 _ONE_TOKEN = re.compile(r"[\w.+~%-]{2,200}")
 _LETTERS_AND_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _VERSION = re.compile(
@@ -92,8 +93,10 @@ def file_name(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         return Hit(
             f'"{shortened(occurrence.text)}" is the name of a file, a camera or a program'
         )
-    if len(occurrence.words) >= 4 and (
-        match := _TOKEN.search(occurrence.judged)
+    if (
+        len(occurrence.words) >= 4
+        and _TOKEN_SIGN.search(occurrence.judged)
+        and (match := _TOKEN.search(occurrence.judged))
     ):
         # A link to a document may name its file.
         if (
@@ -140,7 +143,8 @@ def _is_joined_by_hyphens(text: str, language: str) -> bool:
 
 
 def _is_stamp(text: str) -> bool:
-    if len(words(text)) > _MOST_STAMP_WORDS:
+    has_digits = any(map(str.isdigit, text))
+    if not has_digits or len(words(text)) > _MOST_STAMP_WORDS:
         return False
     # Six digits at least beside the date: "at 1030" is an hour of a day.
     stamp = _STAMP.fullmatch(text)

@@ -7,11 +7,18 @@ the page; therefore all languages are always looked at.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, check
-from beholder.lint.wording import norm, shortened, without_quotes, words
-from beholder.text.residue import Residue, ResidueKind, find_residue
+from beholder.lint.wording import (
+    names,
+    norm,
+    shortened,
+    without_quotes,
+    words,
+)
+from beholder.text.residue import Residue, ResidueKind
 
 _CREDIT = re.compile(
     r"""
@@ -22,7 +29,10 @@ _CREDIT = re.compile(
     """,
     re.VERBOSE,
 )
-_GENERATED = r"(?:gener|génér|gegener|gerad|wygener|vytvořen|luo[tm]|oluştur|созда|сгенер|生成|產生|생성|létrehoz)"
+_GENERATED = (
+    r"(?:gener|génér|gegener|gerad|wygener|vytvořen|luo[tm]|oluştur|созда|сгенер|létrehoz"
+    r"|生成|產生|생성)"
+)
 _AUTOMATIC = r"(?:auto?mat|automá|otomatik|автомат|自動|自动|자동)"
 _DESCRIPTION = (
     r"(?:descri|beschr|beskriv|leírás|opis|popis|kuvaus|açıklama|описан|説明|描述|설명|alt[- ]?text"
@@ -114,9 +124,9 @@ STATEMENT = re.compile(
         |featuring|capturing|portraying|displaying|depicts|features|captures)\b
     |(?:this|here)\ is\ an?\ {_NO_ADJECTIVE}{{0,3}}?{_NOUN}\ (?:(?:that|which)\ {_SHOWS}|of)\b
     |in\ (?:this|the)\ {_NO_ADJECTIVE}{{0,2}}?{_NOUN}(?:,|\ (?:we|you|there|a|an|the|one)\b)
-    |(?:das|dieses|die|diese)\ (?:bild|foto|fotografie|aufnahme|grafik|abbildung|illustration)\ zeigt\b
-    |(?:auf|in)\ (?:dem|diesem|der|dieser)\ (?:bild|foto|aufnahme|grafik|abbildung)\ (?:ist|sind|sieht
-        |sehen|befinde[nt]|steht|stehen)\b
+    |(?:das|dieses|die|diese)\ (?:bild|foto|aufnahme|grafik|abbildung|illustration)\ zeigt\b
+    |(?:auf|in)\ (?:dem|diesem|der|dieser)\ (?:bild|foto|aufnahme|grafik|abbildung)\ (?:ist|sind
+        |sieht|sehen|befinde[nt]|steht|stehen)\b
     |(?:cette|la|l['’])\ ?(?:image|photo|photographie|illustration)\ (?:montre|représente|présente
         |illustre|capture)\b|(?:sur|dans)\ (?:cette|l['’])\ ?(?:image|photo|photographie)\b
     |(?:la|esta)\ (?:imagen|foto|fotografía|ilustración)\ (?:muestra|presenta|representa|captura)\b
@@ -127,9 +137,11 @@ STATEMENT = re.compile(
     |(?:na|nesta)\ (?:imagem|foto|fotografia)\b
     |(?:de|deze|het|dit)\ (?:afbeelding|foto|beeld|illustratie)\ (?:toont|laat|bevat)\b
     |op\ (?:de|deze)\ (?:afbeelding|foto)\ (?:is|zijn|zie|staat|staan)\b
-    |(?:bilden|fotot|denna\ bild|den\ här\ bilden)\ (?:visar|föreställer)\b|på\ bilden\ (?:syns|ser|är)
+    |(?:bilden|fotot|denna\ bild|den\ här\ bilden)\ (?:visar|föreställer)\b
+    |på\ bilden\ (?:syns|ser|är)
     |(?:to\ )?(?:zdjęcie|obraz|obrazek|ilustracja|grafika)\ (?:przedstawia|pokazuje|ukazuje)\b
-    |na\ (?:tym\ )?(?:zdjęciu|obrazie|obrazku|ilustracji|grafice)\ (?:widać|jest|są|widoczn\w+|znajduj\w+)
+    |na\ (?:tym\ )?(?:zdjęciu|obrazie|obrazku|ilustracji|grafice)\ (?:widać|jest|są|widoczn
+        |znajduj)
     |(?:这张|这幅|该|此|這張)?(?:图片|图像|照片|圖片)(?:显示|展示|描绘|展现|中|上|顯示)
     |(?:この|こちらの)(?:画像|写真|イラスト|図)(?:は|には|では|に)
     |이\ (?:이미지|사진|그림)(?:은|는|에는|에서)
@@ -183,9 +195,17 @@ _MOOD = re.compile(
     |\b(?:sfeer|stemming)\b(?:\ \w+){{0,3}}?\ is\b
     |\b(?:creëert|wekt|straalt|ademt|roept)\b[^.]{{0,40}}?\b(?:sfeer|gevoel|rust)\b
     |\bstämningen\ är\b|\bskapar\ en\b[^.]{{0,30}}?\b(?:stämning|atmosfär|känsla)\b
-    |\b(?:nastrój|atmosfera)\ jest\b|\b(?:tworzy|tworząc|oddaje)\b[^.]{{0,40}}?\b(?:nastrój|atmosferę)\b
+    |\b(?:nastrój|atmosfera)\ jest\b
+    |\b(?:tworzy|tworząc|oddaje)\b[^.]{{0,40}}?\b(?:nastrój|atmosferę)\b
     """,
     re.VERBOSE | re.IGNORECASE,
+)
+_MOOD_SIGNS = tuple(names("mood_signs"))
+"""Parts of words of which every match of ``_MOOD`` has one; the expression itself is slow."""
+_PROMPT_SIGNS = re.compile(
+    r"[<(:]|--|\dgirl|\dboy|\dother|quality|artstation|detailed|realistic|engine|render|\dk\b|focus"
+    r"|lighting",
+    re.IGNORECASE,
 )
 _PROMPT = re.compile(
     r"""
@@ -209,31 +229,29 @@ _UNREADABLE: frozenset[ResidueKind] = frozenset(
 )
 
 
-def residue_in(
+def residues_of(
     occurrence: Occurrence,
-) -> list[tuple[Residue, tuple[int, int] | None]]:
-    """Return the residue of a text, each piece with its range in the normalised text."""
+) -> Iterator[tuple[Residue, tuple[int, int] | None]]:
+    """Yield the residue of a text, each piece with its range in the normalised text."""
     raw = occurrence.raw or ""
-    pieces = []
     last = 0
-    for residue in find_residue(raw):
+    for residue in occurrence.residues:
         piece = norm(raw[residue.start : residue.end])
         # Blanks and line ends of the raw text are single blanks in the normalised one.
         at = occurrence.text.find(piece, last)
         span = None if at < 0 or not piece else (at, at + len(piece))
         last = span[1] if span else last
-        pieces.append((residue, span))
-    return pieces
+        yield residue, span
 
 
 def find_prompt(text: str) -> re.Match[str] | None:
     """Return the first mark of a prompt for picture generators; None without one."""
-    return _PROMPT.search(text)
+    return _PROMPT.search(text) if _PROMPT_SIGNS.search(text) else None
 
 
 def count_tags(text: str) -> int:
     """Return the number of words that are joined by underscores, as tags of training sets are."""
-    return len(_TAG_WITH_LINE.findall(text))
+    return len(_TAG_WITH_LINE.findall(text)) if "_" in text else 0
 
 
 @check("ALT114")
@@ -258,7 +276,7 @@ def not_a_description(
 @check("ALT115")
 def refusal(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find answers of a model that describes nothing: refusals, and requests for the picture."""
-    for residue, span in residue_in(occurrence):
+    for residue, span in residues_of(occurrence):
         if residue.kind == "refusals":
             return Hit("is a refusal of a model", span)
     return None
@@ -269,7 +287,7 @@ def model_residue(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find what a model leaves around its description: wrappers, reasoning, tokens, JSON."""
     pieces = [
         (residue, span)
-        for residue, span in residue_in(occurrence)
+        for residue, span in residues_of(occurrence)
         if residue.kind not in _IN_OTHER_RULES
     ]
     if not pieces:
@@ -290,6 +308,9 @@ def model_residue(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 @check("ALT117")
 def mood(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find sentences on the mood or meaning of a picture."""
+    lowered = occurrence.text.lower()
+    if not any(sign in lowered for sign in _MOOD_SIGNS):
+        return None
     if match := _MOOD.search(without_quotes(occurrence.text)):
         return Hit(
             f'judges the mood or meaning: "{shortened(match[0])}"',

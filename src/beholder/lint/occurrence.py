@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TypeAlias
@@ -18,6 +19,7 @@ from urllib.parse import (
 from msgspec import Struct
 
 from beholder.lint.wording import fold, names, norm, transcribed, words
+from beholder.text.residue import Residue, find_residue
 
 Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
@@ -114,7 +116,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
         neighbours: Texts of neighbouring links with the same target.
         emoji: Whether the picture stands for an emoji.
         group: Key of a figure that shows several pictures under one caption.
-        labels: What the data say of who is shown, by field: race, skin, gender or age.
+        groups: Values by which results are broken down, such as the system that wrote the text.
         own_words: Terms that people use for themselves; ``*`` for all.
         ignore: Ids of rules that the source suppresses.
         structural: Findings about the element rather than the text.
@@ -149,10 +151,19 @@ class Occurrence(Struct, kw_only=True, dict=True):
     neighbours: tuple[str, ...] = ()
     emoji: bool = False
     group: str = ""
-    labels: dict[str, str] = {}
+    groups: Mapping[str, str] = {}
     own_words: frozenset[str] = frozenset()
     ignore: frozenset[str] = frozenset()
     structural: tuple[Structural, ...] = ()
+
+    @property
+    def system(self) -> str:
+        """Who wrote the text; empty if the data do not say so."""
+        return self.groups.get("system", "")
+
+    def forget(self) -> None:
+        """Drop what was derived, which takes most of the memory; it is derived again on use."""
+        self.__dict__.clear()
 
     @cached_property
     def text(self) -> str:
@@ -173,6 +184,11 @@ class Occurrence(Struct, kw_only=True, dict=True):
     def judged(self) -> str:
         """The text with transcribed words blanked, character for character."""
         return transcribed(self.text, self.language)
+
+    @cached_property
+    def residues(self) -> list[Residue]:
+        """What a model left around the text, by its place in ``raw``."""
+        return find_residue(self.raw or "")
 
     @cached_property
     def identity(self) -> str:

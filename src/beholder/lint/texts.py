@@ -11,7 +11,7 @@ from beholder.lint.machines import (
     STATEMENT,
     count_tags,
     find_prompt,
-    residue_in,
+    residues_of,
 )
 from beholder.lint.occurrence import Occurrence, split_address
 from beholder.lint.rules import Hit, LintSetting, check
@@ -42,6 +42,7 @@ _TEMPLATE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Expressions of template languages, anywhere in a text."""
+_TEMPLATE_SIGN = re.compile(r"[{\[%<]|__\(")
 _UNFILLED = re.compile(
     r"""
     \$[a-z_][\w>.\-]*|@?[a-z_]\w*(?:\.\w+)*\.(?:alt|altText|title|name|caption|description|label|text
@@ -81,38 +82,17 @@ _LIMITS = {"web": (150, 250), "documents": (150, 250), "social": (500, 1000)}
 _PLATFORMS = {"mastodon": 1500, "bluesky": 2000}
 _SHORT = {"web": 2, "documents": 2, "museum": 4, "social": 4}
 _LINEAR = 20_000
-_SHOP_WORDS = frozenset(
-    (
-        "buy",
-        "cheap",
-        "best",
-        "online",
-        "sale",
-        "sales",
-        "shop",
-        "store",
-        "discount",
-        "free",
-    )
-    + (
-        "price",
-        "prices",
-        "deal",
-        "deals",
-        "offer",
-        "offers",
-        "order",
-        "top",
-        "near",
-    )
-)
+_SHOP_WORDS = frozenset(names("shop_words"))
 """Words of keyword lists that have capitals throughout, as names have."""
+_MARKDOWN_SIGN = re.compile(r"[*_`~\]]")
 
 
 @check("ALT102")
 def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find texts such as "alt text", "TODO", "lorem ipsum", and unfilled templates."""
-    if match := _TEMPLATE.search(occurrence.judged):
+    if _TEMPLATE_SIGN.search(occurrence.judged) and (
+        match := _TEMPLATE.search(occurrence.judged)
+    ):
         return Hit(
             f'contains the unfilled template "{shortened(match[0])}"',
             match.span(),
@@ -324,30 +304,41 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         for word in folded_words
         if word not in functions and not word.isdigit()
     ]
-    # Repeats: a stem that is at least a quarter of the content words. Names
-    # repeat by right: families, streets.
+    if len(content) < 8:
+        return None
+    # A stem that repeats has a beginning that repeats, which is quickly seen.
+    beginnings = Counter(word[:3] for word in content)
+    repeated = [word for word in content if beginnings[word[:3]] >= 3]
+    if not repeated:
+        return None
+    # Names repeat by right: families, streets. Where every word has a capital, a
+    # shop's keywords have one, too.
     capitals = names_in(text)
-    # Where every word has a capital, a shop's keywords have one, too.
     if capitals & _SHOP_WORDS and not any(
-        piece[0].islower() for piece in pieces if piece
+        piece[0].islower() for piece in pieces
     ):
         capitals = frozenset()
-    if len(content) >= 8:
-        stems = Counter(
-            stem(word, occurrence.language)
-            for word in content
-            if word not in capitals
+    stems = Counter(
+        stem(word, occurrence.language)
+        for word in repeated
+        if word not in capitals
+    )
+    commonest = max(
+        (word for word in stems if len(word) >= 4),
+        key=stems.__getitem__,
+        default="",
+    )
+    n = stems[commonest]
+    # A sentence may repeat a noun; hardly any names one in every third word.
+    is_list = sum(word in functions for word in folded_words) < 0.1 * len(
+        folded_words
+    )
+    if n >= 3 and (
+        n > len(content) / 3 or (is_list and n >= 0.25 * len(content))
+    ):
+        return Hit(
+            f'repeats "{commonest}" {n} times in {len(content)} content words'
         )
-        commonest = max(
-            (word for word in stems if len(word) >= 4),
-            key=stems.__getitem__,
-            default="",
-        )
-        n = stems[commonest]
-        if n >= 3 and n >= 0.25 * len(content):
-            return Hit(
-                f'repeats "{commonest}" {n} times in {len(content)} content words'
-            )
     return None
 
 
@@ -428,11 +419,13 @@ def markup(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find tags, entities, control characters and wrongly decoded characters."""
     if match := _TAG.search(occurrence.judged):
         return Hit(f'contains the tag "{shortened(match[0])}"', match.span())
-    if match := _MARKDOWN.search(occurrence.judged):
+    if _MARKDOWN_SIGN.search(occurrence.judged) and (
+        match := _MARKDOWN.search(occurrence.judged)
+    ):
         return Hit(
             f'contains the Markdown "{shortened(match[0])}"', match.span()
         )
-    for residue, span in residue_in(occurrence):
+    for residue, span in residues_of(occurrence):
         if residue.kind in ("headings", "bullets"):
             return Hit(f"contains {residue.kind} of Markdown", span)
     for match in _ENTITY.finditer(occurrence.judged):

@@ -109,7 +109,8 @@ _OPENING_WORDS = (
     r"|i|sorry|unfortunately|my apologies|apologies|caption|description|image|video|detailed|alt"
     r"|alternative|final|hier|natürlich|gerne|es tut|entschuldigung|leider|voici|bien sûr|je"
     r"|based on|let|alright|assistant|thought|output|answer|response|it looks|it seems|it appears"
-    r"|no|there is no|there was no|the (?:image|picture|photo|video) (?:shows|depicts|could|cannot|can|did|failed)"
+    r"|no|there is no|there was no"
+    r"|the (?:image|picture|photo|video) (?:shows|depicts|could|can(?:not)?|did|failed)"
     r"|désolée?|aquí|claro|por supuesto|lo siento|ecco|certo|certamente|mi dispiace|aqui|desculpe"
     r"|sinto|natuurlijk|het spijt|helaas|please|option|ich kann|ik kan|no puedo|não|non posso|här"
     r"|tyvärr|jag kan|förlåt|oto|przepraszam|niestety|nie mogę|testo|texte|texto|tekst"
@@ -118,7 +119,8 @@ _MAY_HAVE = re.compile(
     r"[<>{}◁▷Ġ▁|`\[]|^[ \t]*(?:#|[-*•–+]\s|\d)|\d:\d\d|\ds?\s?[:–-]|\*\*"
     r"|\b(?:USER|ASSISTANT|SYSTEM|HUMAN)\s*:|N['’]hésitez|Lassen Sie|Avísame|Fammi sapere|Laat het"
     rf"|\A\W*(?:(?:{_OPENING_WORDS})\b|[抱当當对對以很我申も죄])"
-    r"|\d[ \w]{0,12}[)\]]\W*\Z|let me know|feel free|I hope th|would you like|do you want|is there any|if you['’ ]"
+    r"|\d[ \w]{0,12}[)\]]\W*\Z|let me know|feel free|I hope th|would you like|do you want"
+    r"|is there any|if you['’ ]"
     r"|\bnote(?: that|:) th|\bplease (?:upload|share|attach)"
     r"|(?:could|can) you (?:please|upload|sh|pro)",
     re.IGNORECASE | re.MULTILINE,
