@@ -78,7 +78,9 @@ def counts_by_half(
 def test_the_labels_are_those_that_were_frozen() -> None:
     text = "\n".join(CASES) + "\n"
     assert hashlib.sha256(text.encode("utf-8")).hexdigest() == DIGEST
-    assert {json.loads(line)["rule"] for line in CASES} == set(rules())
+    assert {json.loads(line)["rule"] for line in CASES} == set(rules()) - {
+        *("ALT115", "ALT116", "ALT117")  # younger than the labels
+    }
 
 
 @cache

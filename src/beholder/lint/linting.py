@@ -349,7 +349,18 @@ def summary(report: LintReport) -> str:
         else ""
     )
     pictures, files = len(report.occurrences), len(report.files)
+    systems = {picture.system for picture in report.occurrences} - {""}
+    of_systems = ""
+    # One picture that several systems describe is one picture.
+    if len(systems) > 1:
+        of_systems = f" with {pictures:,} texts of {len(systems)} systems"
+        pictures = len(
+            {
+                place.identity or f"{place.file}:{place.locator}"
+                for place in report.occurrences
+            }
+        )
+    counted = f"{pictures:,} picture{'s'[: pictures != 1]}{of_systems}"
     return (
-        f"{pictures:,} picture{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
-        f" {counts}{known_note}"
+        f"{counted} in {files} file{'s'[: files != 1]}: {counts}{known_note}"
     )
