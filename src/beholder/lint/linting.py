@@ -16,7 +16,7 @@ from beholder.base.files import decode_json
 from beholder.base.grouping import group_by_key
 from beholder.errors import DataError
 from beholder.lint.checking import check_all
-from beholder.lint.choice import Choice
+from beholder.lint.choice import Choice as Choice
 from beholder.lint.collection import Collection
 from beholder.lint.context import vocabulary
 from beholder.lint.occurrence import Occurrence

@@ -329,13 +329,12 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         default="",
     )
     n = stems[commonest]
-    # A sentence may repeat a noun; hardly any names one in every third word.
+    # A sentence may repeat a noun; hardly any has it in every third word.
     is_list = sum(word in functions for word in folded_words) < 0.1 * len(
         folded_words
     )
-    if n >= 3 and (
-        n > len(content) / 3 or (is_list and n >= 0.25 * len(content))
-    ):
+    least = 0.25 if is_list else 1 / 3
+    if n >= (3 if is_list else 4) and n >= least * len(content):
         return Hit(
             f'repeats "{commonest}" {n} times in {len(content)} content words'
         )
