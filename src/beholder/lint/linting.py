@@ -31,6 +31,7 @@ from beholder.lint.rules import (
     rules,
 )
 from beholder.lint.sources import read_files
+from beholder.lint.wording import norm
 
 L = TypeVar("L", LintFinding, Occurrence)
 
@@ -145,9 +146,10 @@ def _check_pictures(
     # first is checked.
     n_by_length: Counter[int] = Counter()
     for occurrence in report.occurrences:
-        if occurrence.text and not occurrence.decorative:
-            n_by_length[len(occurrence.text)] += 1
-        occurrence.forget()
+        # Not ``occurrence.text``, which would stay in memory.
+        length = len(norm(occurrence.raw or ""))
+        if length and not occurrence.decorative:
+            n_by_length[length] += 1
     setting = replace(
         report.setting, lengths=TextLengths.from_counts(n_by_length)
     )
@@ -186,7 +188,8 @@ def _collect_findings(
                 _finding(rule, hit, severity, occurrence, n_by_key)
             )
             report.places.append(at)
-        occurrence.forget()
+        if hits:
+            occurrence.forget()
 
 
 def _severity(

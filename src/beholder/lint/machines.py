@@ -30,21 +30,21 @@ _CREDIT = re.compile(
     re.VERBOSE,
 )
 _GENERATED = (
-    r"(?:gener|génér|gegener|gerad|wygener|vytvořen|luo[tm]|oluştur|созда|сгенер|létrehoz"
-    r"|生成|產生|생성)"
+    r"(?:gener(?!al|at(?:or|ion)|ous|ic)|génér|gegener|gerad|wygener|vytvořen|luo[tm]|oluştur"
+    r"|созда|сгенер|létrehoz|生成|產生|생성)"
 )
-_AUTOMATIC = r"(?:auto?mat|automá|otomatik|автомат|自動|自动|자동)"
+_AUTOMATIC = r"(?:automaa?t|automá|otomatik|автомат|自動|自动|자동)"
 _DESCRIPTION = (
     r"(?:descri|beschr|beskriv|leírás|opis|popis|kuvaus|açıklama|описан|説明|描述|설명|alt[- ]?text"
     r"|alternative text)"
 )
 _PROGRAM_MIND = (
-    r"(?:\b(?:AI|KI|IA|MI)\b|\bl['’]IA\b|人工智|人工知能|Tekoäly|Yapay zek|umělou intel|искусствен"
+    r"(?:(?<![^\W\d_])(?:AI|KI|IA|MI)(?![a-z])|\bl['’]IA\b|人工智|人工知能|Tekoäly|Yapay zek|umělou intel|искусствен"
     r"|inteligencia artificial|intelligence artificielle|intelligenza artificiale"
     r"|inteligência artificial|sztuczn\w+ inteligen\w+|mesterséges)"
 )
 _MAY = (
-    r"(?:\b(?:may|might|can|could|kann|können|peut|peuvent|puede|pueden|può|potrebbe|pode|podem"
+    r"(?:\b(?:may|might|kann|können|peut|peuvent|puede|pueden|può|potrebbe|pode|podem"
     r"|poder\w+|mogelijk|kan|może|mogą|voi|může|lehet)\b|olabilir|может|могут|可能|수 )"
 )
 _FRAME = re.compile(

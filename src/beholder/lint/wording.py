@@ -20,6 +20,7 @@ _EDGES = " .,!?;:()[]{}<>«»‹›\"'“”„‟‘’‚‛「」『』"
 _QUOTED = (
     "(?:[\"“„«»‟]([^\"“”„«»‟]*)[\"“”«»]|(?<!\\w)['‘]([^'‘’]*)['’](?!\\w))"
 )
+_QUOTE = re.compile("[\"“”„«»‟'‘’]")
 
 
 @cache
@@ -56,6 +57,8 @@ _EMOJI = re.compile(
 
 def norm(text: str) -> str:
     """Return the text in NFC, without format characters, with single blanks."""
+    if text.isascii():
+        return " ".join(text.split())
     return " ".join(
         _FORMAT.sub("", unicodedata.normalize("NFC", text)).split()
     )
@@ -68,6 +71,10 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words; in scripts without blanks, two letters count as one word."""
+    if text.isascii():
+        return [
+            word for word in _WORD.findall(text) if any(map(str.isalnum, word))
+        ]
     dense = _DENSE.findall(text)
     spaced_words = [
         word
@@ -81,6 +88,8 @@ def words(text: str) -> list[str]:
 
 def length(text: str) -> int:
     """Return the number of characters as a reader counts them: an emoji with its parts is one."""
+    if text.isascii():
+        return len(text)
     # Any letter: an emoji of several code points counts as one.
     text = _EMOJI.sub("x", text)
     return sum(not unicodedata.combining(character) for character in text)
@@ -159,12 +168,14 @@ def _reported(language: str) -> re.Pattern[str]:
 
 def transcribed(text: str, language: str) -> str:
     """Return the text with quotations after words such as "reads" or "says" blanked."""
+    if not _QUOTE.search(text):
+        return text
     return _reported(language).sub(_blanked, text)
 
 
 def without_quotes(text: str) -> str:
     """Return the text with all quotations blanked."""
-    return re.sub(_QUOTED, _blanked, text)
+    return re.sub(_QUOTED, _blanked, text) if _QUOTE.search(text) else text
 
 
 def _blanked(match: re.Match[str]) -> str:
