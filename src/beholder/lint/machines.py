@@ -29,10 +29,18 @@ _CREDIT = re.compile(
     """,
     re.VERBOSE,
 )
-_GENERATED = (
-    r"(?:gener(?!al|at(?:or|ion)|ous|ic)|génér|gegener|gerad|wygener|vytvořen|luo[tm]|oluştur"
-    r"|созда|сгенер|létrehoz|生成|產生|생성)"
+_GENERATED_STEMS = (
+    *(
+        "gener(?!al|at(?:or|ion)|ous|ic)",
+        "génér",
+        "gegener",
+        "gerad",
+        "wygener",
+    ),
+    *("vytvořen", "luo[tm]", "oluştur", "созда", "сгенер", "létrehoz"),
+    *("生成", "產生", "생성"),
 )
+_GENERATED = f"(?:{'|'.join(_GENERATED_STEMS)})"
 _AUTOMATIC = r"(?:automaa?t|automá|otomatik|автомат|自動|自动|자동)"
 _DESCRIPTION = (
     r"(?:descri|beschr|beskriv|leírás|opis|popis|kuvaus|açıklama|описан|説明|描述|설명|alt[- ]?text"
