@@ -29,25 +29,18 @@ _CREDIT = re.compile(
     """,
     re.VERBOSE,
 )
-_GENERATED_STEMS = (
-    *(
-        "gener(?!al|at(?:or|ion)|ous|ic)",
-        "génér",
-        "gegener",
-        "gerad",
-        "wygener",
-    ),
-    *("vytvořen", "luo[tm]", "oluştur", "созда", "сгенер", "létrehoz"),
-    *("生成", "產生", "생성"),
+_GENERATED = (
+    r"(?:gener(?!al|at(?:or|ion)|ous|ic)|génér|gegener|gerad|wygener|vytvořen|luo[tm]"
+    r"|oluştur|созда|сгенер|létrehoz|生成|產生|생성)"
 )
-_GENERATED = f"(?:{'|'.join(_GENERATED_STEMS)})"
 _AUTOMATIC = r"(?:automaa?t|automá|otomatik|автомат|自動|自动|자동)"
 _DESCRIPTION = (
     r"(?:descri|beschr|beskriv|leírás|opis|popis|kuvaus|açıklama|описан|説明|描述|설명|alt[- ]?text"
     r"|alternative text)"
 )
 _PROGRAM_MIND = (
-    r"(?:(?<![^\W\d_])(?:AI|KI|IA|MI)(?![a-z])|\bl['’]IA\b|人工智|人工知能|Tekoäly|Yapay zek|umělou intel|искусствен"
+    r"(?:(?<![^\W\d_])(?:AI|KI|IA|MI)(?![a-z])|\bl['’]IA\b|人工智|人工知能"
+    r"|Tekoäly|Yapay zek|umělou intel|искусствен"
     r"|inteligencia artificial|intelligence artificielle|intelligenza artificiale"
     r"|inteligência artificial|sztuczn\w+ inteligen\w+|mesterséges)"
 )
