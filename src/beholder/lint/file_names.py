@@ -43,6 +43,13 @@ _STAMP = re.compile(
     """,
     re.VERBOSE,
 )
+_LOCAL_STAMP = re.compile(
+    r"""
+    [^\W\d]+(?:\ [^\W\d]+){0,2}\ \d{1,2}[-.]\d{1,2}[-.]\d{2,4},?\ (?:[^\W\d]{1,5}\ )?
+    \d{1,2}[\ ._][0-5]\d(?:[\ ._][0-5]\d)?(?:\ [AaPp][Mm])?
+    """,
+    re.VERBOSE,
+)
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}_[0-5]\d_[0-5]\d(?!\d)")
 _MOST_STAMP_WORDS = 12
 _DIGEST = re.compile(
@@ -151,7 +158,7 @@ def _is_stamp(text: str) -> bool:
     if stamp:
         n_digits = sum(map(str.isdigit, text))
         return n_digits >= 12 or "-" in text[stamp.end("dash") :]
-    return bool(_CLOCK.search(text))
+    return bool(_CLOCK.search(text) or _LOCAL_STAMP.fullmatch(text))
 
 
 def _is_numbered_kind(occurrence: Occurrence) -> bool:

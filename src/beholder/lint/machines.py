@@ -108,12 +108,12 @@ def _find_program_sentence(text: str) -> tuple[int, int] | None:
 _NOUN = r"(?:images?|pictures?|photos?|photographs?|illustrations?|graphics?|pics?)"
 _SHOWS = (
     r"(?:features?|shows?|depicts?|captures?|portrays?|displays?|presents?|contains?|illustrates?"
-    r"|showcases?|highlights?|includes?|reveals?|represents?|provides|offers|is of|consists of"
-    r"|appears to|seems to)"
+    r"|showcases?|highlights?|includes?|reveals?|represents?|provides|offers"
+    r"|is\ (?:of\b|an?\b)|consists\ of|appears\ to|seems\ to)"
 )
 _NO_ADJECTIVE = (
     r"(?:(?!(?:in|of|on|with|and|at|by|from|to|for|near|behind|beside|holding|taking|a|an|the)\b)"
-    r"[\w-]+ )"
+    r"[\w-]+\ )"
 )
 STATEMENT = re.compile(
     rf"""
@@ -124,6 +124,7 @@ STATEMENT = re.compile(
     |an?\ {_NO_ADJECTIVE}{{0,3}}?{_NOUN}\ (?:(?:that|which)\ {_SHOWS}
         |featuring|capturing|portraying|displaying|depicts|features|captures)\b
     |(?:this|here)\ is\ an?\ {_NO_ADJECTIVE}{{0,3}}?{_NOUN}\ (?:(?:that|which)\ {_SHOWS}|of)\b
+    |here\ we\ (?:can\ )?see\b|pictured\ (?:here\ )?(?:is|are)\b
     |in\ (?:this|the)\ {_NO_ADJECTIVE}{{0,2}}?{_NOUN}(?:,|\ (?:we|you|there|a|an|the|one)\b)
     |(?:das|dieses|die|diese)\ (?:bild|foto|aufnahme|grafik|abbildung|illustration)\ zeigt\b
     |(?:auf|in)\ (?:dem|diesem|der|dieser)\ (?:bild|foto|aufnahme|grafik|abbildung)\ (?:ist|sind
@@ -163,6 +164,11 @@ _GIVING = (
     r"(?:creat|giv|lend|add|convey|evok|exud|radiat|suggest|captur|foster|enhanc|contribut|reflect"
     r"|emphasi[sz]|highlight|impart|instill?|invok|project|set)(?:e?s|ing)"
 )
+_ABSTRACT = (
+    r"(?:peace|calm|calmness|solitude|joy|happiness|warmth|confidence|strength|serenity|loneliness"
+    r"|tranquill?ity|elegance|energy|excitement|power|determination|comfort|mystery|hope|innocence"
+    r"|unity|resilience|professionalism|friendship|love|nostalgia|freedom|luxury|sadness)"
+)
 _MOOD = re.compile(
     rf"""
     \b(?:the\ )?(?:overall|general)\ (?:\w+\ )?(?:{_AIR}|tone|feel|feeling|impression|aesthetic
@@ -173,7 +179,8 @@ _MOOD = re.compile(
         (?:\ (?:of|to|and|that)\b|(?=[.,;!]|\s*$))
     |\bevok(?:es?|ing)\ (?:[\w,'’-]+\ ){{0,5}}?(?:nostalgia|tranquill?ity|calm|serenity|peace|joy
         |wonder|awe|hope|comfort|melancholy|emotions?|memories|sadness|mystery)\b
-    |\b{_MOODS}(?:,?\ (?:and\ |yet\ )?\w+){{0,2}}?\ (?:{_AIR}|feel|feeling)\b
+    |\b{_MOODS}(?:,?\ (?:and\ |yet\ )?\w+){{0,2}}?\ (?:{_AIR}|feel|feeling|quality)\b
+    |\b(?:convey|exud|radiat|evok|symboli[sz])(?:e?s|ing)\ (?:[\w-]+\ ){{0,2}}?{_ABSTRACT}\b
     |\b(?:serv|stand)(?:es|s|ing)?\ as\ an?\ (?:[\w-]+\ )?(?:testament|reminder|symbol|tribute)\b
     |\ba\ testament\ to\b|\b(?:tells|telling)\ (?:a|the)\ story\ of\b|\brich\ tapestry\b
     |\binvit(?:es|ing)\ (?:the\ )?viewers?\b|\b(?:draws|drawing)\ the\ viewer\b
@@ -205,7 +212,7 @@ _MOOD_SIGNS = tuple(names("mood_signs"))
 """Parts of words of which every match of ``_MOOD`` has one; the expression itself is slow."""
 _PROMPT_SIGNS = re.compile(
     r"[<(:]|--|\dgirl|\dboy|\dother|quality|artstation|detailed|realistic|engine|render|\dk\b|focus"
-    r"|lighting",
+    r"|lighting|mm|f/",
     re.IGNORECASE,
 )
 _PROMPT = re.compile(
@@ -214,8 +221,14 @@ _PROMPT = re.compile(
     |\s--(?:ar|v|s|q|c|no|niji|style|stylize|chaos|seed|iw|tile|quality)\ [\w:.-]+
     |(?:^|,\s*)\d(?:girl|boy|other)s?(?=\s*(?:,|$))|\bmasterpiece\b[^.]{0,40}\bbest\ quality\b
     |\bbest\ quality\b[^.]{0,40}\bmasterpiece\b|\btrending\ on\ artstation\b
-    |,\s*(?:unreal\ engine|octane\ render|(?:4|8|16)k|ultra[- ]?realistic|hyper[- ]?realistic
-    |(?:highly|ultra|hyper)[- ]detailed|sharp\ focus|volumetric\ lighting)\s*(?:,[^.]*)?$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_STYLE = re.compile(
+    r"""
+    ,\s*(?:unreal\ engine|octane\ render|(?:4|8|16)k|ultra[- ]?realistic|hyper[- ]?realistic
+    |(?:highly|ultra|hyper)[- ]detailed|sharp\ focus|photorealistic
+    |(?:volumetric|cinematic|studio)\ lighting|\d\dmm(?:\ lens)?|f/[\d.]+)\s*(?=,|$)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -247,7 +260,11 @@ def residues_of(
 
 def find_prompt(text: str) -> re.Match[str] | None:
     """Return the first mark of a prompt for picture generators; None without one."""
-    return _PROMPT.search(text) if _PROMPT_SIGNS.search(text) else None
+    if not _PROMPT_SIGNS.search(text):
+        return None
+    # One style may describe a work, two are instructions.
+    styles = list(_STYLE.finditer(text))
+    return _PROMPT.search(text) or (styles[0] if len(styles) > 1 else None)
 
 
 def count_tags(text: str) -> int:

@@ -35,7 +35,7 @@ from beholder.text.languages import base_language
 _TEMPLATE = re.compile(
     r"""
     \{\{[^{}]*\}\}|\$\{[^{}]*\}|\#\{[^{}]*\}|\{%[^{}]*%\}|\{\$[^{}]*\}|<%[^%]*%>|<\?(?:php|=)[^?]*\?>
-    |(?<![\w\\^_}])\{[a-z_][\w.]+\}|\[\[\w[\w.:-]*\]\]|%\(\w+\)[sd]|%\d\$[sd]|(?<![\w%])%s(?!\w)
+    |(?<![\w\\^_}])\{(?:[a-z_][\w.]+|\d)\}|\[\[\w[\w.:-]*\]\]|%\(\w+\)[sd]|%\d\$[sd]|(?<![\w%])%s(?!\w)
     |(?<!\w)%%?[A-Z][A-Z_]+%%?(?!\w)|\[alt\]|\[[a-z_]+\ [a-z_]+=["'“”][^\]]*\]
     |\[object\ \w+\]|\b__\(\s*['"][^()]*\)
     """,
@@ -55,14 +55,16 @@ _UNFILLED = re.compile(
     |(?:please\ )?describe\ (?:the|this|your)\ (?:image|picture|photo)(?:\ \w+){0,3}
     |(?:image\ |picture\ )?(?:alt(?:ernative)?[ -]?text|description)\ (?:goes|comes|is)?\ ?here
     |(?:hier\ )?(?:den\ |eine?n?\ )?(?:alternativtext|bildbeschreibung|beschreibung)\ (?:hier\ )?
-    (?:einfügen|eingeben|ergänzen|hinzufügen)|x{3,}|(?:asdf)+\w{0,4}|(?:blah?\ ?){2,}
+    (?:einfügen|eingeben|ergänzen|hinzufügen)|(?-i:TODO|FIXME|TBD)\b.*
+    |(?:alt(?:[ -]text)?|image|description)\ (?:todo|tbd)|x{3,}|(?:asdf)+\w{0,4}|(?:blah?\ ?){2,}
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 """Texts that are nothing but a variable, an error of a spreadsheet, or a request to write one."""
 _MARKDOWN = re.compile(
     r"""
-    (?<![\w*])\*\*(?!\s)[^*\n]{1,200}?(?<!\s)\*\*(?![\w*])|(?<![\w_])__(?=[^\W_])[^_\n]{1,200}?\w__(?!\w)
+    \A>\ |(?<![\w*])\*\*(?!\s)[^*\n]{1,200}?(?<!\s)\*\*(?![\w*])
+    |(?<![\w_])__(?=[^\W_])[^_\n]{1,200}?\w__(?!\w)
     |!?\[[^\[\]\n]{0,200}\]\([^()\s]{1,200}\)|(?<![\w`])`(?!\s)[^`\n]{1,100}?(?<!\s)`(?!\w)
     |(?<!\w)~~(?!\s)[^~\n]{1,100}~~(?!\w)
     """,
@@ -84,7 +86,7 @@ _SHORT = {"web": 2, "documents": 2, "museum": 4, "social": 4}
 _LINEAR = 20_000
 _SHOP_WORDS = frozenset(names("shop_words"))
 """Words of keyword lists that have capitals throughout, as names have."""
-_MARKDOWN_SIGN = re.compile(r"[*_`~\]]")
+_MARKDOWN_SIGN = re.compile(r"[*_`~\]>]")
 
 
 @check("ALT102")
