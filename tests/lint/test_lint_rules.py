@@ -84,15 +84,44 @@ def test_limits_of_museums_in_words(
     assert levels == ([] if severity is None else [severity])
 
 
-def test_a_text_cut_at_the_limit_of_a_field(tmp_path: Path) -> None:
-    start = "A wide view of the old harbour of Genoa with boats, cranes and houses under the hill, and of "
-    assert len(start) == 93
-    path = table(
-        tmp_path,
-        "image,alt",
-        f'a.jpg,"{start}the rid"',
-        f'b.jpg,"{start}ridges."',
-    )
+LONG = (
+    "A wide view of the old harbour of Genoa with boats, cranes and houses under the hill,"
+    " and of the ridges behind the town that {} carries up to the monastery"
+)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "cut"),
+    [
+        # A field of 100 characters cuts all longer texts.
+        ([100] * 12 + list(range(40, 80)), 12),
+        # Complete texts of 100 characters by chance: longer ones are as many.
+        ([100] * 3 + list(range(60, 140)), 0),
+        ([100] * 12 + [101 + at // 3 for at in range(60)], 0),
+    ],
+)
+def test_texts_are_cut_where_their_lengths_pile_up(
+    tmp_path: Path, lengths: list[int], cut: int
+) -> None:
+    texts = [
+        f"View {at:03}: {LONG.format('path')}"[: length - 1] + "s"
+        for at, length in enumerate(lengths)
+    ]
+    rows = [f'{at}.jpg,"{text}"' for at, text in enumerate(texts)]
+    path = table(tmp_path, "image,alt", *rows)
+    found = [finding for finding in find(path) if finding.rule == "ALT113"]
+    assert len(found) == cut
+    assert all(len(finding.text) == 100 for finding in found)
+
+
+def test_a_single_text_that_breaks_off_at_a_usual_limit(
+    tmp_path: Path,
+) -> None:
+    start = LONG[:86]  # up to "hill,"
+    ends = ("and of the rdg", "and the hills.", "and of Jonesyx")
+    rows = [f'{end[-3:]}.jpg,"{start}{end}"' for end in ends]
+    assert {len(start + end) for end in ends} == {100}
+    path = table(tmp_path, "image,alt", *rows)
     assert [
         finding.line for finding in find(path) if finding.rule == "ALT113"
     ] == [2]
@@ -381,7 +410,7 @@ def test_the_covering_finding_is_shown_alone(tmp_path: Path) -> None:
 
 
 def test_every_rule_says_what_to_do() -> None:
-    assert len(rules()) == 42
+    assert len(rules()) == 45
     assert all(
         rule.condition and rule.next.endswith((".", 'alt="".'))
         for rule in rules().values()

@@ -128,9 +128,9 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
 WARM = """
 if __name__ == "__main__":  # a worker imports this file, too, and finds nothing outside this block
     from concurrent.futures import ProcessPoolExecutor
-    from beholder.run.execute import _worker_context
+    from beholder.base.processes import worker_context
 
-    with ProcessPoolExecutor(1, mp_context=_worker_context()) as pool:
+    with ProcessPoolExecutor(1, mp_context=worker_context()) as pool:
         print(pool.submit(eval, "'beholder.run.execute' in __import__('sys').modules").result())
 """
 

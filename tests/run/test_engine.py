@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from beholder.api import Run
+from beholder.base import processes as processes_module
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS
 from beholder.records import Item, ItemFailure
-from beholder.run import execute
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy import killing
@@ -308,7 +308,7 @@ def test_workers_end_at_a_second_interrupt(
 
     other, worker = Process(), Process()
     processes = [other]
-    monkeypatch.setattr(execute, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(processes_module, "ProcessPoolExecutor", Pool)
     monkeypatch.setattr(multiprocessing, "active_children", processes.copy)
     with pytest.raises(KeyboardInterrupt):
         score(_items(3), [WordCount()], out=tmp_path / "a", workers=2)

@@ -2,9 +2,10 @@
 
 Sources (``tables``, ``html``, ``markdown``, ``components``, ``iiif`` and others) give one
 ``Occurrence`` for each place that shows a picture, and a ``LeftOut`` for what is not read. Rules
-give findings about occurrences (``texts``, ``context``) and about all of them together
-(``context``). ``linting`` applies the rules of a profile and a baseline, and ``outputs`` writes the
-report. Nothing is ever fetched: addresses are texts.
+give findings about occurrences (``texts``, ``file_names``, ``machines``, ``context``, ``dates``)
+and about all of them together (``collection``, ``naming``). ``checking`` applies the rules, on all
+cores if there are many pictures; ``linting`` makes findings of a profile and compares them with a
+baseline, and ``outputs`` writes the report. Nothing is ever fetched: addresses are texts.
 
 Names load on use: the help of the command needs none of them.
 """

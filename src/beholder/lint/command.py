@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -30,6 +30,7 @@ class RuleGroup:
         map: Column of a field, such as text=COLUMN; repeatable.
         layouts: Read the layouts and masters of slides, too.
         exclude: Skip files of folders by a pattern, such as *.pdf; repeatable.
+        workers: Worker processes; by default one for each core if there are many pictures.
     """
 
     profile: Profile = "web"
@@ -42,6 +43,7 @@ class RuleGroup:
     map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
     layouts: bool = False
     exclude: tuple[str, ...] = ()
+    workers: int | None = None
 
 
 @Parameter(name="*", group=RESULTS)
@@ -87,7 +89,6 @@ def lint(
     # Imported here: the help of the command needs none of these, and they load
     # slowly.
     from beholder.base.files import write_text
-    from beholder.errors import ConfigError
     from beholder.lint.context import vocabulary
     from beholder.lint.leftovers import describe_left_out
     from beholder.lint.linting import Choice, baseline_of, summary
@@ -98,26 +99,17 @@ def lint(
     if which.rules:
         _list_rules()
         return 0
-    if not paths:
-        raise ConfigError("name a file or folder: beholder lint alts.csv")
-    if len(outcome.format) > 1 and outcome.out is None:
-        raise ConfigError("several formats need a folder: add -o FOLDER")
+    _check_options(paths, which, outcome)
     _refuse_checked_file((outcome.out, outcome.write_baseline), paths)
-    severity = dict(
-        _pair(assignment, "ALT105=off") for assignment in which.rule
-    )
-    for name, level in severity.items():
-        if level not in ("off", "note", "warning", "error"):
-            raise ConfigError(
-                f"--rule {name}={level}: expected off, note, warning or error"
-            )
     report = lint_paths(
         paths,
         LintSetting(
             which.profile, which.platform, vocabulary(which.vocabulary)
         ),
         choice=Choice(
-            frozenset(which.select), frozenset(which.ignore), severity
+            frozenset(which.select),
+            frozenset(which.ignore),
+            _parse_severities(which.rule),
         ),
         baseline=outcome.baseline,
         columns=dict(
@@ -125,6 +117,7 @@ def lint(
         ),
         layouts=which.layouts,
         exclude=which.exclude,
+        workers=which.workers,
     )
     formats = outcome.format or (_format_of(outcome.out),)
     # One format goes to a file or to standard output, several into a folder.
@@ -183,6 +176,34 @@ def _pair(assignment: str, example: str) -> tuple[str, str]:
     if not equals or not name or not value:
         raise ConfigError(f"{assignment!r}: expected a form such as {example}")
     return name, value
+
+
+def _check_options(
+    paths: Sequence[str], which: RuleGroup, outcome: OutcomeGroup
+) -> None:
+    from beholder.errors import ConfigError
+
+    if not paths:
+        raise ConfigError("name a file or folder: beholder lint alts.csv")
+    if len(outcome.format) > 1 and outcome.out is None:
+        raise ConfigError("several formats need a folder: add -o FOLDER")
+    if which.workers is not None and which.workers < 1:
+        raise ConfigError(
+            f"--workers {which.workers}: expected a number of at least 1"
+        )
+
+
+def _parse_severities(assignments: Iterable[str]) -> dict[str, str]:
+    """Return the severity of each rule that the user names."""
+    from beholder.errors import ConfigError
+
+    severity = dict(_pair(text, "ALT105=off") for text in assignments)
+    for name, level in severity.items():
+        if level not in ("off", "note", "warning", "error"):
+            raise ConfigError(
+                f"--rule {name}={level}: expected off, note, warning or error"
+            )
+    return severity
 
 
 def _refuse_checked_file(

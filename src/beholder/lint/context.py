@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from beholder.base.grouping import group_by_key
 from beholder.errors import DataError
-from beholder.lint.naming import compare_naming
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import GroupHit, Hit, LintSetting, Term, check, table
+from beholder.lint.rules import Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
-from beholder.lint.wording import fold, listed, norm, without_quotes, words
+from beholder.lint.wording import (
+    fold,
+    is_in_name,
+    listed,
+    norm,
+    without_quotes,
+    words,
+)
 from beholder.text.expected_language import other_language
 from beholder.text.languages import (
     ENGLISH,
@@ -24,112 +29,6 @@ from beholder.text.languages import (
     language_named,
     script_named,
 )
-
-_MANY_TARGETS = 3
-_LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
-
-
-def compare_all(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    """Yield the findings about a collection, given its pictures with a text."""
-    yield from _same_on_many_targets(occurrences)
-    yield from _same_on_different(occurrences)
-    yield from _different_on_same(occurrences)
-    yield from _boilerplate(occurrences)
-    yield from compare_naming(occurrences)
-
-
-def _same_on_many_targets(
-    occurrences: Sequence[Occurrence],
-) -> Iterator[GroupHit]:
-    links = (
-        occurrence
-        for occurrence in occurrences
-        if occurrence.image_only and occurrence.link
-    )
-    for places in group_by_key(
-        ((occurrence.file, occurrence.page, occurrence.fold), occurrence)
-        for occurrence in links
-    ).values():
-        n = len({place.link for place in places})
-        if n >= _MANY_TARGETS:
-            what = (
-                f'"{places[0].text}" names {n} different targets of this page'
-            )
-            yield GroupHit("ALT203", places, Hit(what), n)
-
-
-def _same_on_different(
-    occurrences: Sequence[Occurrence],
-) -> Iterator[GroupHit]:
-    texts = group_by_key(
-        (occurrence.fold, occurrence)
-        for occurrence in occurrences
-        if not occurrence.functional and occurrence.fold
-    )
-    for places in texts.values():
-        # A picture without an address is one of its own, at its place.
-        pictures = {
-            place.identity or f"{place.file}:{place.line}:{place.locator}"
-            for place in places
-        }
-        # Pictures of one figure share its caption, so they may share a text.
-        one_set = (
-            places[0].group and len({place.group for place in places}) == 1
-        )
-        if len(pictures) > 1 and not one_set:
-            what = f'{len(pictures)} different pictures have the text "{places[0].text}"'
-            yield GroupHit("ALT401", places, Hit(what), len(pictures))
-
-
-def _different_on_same(
-    occurrences: Sequence[Occurrence],
-) -> Iterator[GroupHit]:
-    pictures = defaultdict(list)
-    for occurrence in occurrences:
-        if occurrence.identity:
-            # Texts of another role, language or kind may rightly differ, so
-            # texts are compared within each.
-            role = "functional" if occurrence.functional else ""
-            pictures[
-                occurrence.identity,
-                role,
-                occurrence.language,
-                occurrence.is_long,
-            ].append(occurrence)
-    for places in pictures.values():
-        texts = list(dict.fromkeys(place.fold for place in places))
-        if len(texts) > 1:
-            what = f'the picture has {len(texts)} texts, such as "{texts[0]}" and "{texts[1]}"'
-            yield GroupHit("ALT402", places, Hit(what), len(texts))
-
-
-def _boilerplate(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    for name, edge in (
-        ("first", slice(None, _EDGE)),
-        ("last", slice(-_EDGE, None)),
-    ):
-        # Texts of up to four words would share their whole text, which ALT401
-        # reports.
-        edges = group_by_key(
-            (
-                tuple(word.casefold() for word in occurrence.words[edge]),
-                occurrence,
-            )
-            for occurrence in occurrences
-            if len(occurrence.words) > _EDGE
-        )
-        for shared, places in edges.items():
-            n = len(places)
-            if n >= _LEAST_BOILERPLATE and n > _BOILERPLATE_SHARE * len(
-                occurrences
-            ):
-                what = (
-                    f"{n} of {len(occurrences)} texts share the {name} words"
-                    f' "{" ".join(shared)}"'
-                )
-                # Reported once, at the first place: the finding is about the
-                # collection.
-                yield GroupHit("ALT404", places[:1], Hit(what), n)
 
 
 @check("ALT201")
@@ -337,7 +236,8 @@ def _expressions(
 def term(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find terms of the active vocabularies."""
     expression, by_form = _expressions(tuple(setting.terms))
-    text = occurrence.judged
+    # Titles and signs are words of others.
+    text = without_quotes(occurrence.judged)
     # A title is quoted. Blanks of its length keep all spans valid.
     if occurrence.work_title:
         text = text.replace(
@@ -359,6 +259,8 @@ def term(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         ):
             continue
         if occurrence.own_words & {"*", match[0].casefold()}:
+            continue
+        if is_in_name(text, *match.span()):
             continue
         advice = f'; consider "{entry.suggestion}"' if entry.suggestion else ""
         return Hit(

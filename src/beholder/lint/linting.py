@@ -7,73 +7,35 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
 from beholder.base.files import decode_json
 from beholder.base.grouping import group_by_key
-from beholder.base.threads import one_blas_thread
-from beholder.errors import DataError, UnknownNameError
-from beholder.lint import dates as dates  # its check registers itself
-from beholder.lint import texts
+from beholder.errors import DataError
 from beholder.lint.audio import FORMS, read_cue_files
-from beholder.lint.context import compare_all, vocabulary
+from beholder.lint.checking import check_all
+from beholder.lint.choice import Choice as Choice
+from beholder.lint.collection import Collection
+from beholder.lint.context import vocabulary
 from beholder.lint.leftovers import LeftOut
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import (
-    CHECKS,
     ORDER,
     GroupHit,
     Hit,
     LintFinding,
     LintRule,
     LintSetting,
+    TextLengths,
     rules,
 )
-from beholder.lint.sources import ReadFile, as_unread, read_files
-from beholder.lint.wording import fold, words
+from beholder.lint.sources import ReadFile, read_files
+from beholder.lint.wording import fold, norm
 
 L = TypeVar("L", LintFinding, Occurrence)
-
-PARTS = ("ALT001.empty",)
-"""Parts of rules that have a severity of their own: ``![](a.png)`` of Markdown."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The rules that count, and their severities.
-
-    Attributes:
-        select: Only these rules; empty for all.
-        ignore: Not these rules.
-        severity: Severities that replace those of the profile; ``off`` switches a rule off.
-    """
-
-    select: frozenset[str] = frozenset()
-    ignore: frozenset[str] = frozenset()
-    severity: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in (*self.select, *self.ignore, *self.severity):
-            if name not in rules() and name not in PARTS:
-                close = get_close_matches(name, rules(), n=1) or [
-                    "see beholder lint --rules"
-                ]
-                raise UnknownNameError(
-                    f"there is no rule {name!r}; did you mean {close[0]}?"
-                )
-
-    def excludes(self, rule: str) -> bool:
-        """Return whether a rule is switched off."""
-        selected = not self.select or rule in self.select
-        return (
-            not selected
-            or rule in self.ignore
-            or self.severity.get(rule) == "off"
-        )
 
 
 @dataclass
@@ -134,6 +96,7 @@ def lint(
     columns: Mapping[str, str] = {},
     layouts: bool = False,
     exclude: Sequence[str] = (),
+    workers: int | None = None,
 ) -> LintReport:
     """Check the alternative texts of files and folders; nothing is fetched.
 
@@ -145,6 +108,8 @@ def lint(
         columns: Columns of tables by what they contain, such as ``text``.
         layouts: Whether layouts and masters of slides are read, too.
         exclude: Patterns of files in folders that are neither read nor counted.
+        workers: Worker processes, which change nothing but the time; None decides from the number
+            of pictures.
 
     Raises:
         DataError: A path or the baseline cannot be read at all.
@@ -158,45 +123,8 @@ def lint(
         paths, columns, setting, layouts=layouts, exclude=exclude
     ):
         _add_file(report, source)
-    checked = [
-        occurrence
-        for occurrence in report.occurrences
-        if occurrence.text and not occurrence.decorative
-    ]
-    # ALT113 asks how many texts have a length, so all must be read before the
-    # first is checked.
-    setting = replace(
-        setting,
-        lengths=Counter(len(occurrence.text) for occurrence in checked),
-    )
-    # By ``id``: two occurrences may be equal, and are still two places.
-    hits_by_id: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
-    with one_blas_thread():
-        for occurrence in report.occurrences:
-            try:
-                hits_by_id[id(occurrence)] = list(
-                    _hits(occurrence, setting, choice)
-                )
-            except Exception as error:  # a rule fails on one picture of many
-                report.bad.append(as_unread(occurrence.file, error))
-    report.groups = [
-        group
-        for group in compare_all(checked)
-        if _severity(rules()[group.rule], group.hit, setting, choice) != "off"
-    ]
-    for group in report.groups:
-        for occurrence in group.places:
-            hits_by_id[id(occurrence)].append((group.rule, group.hit))
-    n_by_key: Counter[str] = Counter()
-    for at, occurrence in enumerate(report.occurrences):
-        hits = hits_by_id[id(occurrence)]
-        for rule, hit, severity in _select_hits(
-            occurrence, hits, setting, choice
-        ):
-            report.findings.append(
-                _finding(rule, hit, severity, occurrence, n_by_key)
-            )
-            report.places.append(at)
+    hits_by_id = _check_pictures(report, choice, workers)
+    _collect_findings(report, hits_by_id, choice)
     for finding in report.findings:
         if known_counts[finding.fingerprint]:
             finding.state = "known"
@@ -240,44 +168,70 @@ def _add_file(report: LintReport, source: ReadFile) -> None:
             report.occurrences.append(occurrence)
 
 
-def _hits(
-    occurrence: Occurrence, setting: LintSetting, choice: Choice
-) -> Iterator[tuple[str, Hit]]:
-    for name, what, severity in occurrence.structural:
-        # A part of a rule that has a severity of its own, as ALT001.empty.
-        severity = choice.severity.get(name, severity)
-        if severity != "off":
-            yield name.partition(".")[0], Hit(what, severity=severity)
-    # Declared as decorative, or reported in full by the reader.
-    if occurrence.declared:
-        return
-    if occurrence.decorative:
-        museum = setting.profile == "museum" and occurrence.element != "svg"
-        if words(occurrence.caption):
-            what = "is marked as decorative, and has a caption"
-            yield "ALT005", Hit(what, evidence={"caption": occurrence.caption})
-        elif museum:
-            yield "ALT005", Hit("is marked as decorative")
-        return
-    if not occurrence.text:
+_HitsById: TypeAlias = "dict[int, list[tuple[str, Hit]]]"
+"""Hits by ``id`` of the occurrence: two occurrences may be equal, and are still two places."""
+
+
+def _check_pictures(
+    report: LintReport, choice: Choice, workers: int | None
+) -> _HitsById:
+    """Return the hits of all rules, and add those about several pictures to the report."""
+    # ALT113 asks how many texts have a length, so all must be read before the
+    # first is checked.
+    n_by_length: Counter[int] = Counter()
+    # Hashes, as the texts of a large table would fill the memory.
+    seen_hashes: set[int] = set()
+    for occurrence in report.occurrences:
+        # Not ``occurrence.text``, which would stay in memory.
+        text = norm(occurrence.raw or "")
+        # A text that is repeated shows no limit.
         if (
-            occurrence.raw
-            and occurrence.element != "row"
-            and occurrence.text_from != "descr"
+            text
+            and not occurrence.decorative
+            and hash(text) not in seen_hashes
         ):
-            yield "ALT002", Hit("has a text of blanks only")
-        else:
-            yield "ALT001", Hit("has no alternative text")
-        return
-    for rule, check in sorted(CHECKS.items()):
-        # A rule that is switched off still runs if it covers others: these
-        # must not appear in its place.
-        if choice.excludes(rule) and not rules()[rule].covers:
-            continue
-        if texts.scannable(occurrence, rule) and (
-            hit := check(occurrence, setting)
+            seen_hashes.add(hash(text))
+            n_by_length[len(text)] += 1
+    setting = replace(
+        report.setting, lengths=TextLengths.from_counts(n_by_length)
+    )
+    hits_by_id: _HitsById = defaultdict(list)
+    collection = Collection()
+    checks = check_all(report.occurrences, setting, choice, workers)
+    for occurrence, check in zip(report.occurrences, checks, strict=True):
+        if check.error:
+            report.bad.append(check.error)
+        if check.hits:
+            hits_by_id[id(occurrence)] += check.hits
+        if check.traits:
+            collection.add(occurrence, check.traits)
+    report.groups = [
+        group
+        for group in collection.findings()
+        if _severity(rules()[group.rule], group.hit, setting, choice) != "off"
+    ]
+    for group in report.groups:
+        for occurrence in group.places:
+            hits_by_id[id(occurrence)].append((group.rule, group.hit))
+    return hits_by_id
+
+
+def _collect_findings(
+    report: LintReport, hits_by_id: _HitsById, choice: Choice
+) -> None:
+    """Add the findings of each picture to the report, in order."""
+    n_by_key: Counter[str] = Counter()
+    for at, occurrence in enumerate(report.occurrences):
+        hits = hits_by_id.pop(id(occurrence), [])
+        for rule, hit, severity in _select_hits(
+            occurrence, hits, report.setting, choice
         ):
-            yield rule, hit
+            report.findings.append(
+                _finding(rule, hit, severity, occurrence, n_by_key)
+            )
+            report.places.append(at)
+        if hits:
+            occurrence.forget()
 
 
 def _severity(
@@ -374,6 +328,7 @@ _VERBS = (
     "lists ",
     "repeats ",
     "says ",
+    "judges ",
     "names ",
 )
 
@@ -469,9 +424,20 @@ def summary(report: LintReport) -> str:
         else ""
     )
     pictures, files = len(report.occurrences), len(report.files)
+    systems = {picture.system for picture in report.occurrences} - {""}
+    of_systems = ""
+    # One picture that several systems describe is one picture.
+    if len(systems) > 1:
+        of_systems = f" with {pictures:,} texts of {len(systems)} systems"
+        pictures = len(
+            {
+                place.identity or f"{place.file}:{place.locator}"
+                for place in report.occurrences
+            }
+        )
     is_audio = report.setting.profile == "audio-description"
     what = "cue" if is_audio else "picture"
+    counted = f"{pictures:,} {what}{'s'[: pictures != 1]}{of_systems}"
     return (
-        f"{pictures:,} {what}{'s'[: pictures != 1]} in {files} file{'s'[: files != 1]}:"
-        f" {counts}{known_note}"
+        f"{counted} in {files} file{'s'[: files != 1]}: {counts}{known_note}"
     )

@@ -91,25 +91,26 @@ class _LabelNaming(NamedTuple):
         return self.n_named / len(self.mentions)
 
 
-def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    """Yield the findings of ALT403.
+def shows_people(occurrence: Occurrence) -> bool:
+    """Return whether an English text speaks of people."""
+    return base_language(occurrence.language) in ("", "en") and bool(
+        _PEOPLE.search(occurrence.text)
+    )
+
+
+def compare_naming(people: Sequence[Occurrence]) -> Iterator[GroupHit]:
+    """Yield the findings of ALT403, given the pictures that show people.
 
     Where the data label who is shown, naming rates of two labels are compared. Without labels
     nothing is known of who is shown; then texts that name a race, but hardly ever "white", are
     found.
     """
-    english = [
-        occurrence
-        for occurrence in occurrences
-        if base_language(occurrence.language) in ("", "en")
-    ]
-    people = [
-        occurrence for occurrence in english if _PEOPLE.search(occurrence.text)
-    ]
     # Too few people say nothing about a habit.
     for field in _MARKERS:
         labelled = [
-            occurrence for occurrence in people if field in occurrence.labels
+            occurrence
+            for occurrence in people
+            if _find_label(occurrence, field)
         ]
         if len(labelled) >= _LEAST_PEOPLE:
             yield from _compare_labels(field, labelled)
@@ -117,7 +118,7 @@ def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
         [
             occurrence
             for occurrence in people
-            if "race" not in occurrence.labels
+            if not _find_label(occurrence, "race")
         ]
     )
 
@@ -143,7 +144,7 @@ def _compare_labels(
 ) -> Iterator[GroupHit]:
     namings = []
     for label, places in group_by_key(
-        (occurrence.labels[field].casefold(), occurrence)
+        (_find_label(occurrence, field).casefold(), occurrence)
         for occurrence in people
     ).items():
         mentions = [
@@ -166,8 +167,8 @@ def _compare_labels(
     if interval is not None and interval[0] > 0:
         what = (
             f"{field} is named for {high.n_named} of {len(high.mentions)} people labelled"
-            f' "{high.first.labels[field]}" and {low.n_named} of {len(low.mentions)} labelled'
-            f' "{low.first.labels[field]}": {high.rate:.2f} and {low.rate:.2f}, difference'
+            f' "{_find_label(high.first, field)}" and {low.n_named} of {len(low.mentions)} labelled'
+            f' "{_find_label(low.first, field)}": {high.rate:.2f} and {low.rate:.2f}, difference'
             f" {high.rate - low.rate:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
         )
         yield GroupHit(
@@ -176,6 +177,16 @@ def _compare_labels(
             Hit(what),
             len(high.mentions) + len(low.mentions),
         )
+
+
+def _find_label(occurrence: Occurrence, field: str) -> str:
+    """Return what the data say of the people that are shown; empty if they say nothing."""
+    labels = (
+        value
+        for name, value in occurrence.groups.items()
+        if FIELDS.get(name) == field
+    )
+    return next(labels, "")
 
 
 def _mentions(occurrence: Occurrence, field: str) -> Iterator[bool]:

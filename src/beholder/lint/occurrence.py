@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TypeAlias
@@ -18,6 +19,7 @@ from urllib.parse import (
 from msgspec import Struct
 
 from beholder.lint.wording import fold, names, norm, transcribed, words
+from beholder.text.residue import Residue, find_residue
 
 Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
@@ -38,7 +40,14 @@ IIIF_IMAGE = re.compile(
 )
 """End of the address of an IIIF image request: region, size, rotation, quality and format."""
 
-_RESIZED = re.compile(r"(?:-\d{2,5}x\d{2,5}|@[234]x)(?=\.\w+$)")
+RESIZED = re.compile(
+    r"""
+    (?:-\d{2,5}x\d{2,5}|@[234]x|-(?:scaled|rotated)|-e\d{10,13}|[-_](?:thumb|thumbnail)
+    |_\d{2,5}x\d{0,5}(?:_crop_[a-z]+)?|_(?:small|medium|large|grande|compact))+(?=\.\w+$)
+    """,
+    re.VERBOSE,
+)
+"""What publishing programs add to the name of a file for a size of it."""
 
 
 def join_address(base: str, address: str) -> str | None:
@@ -69,7 +78,7 @@ def identity(source: str) -> str:
         else None
     )
     if parts is None:
-        return _RESIZED.sub("", source.strip().partition("#")[0])
+        return RESIZED.sub("", source.strip().partition("#")[0])
     query = urlencode(
         [
             parameter
@@ -77,7 +86,7 @@ def identity(source: str) -> str:
             if parameter[0].lower() not in _SIZES
         ]
     )
-    path = _RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
+    path = RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
     return f"{parts.netloc.lower()}{path}" + (f"?{query}" if query else "")
 
 
@@ -113,7 +122,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
         neighbours: Texts of neighbouring links with the same target.
         emoji: Whether the picture stands for an emoji.
         group: Key of a figure that shows several pictures under one caption.
-        labels: Labels of the shown persons in the data, by field: race, skin, gender or age.
+        groups: Values by which results are broken down, such as the system that wrote the text.
         own_words: Terms that people use for themselves; ``*`` for all.
         ignore: Ids of rules that the source suppresses.
         structural: Findings about the element rather than the text.
@@ -148,10 +157,19 @@ class Occurrence(Struct, kw_only=True, dict=True):
     neighbours: tuple[str, ...] = ()
     emoji: bool = False
     group: str = ""
-    labels: dict[str, str] = {}
+    groups: Mapping[str, str] = {}
     own_words: frozenset[str] = frozenset()
     ignore: frozenset[str] = frozenset()
     structural: tuple[Structural, ...] = ()
+
+    @property
+    def system(self) -> str:
+        """Who wrote the text; empty if the data do not say so."""
+        return self.groups.get("system", "")
+
+    def forget(self) -> None:
+        """Drop what was derived, which takes most of the memory; it is derived again on use."""
+        self.__dict__.clear()
 
     @cached_property
     def text(self) -> str:
@@ -172,6 +190,11 @@ class Occurrence(Struct, kw_only=True, dict=True):
     def judged(self) -> str:
         """The text with transcribed words blanked, character for character."""
         return transcribed(self.text, self.language)
+
+    @cached_property
+    def residues(self) -> list[Residue]:
+        """What a model left around the text, by its place in ``raw``."""
+        return find_residue(self.raw or "")
 
     @cached_property
     def identity(self) -> str:

@@ -25,7 +25,7 @@ from beholder.lint.linting import (
     summary,
 )
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rates import LintRate, rates
+from beholder.lint.rates import LintRate, omitted_groups, rates
 from beholder.lint.rules import ORDER, Format, LintFinding, rules
 from beholder.lint.wording import fold
 from beholder.report.ci import (
@@ -226,7 +226,11 @@ def as_json(report: LintReport) -> str:
         ],
         "rates": msgspec.to_builtins(rates(report)),
         "counts": report.counts(),
-        "cautions": [*report.notes, *map(str, report.bad)],
+        "cautions": [
+            *report.notes,
+            *omitted_groups(report),
+            *map(str, report.bad),
+        ],
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 

@@ -1,4 +1,4 @@
-"""Shares of pictures with findings by file, language, year and role, with intervals."""
+"""Shares of pictures with findings by file, language, year, role and group, with intervals."""
 
 from __future__ import annotations
 
@@ -30,12 +30,49 @@ _GROUPS: Mapping[str, Callable[[Occurrence], str]] = {
 }
 
 
+_MOST_VALUES = 200
+"""Values of a group at most: one with a value for each row breaks nothing down."""
+
+
+def _values_by_group(pictures: Sequence[Occurrence]) -> dict[str, set[str]]:
+    values: dict[str, set[str]] = {}
+    for picture in pictures:
+        for name, value in picture.groups.items():
+            values.setdefault(name, set()).add(value)
+    return dict(sorted(values.items()))
+
+
+def _groups_of(
+    pictures: Sequence[Occurrence],
+) -> dict[str, Callable[[Occurrence], str]]:
+    """Return how pictures are grouped, with the groups that the data name, such as the system."""
+    named = {
+        f"group.{name}": _value_of(name)
+        for name, values in _values_by_group(pictures).items()
+        if len(values) <= _MOST_VALUES
+    }
+    return {**_GROUPS, **named}
+
+
+def _value_of(name: str) -> Callable[[Occurrence], str]:
+    return lambda picture: picture.groups.get(name, "")
+
+
+def omitted_groups(report: LintReport) -> list[str]:
+    """Return a sentence for each group that has too many values for rates."""
+    return [
+        f"group.{name} has {len(values):,} values; rates are given for at most {_MOST_VALUES}"
+        for name, values in _values_by_group(report.occurrences).items()
+        if len(values) > _MOST_VALUES
+    ]
+
+
 class LintRate(Struct, frozen=True):
     """The share of pictures with a finding.
 
     Attributes:
         rule: Id of the rule; empty for any rule.
-        by: all, file, language, year or role.
+        by: all, file, language, year or role, or a group of the data, such as group.system.
         value: Value of the group; empty if the source states none.
         n: Pictures that the rule looks at.
         found: Those with a new or known finding.
@@ -76,11 +113,12 @@ def rates(report: LintReport) -> list[LintRate]:
         (rule, everywhere if rule < "ALT1" else with_text) for rule in rules()
     ]
     lint_rates: list[LintRate] = []
+    groups_by_name = _groups_of(report.occurrences)
     for rule, looked_at in judged_by_rule:
         hits = by_rule[rule]
         if hits:
             lint_rates += _rates_of_rule(
-                rule, report.occurrences, looked_at, hits
+                rule, report.occurrences, looked_at, hits, groups_by_name
             )
     return lint_rates
 
@@ -90,8 +128,9 @@ def _rates_of_rule(
     pictures: Sequence[Occurrence],
     looked_at: Sequence[int],
     hits: set[int],
+    groups_by_name: Mapping[str, Callable[[Occurrence], str]],
 ) -> Iterator[LintRate]:
-    for by, value_of in _GROUPS.items():
+    for by, value_of in groups_by_name.items():
         groups = group_by_key((value_of(pictures[at]), at) for at in looked_at)
         # One group would repeat the rate of all.
         if by != "all" and len(groups) == 1:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
@@ -104,6 +103,56 @@ class GroupHit(NamedTuple):
 
 
 @dataclass(frozen=True)
+class TextLengths:
+    """Lengths of the texts of a collection, in characters, and the limit that they show.
+
+    A field that cuts texts leaves many of its greatest length and hardly a longer one. A length
+    that a few texts share by chance is no limit.
+
+    Attributes:
+        n: How many different texts there are.
+        limit: The length at which they pile up; 0 if there is none.
+    """
+
+    n: int = 0
+    limit: int = 0
+
+    @classmethod
+    def from_counts(cls, n_by_length: Mapping[int, int]) -> TextLengths:
+        """Return the summary of the number of different texts by length."""
+        n = n_above = 0
+        limit = 0
+        for length, count in sorted(n_by_length.items(), reverse=True):
+            n += count
+            near = sum(
+                n_by_length.get(length - step, 0)
+                for step in range(1, _NEAR + 1)
+            )
+            is_peak = count >= max(_LEAST_PEAK, _PEAK * near / _NEAR)
+            # Few longer texts, from another source, do not hide a limit.
+            if not limit and is_peak and n_above <= count / _PEAK:
+                limit = length
+            n_above += count
+        return cls(n, limit if n >= _FEW_TEXTS else 0)
+
+    def has_peak(self, length: int) -> bool:
+        """Return whether many texts have a length and hardly one is longer."""
+        return length == self.limit
+
+    def is_limit(self, length: int) -> bool:
+        """Return whether texts of a length may be cut; a few texts show no peak."""
+        if self.limit:
+            return length == self.limit
+        return self.n < _FEW_TEXTS and length in _USUAL_LIMITS
+
+
+_LEAST_PEAK, _PEAK, _NEAR = 5, 10, 10
+"""Texts of a peak at least, and how often the mean of so many shorter lengths."""
+_FEW_TEXTS = 30
+_USUAL_LIMITS = frozenset((100, 125, 128, 250, 255, 256, 500, 1000, 1500))
+
+
+@dataclass(frozen=True)
 class LintSetting:
     """Settings of checks.
 
@@ -111,13 +160,13 @@ class LintSetting:
         profile: Guide of the limits and severities.
         platform: Social network, whose limit of length counts.
         terms: Active vocabulary.
-        lengths: Number of texts of each length.
+        lengths: Lengths of all texts of the collection.
     """
 
     profile: Profile = "web"
     platform: Literal["mastodon", "bluesky"] = "mastodon"
     terms: Sequence[Term] = ()
-    lengths: Counter[int] = field(default_factory=Counter)
+    lengths: TextLengths = TextLengths()
 
 
 Check: TypeAlias = "Callable[[Occurrence, LintSetting], Hit | None]"

@@ -17,7 +17,6 @@ from beholder.data.row import (
 )
 from beholder.data.tables import read_cells, read_parquet
 from beholder.errors import DataError
-from beholder.lint.naming import FIELDS
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import names
 
@@ -82,7 +81,10 @@ def pictures(
             if key in chosen
         )
         notes.append(f"{name}: read {', '.join(columns_read)}")
-    for number, row in flat:
+    # Each row is dropped once it is read: tables have many.
+    flat.reverse()
+    while flat:
+        number, row = flat.pop()
         yield (
             row
             if isinstance(row, DataError)
@@ -259,7 +261,7 @@ def _occurrence(
         language=language,
         is_long=chosen["text"] in ("long_description", "long"),
         medium=bool(value_by_field["medium"]),
-        labels=_labels(row),
+        groups=_groups(row),
         own_words=_terms(row.get(chosen.get("self_described", ""))),
         ignore=frozenset(
             re.findall(r"[^\s,]+", value_by_field["lint_ignore"].upper())
@@ -268,8 +270,8 @@ def _occurrence(
     )
 
 
-def _labels(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the labels of people by field, from ``group`` or columns such as ``group.race``."""
+def _groups(row: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the values of a row by group, from ``group`` or columns such as ``group.system``."""
     group = row.get("group")
     values = dict(group) if isinstance(group, Mapping) else {}
     values |= {
@@ -277,12 +279,12 @@ def _labels(row: Mapping[str, Any]) -> dict[str, str]:
         for name, value in row.items()
         if name.startswith("group.")
     }
-    labels: dict[str, str] = {}
-    for name, value in values.items():
-        label = _plain(value).strip()
-        if name in FIELDS and label:
-            labels[FIELDS[name]] = label
-    return labels
+    groups = {name: _plain(value).strip() for name, value in values.items()}
+    # Rows without groups share one object: tables have many rows.
+    return {k: v for k, v in groups.items() if v} or _NO_GROUPS
+
+
+_NO_GROUPS: Mapping[str, str] = {}
 
 
 def _plain(value: Any) -> str:

@@ -1,12 +1,18 @@
-"""Rules that look at one text alone: ALT101 to ALT114."""
+"""Rules that look at one text alone: ALT102 to ALT113."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections import Counter
-from pathlib import PurePosixPath
+from functools import cache
 
+from beholder.lint.machines import (
+    STATEMENT,
+    count_tags,
+    find_prompt,
+    residues_of,
+)
 from beholder.lint.occurrence import Occurrence, split_address
 from beholder.lint.rules import Hit, LintSetting, check
 from beholder.lint.wording import (
@@ -15,7 +21,10 @@ from beholder.lint.wording import (
     is_dense,
     length,
     listed,
+    names,
+    names_in,
     pattern,
+    shortened,
     stem,
     without_quotes,
     words,
@@ -23,39 +32,43 @@ from beholder.lint.wording import (
 from beholder.text import frequency
 from beholder.text.languages import base_language
 
-_EXTENSION = (
-    r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|heic|heif|ico|psd|eps"
-    r"|dng|cr2|nef|arw|pdf)"
-)
-_FILE = re.compile(rf"\S+{_EXTENSION}", re.IGNORECASE)
-_CAMERA_MAKE = r"""
-    (?:(?i:IMG|DSC[NF]?|_?MG|PXL|MVIMG|GOPR|DJI|VID|Screen\ ?shot|WhatsApp\ Image|Scan
-    |Bildschirmfoto)|P|SAM)"""
-_CAMERA_NAME = re.compile(
-    rf"""
-    {_CAMERA_MAKE}[ _-]*\d{{2,}}(?:(?i:at|um|am|pm|edited|copy)\b|[\W\d_])*
-    """,
-    re.VERBOSE,
-)
-_PROGRAM = re.compile(
-    r"""
-    (?i:Screen\ ?shot|Bildschirmfoto|WhatsApp\ Image)
-    (?:\b(?i:at|um|am|pm|edited|copy)\b|[\W\d_])+
-    """,
-    re.VERBOSE,
-)
-_DIGEST = re.compile(
-    r"[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I
-)
-_SIZE = re.compile(r"(?<!\d)\d{2,5}x\d{2,5}(?!\d)")
-_TOKEN = re.compile(
-    rf"""
-    (?<!\S)\S{{1,200}}?(?i:{_EXTENSION})\b|\b{_CAMERA_MAKE}[_-]*\d{{2,}}\w*
-    """,
-    re.VERBOSE,
-)
 _TEMPLATE = re.compile(
-    r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\[alt\]|(?<!\w)%s(?!\w)|<%[^%]*%>", re.I
+    r"""
+    \{\{[^{}]*\}\}|\$\{[^{}]*\}|\#\{[^{}]*\}|\{%[^{}]*%\}|\{\$[^{}]*\}|<%[^%]*%>|<\?(?:php|=)[^?]*\?>
+    |(?<![\w\\^_}])\{(?:[a-z_][\w.]+|\d)\}|\[\[\w[\w.:-]*\]\]|%\(\w+\)[sd]|%\d\$[sd]|(?<![\w%])%s(?!\w)
+    |(?<!\w)%%?[A-Z][A-Z_]+%%?(?!\w)|\[alt\]|\[[a-z_]+\ [a-z_]+=["'“”][^\]]*\]
+    |\[object\ \w+\]|\b__\(\s*['"][^()]*\)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Expressions of template languages, anywhere in a text."""
+_TEMPLATE_SIGN = re.compile(r"[{\[%<]|__\(")
+_UNFILLED = re.compile(
+    r"""
+    \$[a-z_][\w>.\-]*|@?[a-z_]\w*(?:\.\w+)*\.(?:alt|altText|title|name|caption|description|label|text
+    |rendered)|(?-i:\#[¡¿]?(?:[A-ZÄÖÜÉ]{2,10}[!?]|DIV/0!|N/[AD]|NV)|=[A-ZÄÖÜ.]{2,}\(.*\))
+    |alt\s*=\s*["'“”].*|(?:.{0,30}\s)?(?:undefined|null|NaN)
+    |[\[<{(]\s*(?:insert|your|add|enter|alt|describe|description|image\ description|name\ of
+    |placeholder|title|caption)\b[^\])>}]*[\])>}]
+    |(?:please\ )?(?:insert|add|enter|type|write|provide|put)\ (?:(?:an?|the|your)\ )?(?:\w+\ )?
+    (?:alt(?:ernative)?[ -]?text|(?:image\ |picture\ |photo\ )?description|caption)(?:\ \w+){0,5}
+    |(?:please\ )?describe\ (?:the|this|your)\ (?:image|picture|photo)(?:\ \w+){0,3}
+    |(?:image\ |picture\ )?(?:alt(?:ernative)?[ -]?text|description)\ (?:goes|comes|is)?\ ?here
+    |(?:hier\ )?(?:den\ |eine?n?\ )?(?:alternativtext|bildbeschreibung|beschreibung)\ (?:hier\ )?
+    (?:einfügen|eingeben|ergänzen|hinzufügen)|(?-i:TODO|FIXME|TBD)\b.*
+    |(?:alt(?:[ -]text)?|image|description)\ (?:todo|tbd)|x{3,}|(?:asdf)+\w{0,4}|(?:blah?\ ?){2,}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Texts that are nothing but a variable, an error of a spreadsheet, or a request to write one."""
+_MARKDOWN = re.compile(
+    r"""
+    \A>\ |(?<![\w*])\*\*(?!\s)[^*\n]{1,200}?(?<!\s)\*\*(?![\w*])
+    |(?<![\w_])__(?=[^\W_])[^_\n]{1,200}?\w__(?!\w)
+    |!?\[[^\[\]\n]{0,200}\]\([^()\s]{1,200}\)|(?<![\w`])`(?!\s)[^`\n]{1,100}?(?<!\s)`(?!\w)
+    |(?<!\w)~~(?!\s)[^~\n]{1,100}~~(?!\w)
+    """,
+    re.VERBOSE,
 )
 _ADDRESS = re.compile(
     r"""
@@ -67,83 +80,33 @@ _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _ENTITY = re.compile(r"&(?:[a-z][a-z\d]{1,31}|#\d{1,7}|#x[\da-f]{1,6});", re.I)
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
 _MOJIBAKE = re.compile("[ÂÃâð][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ¡-¿]{1,3}")
-_CREDIT = re.compile(
-    r"""
-    (?:\b(?i:(?:photo|image|picture|foto)(?:graph)?s?(?:\s+(?i:by|credits?|courtesy)\b|\s*[:©/])
-    |credits?\b|courtesy\b|copyright\b|source\s*:)|©|\([cC]\))[\s:/©]*(?:(?i:by|of|the)\s+)*
-    (?:(?:[A-Z\d][\w.'’-]*|(?i:and|of|the|via|getty|images|shutterstock|reuters|for))[\s/,&|]*)+
-    |\b(?i:getty\ images|shutterstock|reuters|istock|alamy)\b
-    """,
-    re.VERBOSE,
-)
-_FRAME = re.compile(
-    r"""
-    may\ be\ an\ image\ of|may\ be\ a\ (?:photo|picture|graphic|illustration)\ of
-    |description\ automatically\ generated|^an?\ picture\ containing|no\ description\ available
-    |automatically\ generated\ description|no\ alternative\ text\ description
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 _LIMITS = {"web": (150, 250), "documents": (150, 250), "social": (500, 1000)}
 _PLATFORMS = {"mastodon": 1500, "bluesky": 2000}
 _SHORT = {"web": 2, "documents": 2, "museum": 4, "social": 4}
-_CUT_LENGTHS = frozenset((100, 125, 128, 250, 255, 256, 500, 1000, 1500))
 _LINEAR = 20_000
-
-
-@check("ALT101")
-def file_name(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
-    """Find names of files, cameras and programs, digests, and sizes such as 300x200."""
-    text = occurrence.text.strip("\"'“”()[]")
-    bare = re.sub(r"[_\-+]|%20", " ", occurrence.fold)
-    names = {
-        name
-        for file in occurrence.file_names
-        for name in (file, PurePosixPath(file).stem)
-    }
-    # "dog" is a text even if the file is dog.jpg; "dog_01" is not.
-    is_file_name = bare in {
-        re.sub(r"[_\-+]|%20", " ", fold(name)) for name in names
-    } and bool(re.search(r"\.\w{2,4}$|_|\d.*\d.*\d", text))
-    if (
-        _FILE.fullmatch(text)
-        or is_file_name
-        or _CAMERA_NAME.fullmatch(text)
-        or _PROGRAM.fullmatch(text)
-        or _DIGEST.fullmatch(text)
-        or (_SIZE.search(text) and len(occurrence.words) <= 3)
-    ):
-        return Hit(
-            f'"{_short(occurrence.text)}" is the name of a file, a camera or a program'
-        )
-    if len(occurrence.words) >= 4 and (
-        match := _TOKEN.search(occurrence.judged)
-    ):
-        # A link to a document may name its file.
-        if (
-            PurePosixPath(match[0]).suffix.lower() == ".pdf"
-            and occurrence.functional
-        ):
-            return None
-        return Hit(
-            f'contains the name of a file, "{_short(match[0])}"',
-            match.span(),
-            "warning",
-        )
-    return None
+_SHOP_WORDS = frozenset(names("shop_words"))
+"""Words of keyword lists that have capitals throughout, as names have."""
+_MARKDOWN_SIGN = re.compile(r"[*_`~\]>]")
 
 
 @check("ALT102")
 def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find texts such as "alt text", "TODO", "lorem ipsum", and unfilled templates."""
-    if match := _TEMPLATE.search(occurrence.judged):
+    if _TEMPLATE_SIGN.search(occurrence.judged) and (
+        match := _TEMPLATE.search(occurrence.judged)
+    ):
         return Hit(
-            f'contains the unfilled template "{_short(match[0])}"',
+            f'contains the unfilled template "{shortened(match[0])}"',
             match.span(),
         )
-    if occurrence.fold in listed(
-        "placeholder", occurrence.language
-    ) or occurrence.fold.startswith("lorem ipsum"):
+    listed_texts = listed("placeholder", occurrence.language)
+    if (
+        occurrence.fold in listed_texts
+        or re.sub("[_-]", " ", occurrence.fold) in listed_texts
+        or occurrence.fold.startswith("lorem ipsum")
+        or occurrence.fold in names("program_values")
+        or _UNFILLED.fullmatch(occurrence.text.rstrip(" .:"))
+    ):
         if (
             occurrence.work_title
             and fold(occurrence.work_title) == occurrence.fold
@@ -152,7 +115,7 @@ def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
                 f'"{occurrence.text}" is only the title of the work',
                 severity="warning",
             )
-        return Hit(f'"{_short(occurrence.text)}" is a placeholder')
+        return Hit(f'"{shortened(occurrence.text)}" is a placeholder')
     return None
 
 
@@ -163,17 +126,25 @@ def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     disagreed = any(
         rule == "ALT004" for rule, _, _ in occurrence.structural
     )  # alt="" beside a name
-    if (
-        disagreed
-        or not content
-        or content - listed("generic", occurrence.language)
-    ):
+    kinds = listed("generic", occurrence.language) | _kinds_anywhere()
+    rest = (content or set()) - kinds
+    # A word that tells the place or purpose on the page says nothing of the picture either.
+    is_generic = occurrence.fold in kinds or (
+        content and not rest - set(names("purposes")) and rest != content
+    )
+    if disagreed or not is_generic:
         return None
     target = split_address(occurrence.link or "x")
     at_root = target is not None and target.path in ("", "/")
-    at_root = at_root and "logo" in content and occurrence.functional
+    at_root = at_root and "logo" in occurrence.fold and occurrence.functional
     what = f'"{occurrence.text}" names only the kind of picture'
     return Hit(what, severity="warning" if at_root else "")
+
+
+@cache
+def _kinds_anywhere() -> frozenset[str]:
+    """Return words for a picture that mean nothing else, in whatever language."""
+    return frozenset(names("pictures"))
 
 
 def content_words(occurrence: Occurrence) -> set[str] | None:
@@ -205,7 +176,16 @@ def image_of(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
                 return None
             if occurrence.role in ("chart", "map", "logo", "screenshot"):
                 return None
+            # An icon of a saint is a work of art, and no picture of a picture.
+            if re.match(
+                r"\W*(?:an? |the )?icon of (?:saint|st\b|christ|the (?:virgin|mother|holy))",
+                occurrence.text,
+                re.I,
+            ):
+                return None
             return Hit(f'opens with "{match[0]}"', match.span())
+    if match := STATEMENT.match(occurrence.text):
+        return Hit(f'opens with "{match[0]}"', match.span())
     return None
 
 
@@ -253,7 +233,7 @@ def too_long(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 
 
 @check("ALT106")
-def too_short(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
+def tooshortened(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find texts of one word, or of fewer than four in museums and on networks."""
     exempt = (
         occurrence.functional or occurrence.decorative or occurrence.is_long
@@ -262,7 +242,7 @@ def too_short(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         return None
     # A name that is printed beside the picture needs no more words.
     around = f"{occurrence.caption} {occurrence.nearby}"
-    stated = occurrence.fold and re.search(
+    stated = occurrence.text in around and re.search(
         rf"(?<!\w){re.escape(occurrence.text)}(?!\w)", around
     )
     if stated and occurrence.text[0].isupper():
@@ -291,6 +271,13 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     tags = re.findall(r"(?<!\w)#[^\W\d]\w+", text)
     if len(tags) >= 3:
         return Hit(f"has {len(tags)} hashtags")
+    if match := find_prompt(text):
+        return Hit(
+            f'contains "{shortened(match[0].strip())}" of a prompt for picture generators',
+            match.span(),
+        )
+    if (n_tags := count_tags(text)) >= 3:
+        return Hit(f"lists {n_tags} tags")
     # Keywords: six or more short pieces with hardly a function word, which are
     # no sentence, no list that the text announces and mostly no names.
     pieces = [
@@ -319,19 +306,40 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         for word in folded_words
         if word not in functions and not word.isdigit()
     ]
-    # Repeats: a stem that is at least a quarter of the content words.
-    if len(content) >= 8:
-        stems = Counter(stem(word, occurrence.language) for word in content)
-        commonest = max(
-            (word for word in stems if len(word) >= 4),
-            key=stems.__getitem__,
-            default="",
+    if len(content) < 8:
+        return None
+    # A stem that repeats has a beginning that repeats, which is quickly seen.
+    beginnings = Counter(word[:3] for word in content)
+    repeated = [word for word in content if beginnings[word[:3]] >= 3]
+    if not repeated:
+        return None
+    # Names repeat by right: families, streets. Where every word has a capital, a
+    # shop's keywords have one, too.
+    capitals = names_in(text)
+    if capitals & _SHOP_WORDS and not any(
+        piece[0].islower() for piece in pieces
+    ):
+        capitals = frozenset()
+    stems = Counter(
+        stem(word, occurrence.language)
+        for word in repeated
+        if word not in capitals
+    )
+    commonest = max(
+        (word for word in stems if len(word) >= 4),
+        key=stems.__getitem__,
+        default="",
+    )
+    n = stems[commonest]
+    # A sentence may repeat a noun; hardly any has it in every third word.
+    is_list = sum(word in functions for word in folded_words) < 0.1 * len(
+        folded_words
+    )
+    least = 0.25 if is_list else 1 / 3
+    if n >= (3 if is_list else 4) and n >= least * len(content):
+        return Hit(
+            f'repeats "{commonest}" {n} times in {len(content)} content words'
         )
-        n = stems[commonest]
-        if n >= 3 and n >= 0.25 * len(content):
-            return Hit(
-                f'repeats "{commonest}" {n} times in {len(content)} content words'
-            )
     return None
 
 
@@ -373,7 +381,9 @@ def address(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
             and is_host
         ):
             return None
-        return Hit(f'contains the address "{_short(match[0])}"', match.span())
+        return Hit(
+            f'contains the address "{shortened(match[0])}"', match.span()
+        )
     return None
 
 
@@ -401,7 +411,7 @@ def unpronounceable(
     return (
         None
         if spoken
-        else Hit(f'"{_short(occurrence.text)}" cannot be read aloud')
+        else Hit(f'"{shortened(occurrence.text)}" cannot be read aloud')
     )
 
 
@@ -409,7 +419,16 @@ def unpronounceable(
 def markup(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find tags, entities, control characters and wrongly decoded characters."""
     if match := _TAG.search(occurrence.judged):
-        return Hit(f'contains the tag "{_short(match[0])}"', match.span())
+        return Hit(f'contains the tag "{shortened(match[0])}"', match.span())
+    if _MARKDOWN_SIGN.search(occurrence.judged) and (
+        match := _MARKDOWN.search(occurrence.judged)
+    ):
+        return Hit(
+            f'contains the Markdown "{shortened(match[0])}"', match.span()
+        )
+    for residue, span in residues_of(occurrence):
+        if residue.kind in ("headings", "bullets"):
+            return Hit(f"contains {residue.kind} of Markdown", span)
     for match in _ENTITY.finditer(occurrence.judged):
         if html.unescape(match[0]) != match[0]:
             return Hit(f'contains the entity "{match[0]}"', match.span())
@@ -449,43 +468,27 @@ def cut_off(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
                     evidence={name: longer},
                 )
     n = len(occurrence.text)
+    is_limit = setting.lengths.is_limit(n)
     if (
-        n not in _CUT_LENGTHS
+        not is_limit
         or re.search(r"[.!?…。)\]\"”’»]$", occurrence.text)
         or not occurrence.words
     ):
         return None
-    last = occurrence.words[-1].casefold()
-    short = (
-        len(last) == 2
-        and last not in listed("function", "en")
-        and occurrence.words[-1].islower()
-    )
-    unknown = base_language(occurrence.language) in ("", "en") and (
-        short or frequency.weight(last) == 1.0
-    )
-    if last not in map(str.casefold, words(occurrence.caption)) and (
-        unknown or len(last) == 1 or setting.lengths[n] > 1
-    ):
-        return Hit(
-            f'ends at exactly {n} characters with "{occurrence.words[-1]}"'
-        )
+    last = occurrence.words[-1]
+    if last.casefold() in map(str.casefold, words(occurrence.caption)):
+        return None
+    if setting.lengths.has_peak(n) or _breaks_off(last, occurrence.language):
+        return Hit(f'ends at exactly {n} characters with "{last}"')
     return None
 
 
-@check("ALT114")
-def not_a_description(
-    occurrence: Occurrence, setting: LintSetting
-) -> Hit | None:
-    """Find texts that are only a credit, and phrases of captioning programs."""
-    if match := _FRAME.search(occurrence.judged):
-        return Hit(f'contains the machine-made "{match[0]}"', match.span())
-    credited = sum(
-        len(words(match[0])) for match in _CREDIT.finditer(occurrence.text)
-    )
-    if occurrence.words and credited >= 0.6 * len(occurrence.words):
-        return Hit("is only a credit")
-    return None
+def _breaks_off(last: str, language: str) -> bool:
+    """Return whether a last word looks like the beginning of a longer one; names do not."""
+    if not last.islower() or base_language(language) not in ("", "en"):
+        return len(last) == 1 and last.islower()
+    short = len(last) <= 2 and last not in listed("function", "en")
+    return short or frequency.weight(last) == 1.0
 
 
 def scannable(occurrence: Occurrence, rule: str) -> bool:
@@ -497,7 +500,3 @@ def scannable(occurrence: Occurrence, rule: str) -> bool:
         "ALT111",
         "ALT112",
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."

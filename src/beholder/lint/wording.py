@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from beholder.text.languages import base_language, language_named
 
@@ -20,6 +20,7 @@ _EDGES = " .,!?;:()[]{}<>«»‹›\"'“”„‟‘’‚‛「」『』"
 _QUOTED = (
     "(?:[\"“„«»‟]([^\"“”„«»‟]*)[\"“”«»]|(?<!\\w)['‘]([^'‘’]*)['’](?!\\w))"
 )
+_QUOTE = re.compile("[\"“”„«»‟'‘’]")
 
 
 @cache
@@ -56,6 +57,8 @@ _EMOJI = re.compile(
 
 def norm(text: str) -> str:
     """Return the text in NFC, without format characters, with single blanks."""
+    if text.isascii():
+        return " ".join(text.split())
     return " ".join(
         _FORMAT.sub("", unicodedata.normalize("NFC", text)).split()
     )
@@ -68,6 +71,10 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words; in scripts without blanks, two letters count as one word."""
+    if text.isascii():
+        return [
+            word for word in _WORD.findall(text) if any(map(str.isalnum, word))
+        ]
     dense = _DENSE.findall(text)
     spaced_words = [
         word
@@ -81,6 +88,8 @@ def words(text: str) -> list[str]:
 
 def length(text: str) -> int:
     """Return the number of characters as a reader counts them: an emoji with its parts is one."""
+    if text.isascii():
+        return len(text)
     # Any letter: an emoji of several code points counts as one.
     text = _EMOJI.sub("x", text)
     return sum(not unicodedata.combining(character) for character in text)
@@ -159,12 +168,14 @@ def _reported(language: str) -> re.Pattern[str]:
 
 def transcribed(text: str, language: str) -> str:
     """Return the text with quotations after words such as "reads" or "says" blanked."""
+    if not _QUOTE.search(text):
+        return text
     return _reported(language).sub(_blanked, text)
 
 
 def without_quotes(text: str) -> str:
     """Return the text with all quotations blanked."""
-    return re.sub(_QUOTED, _blanked, text)
+    return re.sub(_QUOTED, _blanked, text) if _QUOTE.search(text) else text
 
 
 def _blanked(match: re.Match[str]) -> str:
@@ -174,3 +185,88 @@ def _blanked(match: re.Match[str]) -> str:
         match.end(group) - match.start(),
     )
     return match[0][:start] + " " * (end - start) + match[0][end:]
+
+
+def shortened(text: str) -> str:
+    """Return at most 60 characters of a text, for messages."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+_SENTENCE_END = re.compile(r"(?:[.!?:]|\A)[\s\"'“”‘’(\[]*\Z")
+_CAPITAL_WORD = re.compile(r"(?:[^\W\d_]\.){2,}|[^\W\d_](?:[\w'’-]*\w)?")
+_LITTLE_IN_NAMES = frozenset(
+    ("of", "the", "for", "and", "&", "de", "la", "van", "von", "der", "di")
+)
+
+
+class CapitalWord(NamedTuple):
+    """A word of a text and what its capital says.
+
+    Attributes:
+        start: Index of its first character.
+        end: Index after its last character.
+        is_capital: Whether it begins with a capital.
+        is_first: Whether a sentence begins with it, so that its capital says nothing.
+        is_little: Whether it is one that names contain in small letters, such as "of".
+    """
+
+    start: int
+    end: int
+    is_capital: bool
+    is_first: bool
+    is_little: bool
+
+
+def capital_words(text: str) -> list[CapitalWord]:
+    """Return the words of a text that consist of letters, in order."""
+    return [
+        CapitalWord(
+            *match.span(),
+            match[0][0].isupper(),
+            bool(_SENTENCE_END.search(text, 0, match.start())),
+            match[0] in _LITTLE_IN_NAMES,
+        )
+        for match in _CAPITAL_WORD.finditer(text)
+    ]
+
+
+def is_in_name(text: str, start: int, end: int) -> bool:
+    """Return whether a capitalised range of a text belongs to a name: capitals stand beside it.
+
+    A capital at the beginning of a sentence says nothing: "Two Eskimo hunters".
+    """
+    text_words = capital_words(text)
+    inside = [word for word in text_words if start <= word.start < end]
+    if not any(word.is_capital and not word.is_little for word in inside):
+        return False
+    after = next((word for word in text_words if word.start >= end), None)
+    if after and after.is_capital and text[end : after.start] == " ":
+        return True
+    # "and": one of two parts of a name; "of" and "for": a name in two parts.
+    before = [word for word in text_words if word.end <= start]
+    little = []
+    while before and before[-1].is_little:
+        little.append(text[before[-1].start : before[-1].end])
+        before.pop()
+    starts_with_little = inside[0].is_little
+    if not before or not before[-1].is_capital:
+        return False
+    between = text[before[-1].end : start]
+    if re.search(r"[^\w\s&]", between):
+        return False
+    return (
+        not before[-1].is_first
+        or "for" in little
+        or (starts_with_little and bool(little))
+    )
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the words, in lower case, that a text writes with a capital wherever they are."""
+    is_name: dict[str, bool] = {}
+    for word in capital_words(text):
+        key = text[word.start : word.end].casefold()
+        # At the beginning of a sentence the other places decide.
+        if not word.is_first:
+            is_name[key] = word.is_capital and is_name.get(key, True)
+    return frozenset(key for key, value in is_name.items() if value)

@@ -12,22 +12,17 @@ that the one process that writes has little to do for many that work.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     Future,
-    ProcessPoolExecutor,
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -36,6 +31,12 @@ from numpy.typing import NDArray
 
 from beholder.aio import map_bounded, run_sync
 from beholder.asking.asker import Asker, Outcome, attempt
+from beholder.base.processes import (
+    SCRIPT,
+    end_with_parent,
+    hide_main_script,
+    process_pool,
+)
 from beholder.base.registry import Registry
 from beholder.base.threads import one_blas_thread
 from beholder.errors import RunError
@@ -249,27 +250,23 @@ def _execute_in_processes(
 ) -> None:
     blocks = work.blocks(work.size_for(workers))
     running: set[Future[Encoded]] = set()
-    earlier_processes = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=_worker_context(),
-        initializer=_start_worker,
-        initargs=(work.scorer, work.store.folder),
-    )
     try:
-        while True:
-            # Two blocks for each worker: one is worked on while the next is on its way.
-            while (
-                len(running) < 2 * workers
-                and (block := next(blocks, None)) is not None
-            ):
-                with hide_script(work.scorer.askers):
-                    running.add(pool.submit(_run_block, block))
-            if not running:
-                return
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                store_outcomes(future.result())
+        with process_pool(
+            workers, _start_worker, work.scorer, work.store.folder
+        ) as pool:
+            while True:
+                # Two blocks for each worker: one is worked on while the next is on its way.
+                while (
+                    len(running) < 2 * workers
+                    and (block := next(blocks, None)) is not None
+                ):
+                    with hide_script(work.scorer.askers):
+                        running.add(pool.submit(_run_block, block))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    store_outcomes(future.result())
     # The operating system kills workers that need too much memory, without any message.
     except BrokenProcessPool as error:
         again = "run the same command again, with fewer --workers if memory was short"
@@ -277,35 +274,6 @@ def _execute_in_processes(
             "a worker process died (killed, or out of memory); what was finished is kept:"
             f" {remedy(work.scorer.askers, again)}"
         ) from error
-    finally:
-        try:
-            pool.shutdown(wait=True, cancel_futures=True)
-        finally:
-            # All workers have ended by now, unless Ctrl-C came a second time. The blocks under way
-            # are then given up: workers that outlive the pool would keep this process from ending.
-            for process in multiprocessing.active_children():
-                if process not in earlier_processes:
-                    process.kill()
-            pool.shutdown(wait=True)
-
-
-def _worker_context() -> BaseContext:
-    """Return the start method of workers: on Linux, copies of a process with our modules loaded.
-
-    A worker is ready after 0.03 s (BLEU) to 0.35 s (PoSh) of processor time instead of 0.5 to 1.5.
-    The process that is copied has run no thread and no model, which do not survive a copy;
-    libraries of other systems do not survive one at all.
-    """
-    # Libraries of macOS do not survive a copy, and Windows makes none.
-    if sys.platform != "linux":
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    module_names = [
-        name for name in sys.modules if name.startswith("beholder.")
-    ]
-    # Modules that are loaded once are shared by all workers.
-    context.set_forkserver_preload(module_names)
-    return context
 
 
 _worker_resources = ExitStack()
@@ -320,27 +288,11 @@ def _start_worker(scorer: Scorer, folder: Path) -> None:
     _work = lambda block: scorer(block.tasks(store, scorer))  # noqa: E731
 
 
-def end_with_parent() -> None:
-    """Have this worker process end when its parent does, and leave Ctrl-C to the parent."""
-    # The terminal sends Ctrl-C to all processes; the parent lets blocks under way finish.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    # A worker without a parent would wait for ever for its next block.
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # killed without a word: no one is left to take a result
-
-
 def _run_block(block: _Positions) -> Encoded:
     assert _work is not None
     return _work(block)
 
 
-_SCRIPT = "__main__"
 _GUARD_ADVICE = (
     "put what the script does under `if __name__ == '__main__':`, since each"
     " worker runs it"
@@ -350,13 +302,13 @@ _GUARD_ADVICE = (
 def needs_script(askers: Iterable[Asker[Any]]) -> bool:
     """Return whether workers must import the caller's script."""
     return bool(Registry.script_names) or any(
-        type(asker).__module__ == _SCRIPT for asker in askers
+        type(asker).__module__ == SCRIPT for asker in askers
     )
 
 
 def remedy(askers: Iterable[Asker[Any]], otherwise: str) -> str:
     """Return advice for the user after a worker died."""
-    has_file = getattr(sys.modules[_SCRIPT], "__file__", None) is not None
+    has_file = getattr(sys.modules[SCRIPT], "__file__", None) is not None
     return (
         f"{_GUARD_ADVICE}; {otherwise}"
         if has_file and needs_script(askers)
@@ -367,17 +319,8 @@ def remedy(askers: Iterable[Asker[Any]], otherwise: str) -> str:
 @contextmanager
 def hide_script(askers: Iterable[Asker[Any]]) -> Iterator[None]:
     """Hide the script from processes that are started meanwhile, unless they need it."""
-    script = sys.modules[_SCRIPT]
     if needs_script(askers):
         yield
         return
-    # multiprocessing imports the parent's script by these two attributes of its main module.
-    names = ("__file__", "__spec__")
-    hidden: dict[str, Any] = {
-        k: vars(script).pop(k) for k in names if k in vars(script)
-    }
-    script.__spec__ = None
-    try:
+    with hide_main_script():
         yield
-    finally:
-        vars(script).update(hidden)

@@ -22,12 +22,13 @@ from typing import Any
 
 from beholder.aio import map_bounded
 from beholder.asking.asker import Outcome, attempt
+from beholder.base.processes import end_with_parent
 from beholder.errors import ItemError, RunError
 from beholder.judges import Tally
 from beholder.metrics import Metric, Tools
 from beholder.records import Item, ItemFailure
 from beholder.run.answers import run_answers
-from beholder.run.execute import Scorer, end_with_parent, hide_script, remedy
+from beholder.run.execute import Scorer, hide_script, remedy
 from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM
 

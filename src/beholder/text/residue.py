@@ -109,15 +109,20 @@ _OPENING_WORDS = (
     r"|i|sorry|unfortunately|my apologies|apologies|caption|description|image|video|detailed|alt"
     r"|alternative|final|hier|natürlich|gerne|es tut|entschuldigung|leider|voici|bien sûr|je"
     r"|based on|let|alright|assistant|thought|output|answer|response|it looks|it seems|it appears"
-    r"|no|there is no|there was no|the (?:image|picture|photo|video) (?:shows|depicts)"
+    r"|no|there is no|there was no"
+    r"|the (?:image|picture|photo|video) (?:shows|depicts|could|can(?:not)?|did|failed)"
     r"|désolée?|aquí|claro|por supuesto|lo siento|ecco|certo|certamente|mi dispiace|aqui|desculpe"
-    r"|sinto|natuurlijk|het spijt|helaas"
+    r"|sinto|natuurlijk|het spijt|helaas|please|option|ich kann|ik kan|no puedo|não|non posso|här"
+    r"|tyvärr|jag kan|förlåt|oto|przepraszam|niestety|nie mogę|testo|texte|texto|tekst"
+    r"|suggested|short|long|brief|concise|proposed|recommended|revised|improved|possible|updated|new|your|my|the"
+    r"|beschreibung|bild\w+|légende|descri\w+|beschrijving|unable|error|non riesco|legenda"
 )
 _MAY_HAVE = re.compile(
     r"[<>{}◁▷Ġ▁|`\[]|^[ \t]*(?:#|[-*•–+]\s|\d)|\d:\d\d|\ds?\s?[:–-]|\*\*"
     r"|\b(?:USER|ASSISTANT|SYSTEM|HUMAN)\s*:|N['’]hésitez|Lassen Sie|Avísame|Fammi sapere|Laat het"
-    rf"|\A\W*(?:(?:{_OPENING_WORDS})\b|[抱当當对對以很申も죄])"
-    r"|let me know|feel free|I hope th|would you like|do you want|is there any|if you['’ ]"
+    rf"|\A\W*(?:(?:{_OPENING_WORDS})\b|[抱当當对對以很我申も죄])"
+    r"|\d[ \w]{0,12}[)\]]\W*\Z|let me know|feel free|I hope th|would you like|do you want"
+    r"|is there any|if you['’ ]"
     r"|\bnote(?: that|:) th|\bplease (?:upload|share|attach)"
     r"|(?:could|can) you (?:please|upload|sh|pro)",
     re.IGNORECASE | re.MULTILINE,
@@ -204,16 +209,19 @@ _TIMES = re.compile(
     rf"|{_AT_START}<{_SECONDS}>(?:[ \t]*<{_SECONDS}>)?",
     re.MULTILINE,
 )
-# "# 7" counts something: after a single "#" a word must follow.
+# "# 7" and "# of" count something: after a single "#" another word must follow.
 _HEADING = re.compile(
-    r"^[ \t]*(#(?=[ \t]+[^\d\s])|#{2,6})[ \t]+(?=\S)", re.MULTILINE
+    r"^[ \t]*(#(?=[ \t]+(?!of\b)[^\d\s])|#{2,6})[ \t]+(?=\S)", re.MULTILINE
 )
 _BULLET = re.compile(
     r"^[ \t]*((?:[-*•–+]|\d{1,2}[.)])[ \t]+)(?=\S)", re.MULTILINE
 )
 
+_PICTURE = r"(?:images?|pictures?|photos?|photographs?|videos?|frames?|files?|attachments?)"
 _NOUN = (
-    r"(?:caption|description|alt(?:ernative)?[ -]text|summary|transcript(?:ion)?|breakdown"
+    r"(?:caption|description|summary|transcript(?:ion)?|breakdown|alt(?:ernative)?[ -]?text(?:en)?"
+    r"|texte alternatif|texto alternativo|testo alternativo|alt(?:ernatieve)?[ -]tekst"
+    r"|tekst alternatywny|beskrivning|opis"
     r"|Beschreibung|Bildunterschrift|Alternativtext|légende|descripción|descrizione|descrição"
     r"|didascalia|leyenda|legenda|beschrijving|bijschrift)s?"
 )
@@ -223,14 +231,23 @@ _YES = (
 )
 _HERE = (
     r"(?:Here(?:['’]s| is| are)|Below (?:is|are)|The following is|Hier ist|Hier eine|Voici"
-    r"|Aquí tienes|Aquí está|Ecco|Aqui está|Hier is)"
+    r"|Aquí tienes|Aquí está|Ecco|Aqui está|Hier is|Här är|Oto)"
 )
 _OPENINGS = re.compile(
     rf"\A\W*(?:{_YES}\s*[!,.]\s*)?(?:Based on (?:the|this|your)\b[^.:!?\n]{{0,60}},\s*)?"
     rf"(?:(?:I['’]d|I would) be happy to[^.!\n]*[.!]\s*)?"
     rf"{_HERE}\b[^.:!?\n]{{0,120}}\b{_NOUN}\b[^.:!?\n]{{0,100}}:[\s*]*"
     rf"|\A\W*{_YES}!\s+(?=\W*[^\W\d_])"
-    r"|\A\W*(?:(?:Image |Video |Detailed |Final )?(?:Caption|Description)|Alt(?:ernative)?[ -]text"
+    rf"|\A\W*Based on (?:the|this|your) (?:provided |uploaded |given |attached )?{_PICTURE}"
+    r"(?: provided| uploaded| given| attached)?,\s*"
+    # A first proposal is one of several only if a second one follows.
+    r"|\A\W*Option (?:1|A)(?:\*\*)?\s*[:.)](?=.*\bOption (?:2|B)\b)[\s*]*"
+    r"|\A\W*(?:(?:(?:Suggested|Short|Long|Brief|Concise|Proposed|Recommended|Revised|Improved|Final"
+    r"|Image|Video|Detailed|Possible|Updated|New|The|Your|My) ){0,2}"
+    r"(?:Caption|Description|Alt(?:ernative)?[ -]?text|Alt)"
+    r"|(?:Bild)?beschreibung|Bildunterschrift|Légende|Descri[pz]\w{4,6}|Descrição|Beschrijving"
+    r"|Texte alternatif|Texto alternativo|Testo alternativo|Alt(?:ernatieve)?[ -]tekst"
+    r"|Tekst alternatywny"
     r"|(?:Caption|Description) (?:of|for) (?:the|this) (?:image|picture|photo|video)"
     r"|The (?:image|picture|photo|video) (?:shows|depicts) the following"
     r"|(?:Final )?answer|output|response)(?:\*\*)?\s*:[\s*]*"
@@ -246,18 +263,20 @@ _CLOSINGS = re.compile(
     r"|(?:Please )?feel free to (?:ask|let|reach|contact|share|provide)|I hope (?:this|that) helps"
     r"|If you (?:need|have|would like|['’]d like|want) (?:any|me|more|further|to know)"
     r"|(?:Please )?Note(?: that|:) (?:this|the) (?:image|video)? ?(?:description|caption|summary)\b"
-    r"|Would you like me to|Is there anything else|Do you want me to"
+    r"|Would you like (?:me to|an?|more|another)\b|Is there anything else|Do you want me to"
     r"|(?:Could|Can) you (?:please )?(?:upload|share|provide|attach)|Please (?:upload|share|attach)"
     r"|Lassen Sie mich wissen|N['’]hésitez pas|Avísame si|Fammi sapere|Laat het me weten)"
-    r"[^\n]*\s*\Z",
+    r"[^\n]*\s*\Z"
+    r"|[(\[](?:(?:Word|Character) count:? \d+|\d{1,4} (?:words|characters|Zeichen|caractères"
+    r"|caracteres|caratteri|tekens))[)\]]\W*\Z",
     re.IGNORECASE,
 )
 _CANNOT = (
-    r"(?:can(?:no|['’])?t|can not|cannot|am (?:not able|unable)|['’]m (?:not able|unable)|won['’]t"
+    r"(?:can(?:no|['’])?t|can not|cannot|am (?:not able|unable)|['’]m (?:not able|unable)"
+    r"|(?:won['’]t|will not)(?: be able)?"
     r"|do(?:n['’]t| not) have the (?:ability|capability|capacity)|must decline)"
 )
 # What models say they cannot do; people who write "Sorry, I can't dance" name other things.
-_PICTURE = r"(?:images?|pictures?|photos?|photographs?|videos?|frames?|files?|attachments?)"
 _TASK = (
     r"(?:to |actually |directly |currently )*(?:assist|help (?:you|with)|comply|do (?:that|this)"
     r"|fulfil+|with|(?:identify|provide|view|see|describe|process|access|recogni[sz]e|generate"
@@ -276,13 +295,32 @@ _REFUSALS = re.compile(
     rf"|\A\W*(?:It (?:looks|seems|appears)(?: like| that)? )?(?:there (?:is|was) )?no {_PICTURE}"
     r"(?: \w+){0,3} (?:provided|attached|uploaded)\b[^.!?\n]*[.!?]?"
     r"|\A\W*As an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?\n]*[.!?]?"
+    rf"|\A\W*Unable to (?:describe|view|see|process|access|analy[sz]e|load|open|identify)\b"
+    rf"[^.!?\n]{{0,30}}\b(?:{_PICTURE}|this|it|content)\b[^.!?\n]*[.!?]?"
+    rf"|\A\W*It (?:looks|seems|appears)(?: like| that)? you (?:did|have)(?: not|n['’]t)"
+    rf" \w+\b[^.!?\n]{{0,20}}\b{_PICTURE}\b[^.!?\n]*[.!?]?"
+    rf"|\A\W*(?:Error: )?(?:The )?{_PICTURE}"
+    r" (?:could not|cannot|can['’]?t|did not|failed to) (?:be )?"
+    r"(?:load|display|access|process|open|view|read)[^.!?\n]*[.!?]?"
+    rf"|\A\W*(?:Please|(?:Could|Can|Would) you(?: please)?) (?:provide|upload|share|attach|send)\b"
+    rf"[^.!?:\n]{{0,30}}\b{_PICTURE}\b[^.!?\n]*[.!?]?"
     r"|\A\W*(?:Es tut mir leid|Entschuldigung|Leider)\b[^.!?\n]*\bkann[^.!?\n]*[.!?]?"
+    r"|\A\W*Ich kann (?:das|dieses|die|diese|den|diesen|keine?|hier|leider|dir|Ihnen|nicht)\b"
+    r"[^.!?\n]*\b(?:nicht|keine?)\b[^.!?\n]*[.!?]?"
     r"|\A\W*(?:Je suis )?désolée?\b[^.!?\n]*\bje ne (?:peux|suis)[^.!?\n]*[.!?]?"
     r"|\A\W*Lo siento\b[^.!?\n]*\bno (?:puedo|es posible)[^.!?\n]*[.!?]?"
     r"|\A\W*Mi dispiace\b[^.!?\n]*\bnon posso[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Desculpe|Sinto muito)\b[^.!?\n]*\bnão posso[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Het spijt me|Helaas)\b[^.!?\n]*\bkan[^.!?\n]*[.!?]?"
-    r"|\A(?:很?抱歉|对不起)[^。\n]*(?:无法|不能)[^。\n]*。?|\A申し訳(?:ありません|ございません)[^\n]*"
+    r"|\A\W*(?:Desculpe|Sinto muito)\b[^.!?\n]*\bnão (?:posso|consigo)[^.!?\n]*[.!?]?"
+    r"|\A\W*(?:(?:Het spijt me|Helaas)\b[^.!?\n]*\bkan|Sorry\b[^.!?\n]*\bik kan)[^.!?\n]*[.!?]?"
+    r"|\A\W*(?:Je ne peux pas|No puedo|Non (?:posso|riesco)|Não (?:posso|consigo)"
+    r"|Ik kan|Jag kan|Nie mogę)\b"
+    r"[^.!?\n]*\b(?:image|imagen|foto\w*|immagine|imagem|afbeelding|bild\w*|zdjęci\w+|obra[zs]\w*"
+    r"|personne|persona|persoon|osob\w+|solicitud|demande|richiesta)\b[^.!?\n]*[.!?]?"
+    r"|\A\W*(?:Tyvärr|Förlåt)\b[^.!?\n]*\bkan\b[^.!?\n]*\binte\b[^.!?\n]*[.!?]?"
+    r"|\A\W*(?:Przepraszam|Niestety|Przykro mi)\b[^.!?\n]*\bnie (?:mogę|jestem w stanie)\b"
+    r"[^.!?\n]*[.!?]?"
+    r"|\A(?:很?抱歉|对不起|我)[^。\n]{0,12}?(?:无法|不能)[^。\n]*。?"
+    r"|\A申し訳(?:ありません|ございません)[^\n]*"
     r"|\A죄송[^\n]*",
     re.IGNORECASE,
 )
