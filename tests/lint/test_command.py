@@ -88,8 +88,8 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
             "no column 'captoin', did you mean 'caption'?",
         ),
         (
-            ["alts.csv", "--map", "pagetext=alt"],
-            "no field 'pagetext', did you mean 'page_text'?",
+            ["alts.csv", "--map", "pagetxt=alt"],
+            "no field 'pagetxt', did you mean 'page_text'?",
         ),
         (
             ["alts.csv", "--map", "colour=alt"],

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from beholder.base.files import make_folder, write_bytes
+from beholder.data.headings import find_columns
 from beholder.data.read import records
 from beholder.data.row import (
-    ALIASES,
     RowError,
+    candidate_columns,
     checked_field,
     columns_of,
     filled_text,
@@ -41,14 +42,7 @@ _SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
 _NUMBERED = re.compile(
     r"(?:text|sentence|review|caption|candidate)s?[ _-]?([0-9]+)", re.I
 )
-_SINGLE = (
-    "candidate",
-    *ALIASES["candidate"],
-    "text",
-    "review",
-    "sentence",
-    "description",
-)
+_SINGLE = ("text", "review", "sentence")
 _PICTURES = ("image", "img", "binary")
 _ANNOTATOR = re.compile(r"annotator_.+")
 
@@ -128,6 +122,9 @@ def reviews_from_row(
     }
     # Read before the published form is converted, which keeps other fields.
     stated = language_of_row(fields)
+    pictures = find_columns(fields, ("images",))
+    if pictures and "image" not in fields:
+        fields["image"] = fields[pictures[0]]
     if "texts" not in fields and "reviews" in fields:
         fields["texts"] = fields["reviews"]
     if "texts" not in fields:
@@ -215,8 +212,9 @@ def _hint(row: Mapping[str, Any]) -> str:
     if len(numbered) > 1:
         new_names = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
         return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new_names)}"
+    names = (*candidate_columns(row), *_SINGLE)
     single = next(
-        (name for name in _SINGLE if isinstance(row.get(name), str)), None
+        (name for name in names if isinstance(row.get(name), str)), None
     )
     if single is None:
         return ""

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from beholder.data.lines import parse_json
+from beholder.data.folders import picture_beside, pictures_without_text
+from beholder.data.json_forms import parse_rows
+from beholder.data.sources import TABLE_ENDINGS
 from beholder.errors import DataError
 from beholder.lint import html, iiif, markdown, packed, tables
 from beholder.lint.decoding import decode_text
@@ -45,7 +47,9 @@ READERS: dict[str, Callable[[str, str], Iterator[Occurrence]]] = {
 }
 """Readers of pages and Markdown, by ending."""
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+_BESIDE = "a text beside a picture (.txt)"
+
+_TABLES = (*TABLE_ENDINGS, _BESIDE)
 
 
 def read_files(
@@ -91,13 +95,15 @@ def read_files(
 
 
 def _form(file: Path) -> str:
-    return file.suffix.lower()
+    form = file.suffix.lower()
+    # Most texts are no texts of pictures.
+    return _BESIDE if form == ".txt" and picture_beside(file) else form
 
 
 def _files(path: Path) -> list[Path]:
     forms = (*READERS, *_TABLES, *packed.FORMS)
     if path.is_file():
-        if _form(path) in forms:
+        if _form(path) in (*forms, ".txt"):
             return [path]
         raise DataError(
             str(path),
@@ -123,6 +129,7 @@ def _files(path: Path) -> list[Path]:
                 and not file.is_symlink()
             ):
                 files.append(file)
+        files += pictures_without_text(Path(folder), sorted(names))
     if not files:
         raise DataError(
             str(path), f"has no file of these forms: {', '.join(forms)}"
@@ -152,7 +159,7 @@ def _read_file(
                 )
         value = None
         if form == ".json":
-            value = parse_json(file.read_bytes(), name)
+            value = parse_rows(file.read_bytes(), name)
         if form in packed.FORMS:
             pictures += packed.pictures(file, name, layouts=layouts)
         elif form in READERS:
