@@ -109,9 +109,10 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "self_described": ("self described",),
     "lint_ignore": ("lint ignore",),
     "labels": ("labels",),
+    "category": ("category",),
     **{
         field: (field,)
-        for field in ("group", "judgments", "meta", "source", "frames")
+        for field in ("group", "judgments", "meta", "texts", "ranks")
     },
     **{
         field: (field,)
@@ -260,7 +261,21 @@ def choose_columns(
     return MappingProxyType(chosen)
 
 
-_KINDS = {"item": ITEM_FIELDS, "frame": FRAME_FIELDS, "lint": LINT_FIELDS}
+REVIEW_FIELDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "id": (("id",),),
+    "image": (("images",),),
+    "language": (("language",),),
+    "references": (("references",),),
+    **{field: ((field,),) for field in ("texts", "ranks", "category")},
+}
+"""Headings of the fields of texts that are ranked."""
+
+_KINDS = {
+    "item": ITEM_FIELDS,
+    "frame": FRAME_FIELDS,
+    "lint": LINT_FIELDS,
+    "reviews": REVIEW_FIELDS,
+}
 
 
 def has_alt(column: str) -> bool:

@@ -180,12 +180,7 @@ class RowNotes:
                 " failures"
             )
         if self.left_out:
-            parts = (
-                what
-                if n == 1 and what.startswith("sheets")
-                else f"{n:,} {what}"
-                for what, n in self.left_out.most_common()
-            )
+            parts = (f"{what}: {n:,}" for what, n in self.left_out.items())
             yield f"not read: {'; '.join(parts)}"
         if self.respelled:
             key, found = self.respelled[0]

@@ -60,6 +60,7 @@ def read_items(
     line_numbers: dict[str, int] | None = None,
     notes: RowNotes | None = None,
     unusable: dict[str, str] | None = None,
+    is_partial: bool = False,
 ) -> Iterator[Item | DataError]:
     """Read a data set.
 
@@ -79,6 +80,8 @@ def read_items(
         notes: Receives what is not read: columns, parts of files, references without a row.
         unusable: Receives, by id, why the pictures of an item cannot be used, which it then has
             not; None makes such a row a bad one.
+        is_partial: Whether mapped columns may be missing, because another file of the command has
+            them.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -97,6 +100,7 @@ def read_items(
         line_numbers,
         notes,
         unusable,
+        is_partial,
     )
 
 
@@ -108,6 +112,7 @@ def items_of(
     line_numbers: dict[str, int] | None = None,
     notes: RowNotes | None = None,
     unusable: dict[str, str] | None = None,
+    is_partial: bool = False,
 ) -> Iterator[Item | DataError]:
     """Yield the items of rows from any source; arguments and errors as ``read_items``."""
     # Rows pass through a chain of generators: columns are renamed, references
@@ -119,7 +124,9 @@ def items_of(
     index = _read_references(options, notes, found)
     if notes is not None:
         rows = _count_columns(rows, options, notes)
-    named_rows = rename_columns(rows, options.map, name, found=found)
+    named_rows = rename_columns(
+        rows, options.map, name, found=found, is_optional=is_partial
+    )
     if index is not None:
         named_rows = _add_references(named_rows, index, options, name, notes)
     elif options.require_all:
@@ -128,6 +135,8 @@ def items_of(
             " --references-from"
         )
     named_rows = add_ids(named_rows)
+    # Frames of a film are read here, so it must be one that may be opened.
+    unusable = unusable if options.frames is None else None
     root = folder_of(name, options.media_root)
 
     # By id: hashes of text and references, and the number of the row. Two rows

@@ -18,7 +18,9 @@ from typing import Any
 
 from beholder.base.files import make_folder, write_bytes
 from beholder.data.headings import find_columns
+from beholder.data.notes import RowNotes
 from beholder.data.read import records
+from beholder.data.reading import Reading
 from beholder.data.row import (
     RowError,
     candidate_columns,
@@ -43,6 +45,7 @@ _NUMBERED = re.compile(
     r"(?:text|sentence|review|caption|candidate)s?[ _-]?([0-9]+)", re.I
 )
 _SINGLE = ("text", "review", "sentence")
+_PUBLISHED = ("reviews", "genre", "img", "binary", "prompt_ranks")
 _PICTURES = ("image", "img", "binary")
 _ANNOTATOR = re.compile(r"annotator_.+")
 
@@ -53,6 +56,7 @@ def read_reviews(
     language: str = "",
     media_root: Path | None = None,
     unpack: Path | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Reviews | DataError]:
     """Read a file, or a folder of Parquet files, of ranked texts.
 
@@ -63,6 +67,7 @@ def read_reviews(
         media_root: Folder that absolute paths of images may point into; None refuses them all.
         unpack: Folder into which pictures that are in a table itself are written, under names
             made from their bytes; None leaves such pictures out.
+        notes: Receives what is not read.
 
     Yields:
         Reviews per good row, a DataError (not raised) per bad one, in order.
@@ -73,6 +78,9 @@ def read_reviews(
     row_numbers: dict[str, int] = {}
 
     def build(row: object, number: str) -> Reviews:
+        if notes is not None and isinstance(row, Mapping):
+            used = [name for name in row if _is_used(str(name))]
+            notes.count_columns(row, "reviews", used)
         return reviews_from_row(
             _with_picture(row, unpack),
             default_id=number,
@@ -83,12 +91,21 @@ def read_reviews(
     for path in _files(source):
         name = "stdin" if str(path) == "-" else str(path)
         yield from records(
-            read_rows(path, name),
+            read_rows(path, name, Reading(notes=notes)),
             build,
             name=name,
             key=attrgetter("full_id"),
             row_numbers=row_numbers,
         )
+
+
+def _is_used(name: str) -> bool:
+    """Return whether a column is read for the texts and ranks of a row."""
+    return (
+        name in _PUBLISHED
+        or _SENTENCE.fullmatch(name) is not None
+        or _ANNOTATOR.fullmatch(name) is not None
+    )
 
 
 def _files(source: str | Path) -> list[str | Path]:

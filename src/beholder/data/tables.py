@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, Self
 
 from beholder.base.files import file_system, is_url
 from beholder.data.columns import as_number, text_columns
-from beholder.data.headings import close_column, is_heading
+from beholder.data.headings import close_column, is_heading, is_known
 from beholder.data.lines import (
     MAX_ROW_BYTES,
     Row,
@@ -183,7 +183,7 @@ def _find_header(
     """Return the lines that were read, how many stand above the headings, and the separator."""
     usual = separator(first, delimiter)
     head = [first]
-    if _filled(first, usual) > 1 or is_heading(first.strip()):
+    if _filled(first, usual) > 1 or is_known(first):
         return head, 0, usual
     # A title is one cell. The headings below it are at least two, and one of
     # them is known or was named by the user: a list of one column, whose

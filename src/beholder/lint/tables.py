@@ -22,6 +22,7 @@ from beholder.data.reading import Reading
 from beholder.data.row import (
     RowError,
     checked_field,
+    is_picture_data,
     language_of_row,
     plain_text,
     shorten,
@@ -91,7 +92,9 @@ def pictures(
             for key in ("text", "picture")
             if key in chosen
         )
-        notes.append(f"{name}: read {', '.join(columns_read)}")
+        # A text beside a picture has no columns.
+        if file.suffix.lower() not in (".txt", *PICTURES):
+            notes.append(f"{name}: read {', '.join(columns_read)}")
     used = {*chosen.values(), *FIELDS, "references"}
     for number, row in flat:
         if isinstance(row, DataError):
@@ -280,6 +283,8 @@ def _labels(row: Mapping[str, Any]) -> dict[str, str]:
 
 def _plain(value: Any) -> str:
     """Return a value as text; RowError for an object, whose form is no text."""
+    if is_picture_data(value):
+        value = value.get("path") if isinstance(value, Mapping) else None
     if isinstance(value, list):
         return " ".join(map(_plain, value))
     if isinstance(value, Mapping):

@@ -139,7 +139,13 @@ def score(
     values = {
         scored_metric.name: scored_metric.values for scored_metric in scored
     }
-    label_targets = targets(people.labels, people.label, values, notes=notes)
+    label_targets = targets(
+        people.labels,
+        people.label,
+        values,
+        notes=notes,
+        columns=dict(run.rows.map),
+    )
     print_notes(notes)
     engine = run.where.to_engine()
     config = ScoreConfig(
