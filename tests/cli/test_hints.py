@@ -96,7 +96,8 @@ def test_wrong_rows_of_one_kind_are_one_message(
 ) -> None:
     data = _csv(
         tmp_path / "d.csv",
-        "text;ref\n" + "".join(f"a;['elsewhere {i}', 'b']\n" for i in range(9)),
+        "text;ref\n"
+        + "".join(f"a;['elsewhere {i}', 'b']\n" for i in range(9)),
     )
     done = cli("score", data, "-m", "length", "--map", "candidate=text")
     assert done.code == 2

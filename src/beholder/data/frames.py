@@ -12,7 +12,12 @@ from beholder.base.dates import PartialDate
 from beholder.base.files import write_jsonl
 from beholder.data.columns import MISSING, find_value
 from beholder.data.folders import find_name_error, pictures_below
-from beholder.data.headings import choose_columns, close_column, find_columns
+from beholder.data.headings import (
+    FRAME_FIELDS,
+    choose_columns,
+    close_column,
+    find_columns,
+)
 from beholder.data.notes import RowNotes
 from beholder.data.read import records
 from beholder.data.reading import Reading
@@ -29,7 +34,7 @@ from beholder.data.row import (
     shorten,
 )
 from beholder.data.sources import read_rows
-from beholder.errors import DataError, ItemError
+from beholder.errors import ConfigError, DataError, ItemError
 from beholder.media import check_image, inside
 from beholder.records import Frame, Storyline
 
@@ -58,13 +63,16 @@ def read_frames(
         A Frame per good row, a DataError (not raised) per bad one.
 
     Raises:
+        ConfigError: ``columns`` names an unknown field.
         DataError: The file or folder as a whole cannot be read.
     """
     if Path(source).is_dir():
         yield from _folder_frames(Path(source))
         return
     name = str(source)
-    mapped = columns or {}
+    mapped = {
+        _field_of(field): column for field, column in (columns or {}).items()
+    }
     # Columns are chosen for the whole file: a row without a date has none, even if it has a
     # column of another kind of date.
     rows = [
@@ -93,6 +101,17 @@ def read_frames(
         )
 
     yield from records(rows, build, name=name)
+
+
+def _field_of(name: str) -> str:
+    """Return the field of a picture that a mapping names; ConfigError if there is none."""
+    fields = ("language", *FRAME_FIELDS)
+    found = choose_columns((name,), "frame")
+    if name in fields or found:
+        return name if name in fields else next(iter(found))
+    raise ConfigError(
+        f"--map {name}=...: expected FIELD=COLUMN with one of {', '.join(fields)}"
+    )
 
 
 def read_storylines(

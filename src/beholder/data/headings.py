@@ -246,6 +246,9 @@ def choose_columns(
         candidates: Sequence[str] = ()
         for tier in tiers:
             candidates = candidates or find_columns(header, tier)
+            # A caption beside an alternative text is what the page prints.
+            if tier == TEXTS and find_columns(header, ("alt",)):
+                candidates = find_columns(header, ("alt", "prediction"))
         if candidates:
             chosen[field] = candidates
     text = "text" if kind == "lint" else "candidate"
