@@ -98,7 +98,7 @@ def rename_columns(
     columns: Mapping[str, str],
     name: str,
     *,
-    found: set[str] | None = None,
+    columns_elsewhere: set[str] | None = None,
     is_optional: bool = False,
 ) -> Iterator[tuple[int, Any]]:
     """Yield rows with the names of our fields; numbered references become a list.
@@ -108,8 +108,8 @@ def rename_columns(
         columns: Column by field, as mapped by the user. ``a.b`` is a value in an object, ``a[].b``
             one in each object of a list.
         name: Name of the data in messages.
-        found: Columns that another file of the command has, which may be missing here; receives
-            those of this one.
+        columns_elsewhere: Columns that another file of the command has, which may be missing here;
+            receives those of this one.
         is_optional: Whether all columns may be missing, because another file may have them.
 
     Yields:
@@ -123,7 +123,9 @@ def rename_columns(
     # need not have the same fields.
     columns = {field_of(field): column for field, column in columns.items()}
     missing_columns = dict(columns)
-    found = set() if found is None else found
+    columns_elsewhere = (
+        set() if columns_elsewhere is None else columns_elsewhere
+    )
     all_columns: dict[str, Any] = {}
     for number, row in rows:
         if not isinstance(row, Mapping):
@@ -136,7 +138,7 @@ def rename_columns(
             for field, value in values.items():
                 if value is not MISSING:
                     missing_columns.pop(field, None)
-                    found.add(columns[field])
+                    columns_elsewhere.add(columns[field])
             all_columns = {**row, **all_columns}
         used = {
             close_column(column, row)
@@ -166,7 +168,7 @@ def rename_columns(
     missing_columns = {
         field: column
         for field, column in missing_columns.items()
-        if column not in found
+        if column not in columns_elsewhere
     }
     if missing_columns and all_columns and not is_optional:
         field, column = next(iter(missing_columns.items()))

@@ -9,7 +9,7 @@ from typing import Any
 
 from beholder.base.files import check_name
 from beholder.data.lines import MAX_ROW_BYTES, too_long
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.errors import ConfigError, DataError
 from beholder.media import video
 
@@ -74,7 +74,7 @@ def _below(folder: Path, endings: frozenset[str]) -> list[str]:
 
 
 def sidecar_rows(
-    folder: Path, name: str, reading: Reading | None = None
+    folder: Path, name: str, reading: RowReading | None = None
 ) -> Iterator[tuple[int, dict[str, object] | DataError]]:
     """Yield a row per picture: its path as id and image, the text beside it as candidate.
 
@@ -94,19 +94,23 @@ def sidecar_rows(
     """
     pictures = pictures_below(folder)
     texts = {str(PurePosixPath(file).with_suffix(".txt")) for file in pictures}
-    others = [file for file in _below(folder, UNREAD) if file not in texts]
+    other_files = [
+        file for file in _below(folder, UNREAD) if file not in texts
+    ]
     if not pictures:
         advice = (
-            f"; it has {_listed(others)}: name that file" if others else ""
+            f"; it has {_listed(other_files)}: name that file"
+            if other_files
+            else ""
         )
         raise DataError(
             name,
             f"is a folder with no run in it (run.json), and no pictures either{advice}",
         )
-    if others and reading is not None:
+    if other_files and reading is not None:
         reading.leave_out(
-            f"texts and tables beside the pictures ({_listed(others)})",
-            len(others),
+            f"texts and tables beside the pictures ({_listed(other_files)})",
+            len(other_files),
         )
     # A wrong name or text is an error of its row, not of the folder.
     for number, picture in enumerate(pictures, start=1):

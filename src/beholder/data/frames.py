@@ -20,7 +20,7 @@ from beholder.data.headings import (
 )
 from beholder.data.notes import RowNotes
 from beholder.data.read import records
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.data.row import (
     RowError,
     checked_field,
@@ -77,7 +77,7 @@ def read_frames(
     # column of another kind of date.
     rows = [
         (number, _renamed(row, mapped))
-        for number, row in read_rows(source, name, Reading(mapped, notes))
+        for number, row in read_rows(source, name, RowReading(mapped, notes))
     ]
     header: dict[str, object] = {}
     for _, row in rows:
@@ -106,9 +106,9 @@ def read_frames(
 def _field_of(name: str) -> str:
     """Return the field of a picture that a mapping names; ConfigError if there is none."""
     fields = ("language", *FRAME_FIELDS)
-    found = choose_columns((name,), "frame")
-    if name in fields or found:
-        return name if name in fields else next(iter(found))
+    fields_of_heading = choose_columns((name,), "frame")
+    if name in fields or fields_of_heading:
+        return name if name in fields else next(iter(fields_of_heading))
     raise ConfigError(
         f"--map {name}=...: expected FIELD=COLUMN with one of {', '.join(fields)}"
     )

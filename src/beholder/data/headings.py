@@ -253,11 +253,13 @@ def choose_columns(
             chosen[field] = candidates
     text = "text" if kind == "lint" else "candidate"
     if text in _KINDS[kind] and text not in chosen:
-        taken = {column for columns in chosen.values() for column in columns}
+        used_columns = {
+            column for columns in chosen.values() for column in columns
+        }
         alts = [
             column
             for column in header
-            if column not in taken and has_alt(column)
+            if column not in used_columns and has_alt(column)
         ]
         if len(alts) == 1:
             chosen[text] = alts
@@ -322,11 +324,11 @@ def _unused_columns(
     keys: tuple[str, ...], kind: str, used: frozenset[str]
 ) -> Sequence[str]:
     chosen = choose_columns(keys, kind)
-    read = {columns[0] for columns in chosen.values()} | used
+    read_columns = {columns[0] for columns in chosen.values()} | used
     return [
         key
         for key in keys
-        if key not in read
+        if key not in read_columns
         and not NUMBERED.match(key)
         and key.partition(".")[0] not in _OUTER
         and not find_columns((key,), _ALWAYS_READ)

@@ -14,7 +14,7 @@ from typing import Any
 
 from beholder.data.headings import choose_columns, find_columns
 from beholder.data.lines import parse_json, read_jsonl
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.data.references import plain_id
 from beholder.data.row import columns_of, shorten
 from beholder.errors import DataError
@@ -49,7 +49,7 @@ def parse_rows(data: bytes, name: str) -> Any:
         return rows
 
 
-def rows_of(value: Any, name: str, reading: Reading) -> Iterable[Any]:
+def rows_of(value: Any, name: str, reading: RowReading) -> Iterable[Any]:
     """Return the rows of a JSON value, unchecked.
 
     Args:
@@ -61,12 +61,12 @@ def rows_of(value: Any, name: str, reading: Reading) -> Iterable[Any]:
         DataError: The value has no list of rows, or several that could be it.
     """
     if isinstance(value, Mapping):
-        named = _named_list(value, reading)
-        if named is not None:
-            return named
-        for keys, read in _OBJECTS:
+        chosen_rows = _named_list(value, reading)
+        if chosen_rows is not None:
+            return chosen_rows
+        for keys, read_layout in _OBJECTS:
             if all(isinstance(value.get(key), list) for key in keys):
-                rows = read(value, name, reading)
+                rows = read_layout(value, name, reading)
                 if rows is not None:
                     return rows
         texts = _texts_by_id(value)
@@ -81,22 +81,22 @@ def rows_of(value: Any, name: str, reading: Reading) -> Iterable[Any]:
 
 
 def _flat_rows(
-    rows: Sequence[Any], name: str, reading: Reading
+    rows: Sequence[Any], name: str, reading: RowReading
 ) -> Iterator[Any]:
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             yield row
             continue
-        for is_form, read in _ROWS:
+        for is_form, read_row in _ROWS:
             if is_form(row):
-                yield from read(row, name, number, reading)
+                yield from read_row(row, name, number, reading)
                 break
         else:
             yield row
 
 
 def _named_list(
-    value: Mapping[str, Any], reading: Reading
+    value: Mapping[str, Any], reading: RowReading
 ) -> list[Any] | None:
     """Return the list that mapped columns name, as in ``assets[].title``."""
     for column in reading.columns.values():
@@ -147,16 +147,16 @@ def _listed_texts(value: Sequence[Any]) -> list[str] | None:
 
 
 def _choose_list(
-    value: Mapping[str, Any], name: str, reading: Reading
+    value: Mapping[str, Any], name: str, reading: RowReading
 ) -> list[Any]:
     """Return the list of an object whose rows have a text and a picture, else its only list."""
     lists = dict(_lists(value, "", 0))
     best: dict[str, list[Any]] = {}
-    for wanted in ({"text", "picture"}, {"text"}, set()):
+    for fields in ({"text", "picture"}, {"text"}, set()):
         best = {
             path: rows
             for path, rows in lists.items()
-            if wanted <= _fields_of(rows, name)
+            if fields <= _fields_of(rows, name)
         }
         if best:
             break
@@ -169,10 +169,10 @@ def _choose_list(
         best = {"data": best["data"]}
     if len(best) == 1:
         ((path, rows),) = best.items()
-        for other, other_rows in lists.items():
-            if other != path:
+        for other_path, other_rows in lists.items():
+            if other_path != path:
                 reading.leave_out(
-                    f"rows of the list {other!r}", len(other_rows)
+                    f"rows of the list {other_path!r}", len(other_rows)
                 )
         return rows
     if not best and value.get("data") == []:
@@ -183,14 +183,14 @@ def _choose_list(
             f"has no list of rows; {columns_of(value)}; expected a list of rows, texts by id, COCO"
             " captions, or an IIIF manifest",
         )
-    shown = "; ".join(
+    listing = "; ".join(
         f"{path} ({', '.join(map(str, rows[0]))})"
         for path, rows in list(best.items())[:6]
     )
     path = next(iter(best))
     raise NoRowsError(
         name,
-        f"has several lists that could be the rows: {shown}; name a column of the right one, as"
+        f"has several lists that could be the rows: {listing}; name a column of the right one, as"
         f" --map candidate={path}[].COLUMN",
     )
 
@@ -209,7 +209,7 @@ def _fields_of(rows: Sequence[Any], name: str) -> set[str]:
     """Return whether rows have a text and a picture, by a first look."""
     fields: set[str] = set()
     try:
-        for row in _flat_rows(rows[:50], name, Reading()):
+        for row in _flat_rows(rows[:50], name, RowReading()):
             if not isinstance(row, Mapping):
                 continue
             header = tuple(
@@ -227,7 +227,7 @@ def _fields_of(rows: Sequence[Any], name: str) -> set[str]:
 
 
 def _coco(
-    value: Mapping[str, Any], name: str, reading: Reading
+    value: Mapping[str, Any], name: str, reading: RowReading
 ) -> Iterable[Any] | None:
     """Return a row per picture with captions, in the order of pictures.
 
@@ -283,7 +283,7 @@ def _examples(keys: Iterable[str]) -> str:
 
 
 def _karpathy(
-    value: Mapping[str, Any], name: str, reading: Reading
+    value: Mapping[str, Any], name: str, reading: RowReading
 ) -> Iterable[Any] | None:
     """Return the rows of a split file of Karpathy: sentences below each picture."""
     pictures = value["images"]
@@ -317,7 +317,7 @@ def _karpathy(
 
 
 def _msr_vtt(
-    value: Mapping[str, Any], name: str, reading: Reading
+    value: Mapping[str, Any], name: str, reading: RowReading
 ) -> Iterable[Any] | None:
     """Return the rows of MSR-VTT: a list of sentences beside the list of videos."""
     try:
@@ -343,7 +343,7 @@ def _msr_vtt(
 _OBJECTS: Sequence[
     tuple[
         Sequence[str],
-        Callable[[Mapping[str, Any], str, Reading], Iterable[Any] | None],
+        Callable[[Mapping[str, Any], str, RowReading], Iterable[Any] | None],
     ]
 ] = (
     (("images", "annotations"), _coco),
@@ -359,7 +359,7 @@ def _is_label_studio(row: Mapping[str, Any]) -> bool:
 
 
 def _label_studio(
-    row: Mapping[str, Any], name: str, number: int, reading: Reading
+    row: Mapping[str, Any], name: str, number: int, reading: RowReading
 ) -> Iterator[Any]:
     """Yield a row for each annotation of a task: the fields of its data and its text."""
     data = {
@@ -405,7 +405,7 @@ def _is_wordpress(row: Mapping[str, Any]) -> bool:
 
 
 def _wordpress(
-    row: Mapping[str, Any], name: str, number: int, reading: Reading
+    row: Mapping[str, Any], name: str, number: int, reading: RowReading
 ) -> Iterator[Any]:
     """Yield the picture of a row of a media list of WordPress; other media are counted."""
     kind = str(row.get("mime_type") or row.get("media_type") or "")
@@ -436,7 +436,7 @@ def _is_contentful(row: Mapping[str, Any]) -> bool:
 
 
 def _contentful(
-    row: Mapping[str, Any], name: str, number: int, reading: Reading
+    row: Mapping[str, Any], name: str, number: int, reading: RowReading
 ) -> Iterator[Any]:
     """Yield a row for each language of an asset of Contentful."""
     fields = row["fields"]
@@ -497,7 +497,7 @@ def _drupal_pictures(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _drupal(
-    row: Mapping[str, Any], name: str, number: int, reading: Reading
+    row: Mapping[str, Any], name: str, number: int, reading: RowReading
 ) -> Iterator[Any]:
     """Yield the pictures of a row of Drupal's JSON:API."""
     attributes = row["attributes"]
@@ -517,7 +517,7 @@ def _drupal(
 _ROWS: Sequence[
     tuple[
         Callable[[Mapping[str, Any]], bool],
-        Callable[[Mapping[str, Any], str, int, Reading], Iterator[Any]],
+        Callable[[Mapping[str, Any], str, int, RowReading], Iterator[Any]],
     ]
 ] = (
     (_is_label_studio, _label_studio),

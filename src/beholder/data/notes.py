@@ -183,10 +183,11 @@ class RowNotes:
             parts = (f"{what}: {n:,}" for what, n in self.left_out.items())
             yield f"not read: {'; '.join(parts)}"
         if self.respelled:
-            key, found = self.respelled[0]
+            key, reference_id = self.respelled[0]
             yield (
                 f"ids that are spelled otherwise in {self.references or 'the references'}, and were"
-                f" taken for the same picture: {len(self.respelled):,} ({key!r} is {found!r})"
+                f" taken for the same picture: {len(self.respelled):,} ({key!r} is"
+                f" {reference_id!r})"
             )
         for column, field_name in self._read_as.items():
             yield (
@@ -233,8 +234,10 @@ class RowNotes:
         listed = ", ".join(
             self._unused[name].describe(name) for name in names[:_MOST_COLUMNS]
         )
-        kept = {"frame": " but as labels"}.get(self._unused[names[0]].kind, "")
-        yield f"Not used{kept}: {listed}" + (
+        purpose = {"frame": " but as labels"}.get(
+            self._unused[names[0]].kind, ""
+        )
+        yield f"Not used{purpose}: {listed}" + (
             f" and {more:,} more" if more > 0 else ""
         )
         for name, column in self._unused.items():

@@ -15,7 +15,7 @@ from beholder.data.folders import folder_of
 from beholder.data.lines import Row
 from beholder.data.notes import RowNotes
 from beholder.data.published import from_published, is_published
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.data.references import (
     ReferenceIndex,
     add_ids,
@@ -93,7 +93,7 @@ def read_items(
     name = "stdin" if str(source) == "-" else str(source)
     check_mapped(options.map)
     return items_of(
-        read_rows(source, name, Reading(options.map, notes)),
+        read_rows(source, name, RowReading(options.map, notes)),
         options,
         name,
         textless,
@@ -120,12 +120,16 @@ def items_of(
     # checked.
     check_mapped(options.map)
     # A mapped column may be in either file.
-    found: set[str] = set()
-    index = _read_references(options, notes, found)
+    columns_elsewhere: set[str] = set()
+    index = _read_references(options, notes, columns_elsewhere)
     if notes is not None:
         rows = _count_columns(rows, options, notes)
     named_rows = rename_columns(
-        rows, options.map, name, found=found, is_optional=is_partial
+        rows,
+        options.map,
+        name,
+        columns_elsewhere=columns_elsewhere,
+        is_optional=is_partial,
     )
     if index is not None:
         named_rows = _add_references(named_rows, index, options, name, notes)
@@ -206,17 +210,17 @@ _NO_PICTURE = (
 
 
 def _read_references(
-    options: DataOptions, notes: RowNotes | None, found: set[str]
+    options: DataOptions, notes: RowNotes | None, columns_elsewhere: set[str]
 ) -> ReferenceIndex | None:
-    """Read the file of references, if there is one; ``found`` receives its mapped columns."""
+    """Read the file of references, if there is one; the set receives its mapped columns."""
     if options.references_from is None:
         return None
     source = str(options.references_from)
     rows = rename_columns(
-        read_rows(source, source, Reading(options.map, notes)),
+        read_rows(source, source, RowReading(options.map, notes)),
         options.map,
         source,
-        found=found,
+        columns_elsewhere=columns_elsewhere,
         is_optional=True,
     )
     return ReferenceIndex(references_by_id(rows, source), source)

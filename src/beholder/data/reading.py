@@ -9,7 +9,7 @@ from beholder.data.notes import RowNotes
 
 
 @dataclass(frozen=True)
-class Reading:
+class RowReading:
     """How the rows of a source are read.
 
     Attributes:

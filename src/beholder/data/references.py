@@ -166,9 +166,9 @@ def with_references(
             yield number, row
             continue
         key = row_key(row)
-        found = None if key is None else index.find(key)
+        reference_id = None if key is None else index.find(key)
         # An error stands for a row without references; it is not left out.
-        if found is None:
+        if reference_id is None:
             reason = f"is missing; {columns_of(row)}; name its column with --map id=COLUMN"
             if key is not None:
                 reason = (
@@ -177,8 +177,8 @@ def with_references(
                 )
             yield number, DataError(name, reason, line=number, field="id")
             continue
-        if notes is not None and found != key:
-            notes.respelled.append((str(key), found))
+        if notes is not None and reference_id != key:
+            notes.respelled.append((str(key), reference_id))
         try:
             fields = resolve_aliases(row)
             own_references = (
@@ -190,10 +190,10 @@ def with_references(
                 DataError(name, error.reason, line=number, field=error.field),
             )
             continue
-        ids.add(found)
+        ids.add(reference_id)
         # Fields of the row win; groups are merged, so that a subset stays
         # known.
-        reference_fields = index.fields_by_id[found]
+        reference_fields = index.fields_by_id[reference_id]
         group = fields.get("group")
         if isinstance(group, Mapping):
             fields["group"] = {**reference_fields.get("group", {}), **group}

@@ -20,7 +20,7 @@ from beholder.base.files import make_folder, write_bytes
 from beholder.data.headings import find_columns
 from beholder.data.notes import RowNotes
 from beholder.data.read import records
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.data.row import (
     RowError,
     candidate_columns,
@@ -91,7 +91,7 @@ def read_reviews(
     for path in _files(source):
         name = "stdin" if str(path) == "-" else str(path)
         yield from records(
-            read_rows(path, name, Reading(notes=notes)),
+            read_rows(path, name, RowReading(notes=notes)),
             build,
             name=name,
             key=attrgetter("full_id"),

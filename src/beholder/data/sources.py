@@ -31,7 +31,7 @@ from beholder.data.lines import (
     read_jsonl,
     with_line_feeds,
 )
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.data.row import RowError, shorten
 from beholder.data.tables import (
     SPREADSHEETS,
@@ -165,7 +165,7 @@ _HUB = "hf:"
 
 
 def read_rows(
-    source: str | Path, name: str, reading: Reading | None = None
+    source: str | Path, name: str, reading: RowReading | None = None
 ) -> Iterator[Row]:
     """Yield the rows of a data set with their numbers, unchecked.
 
@@ -178,7 +178,7 @@ def read_rows(
         ConfigError: Its name is not UTF-8.
         DataError: The file as a whole cannot be read.
     """
-    reading = reading or Reading()
+    reading = reading or RowReading()
     check_name(source)
     if str(source) == "-":
         yield from read_jsonl(sys.stdin.buffer, name)
@@ -242,7 +242,7 @@ def _hub(name: str) -> Iterator[Row]:
     yield from enumerate(rows.remove_columns(media), start=1)
 
 
-def _json(stream: IO[bytes], name: str, reading: Reading) -> Iterator[Row]:
+def _json(stream: IO[bytes], name: str, reading: RowReading) -> Iterator[Row]:
     """Yield the rows of a JSON value, an IIIF manifest, or JSON Lines under that name."""
     data = stream.read(MAX_JSON_BYTES + 1)
     if len(data) > MAX_JSON_BYTES:
@@ -262,12 +262,12 @@ def _json(stream: IO[bytes], name: str, reading: Reading) -> Iterator[Row]:
     yield from enumerate(rows, start=1)
 
 
-def _jsonl(stream: IO[bytes], name: str, reading: Reading) -> Iterator[Row]:
+def _jsonl(stream: IO[bytes], name: str, reading: RowReading) -> Iterator[Row]:
     return read_jsonl(stream, name)
 
 
 def _text_lines(
-    stream: IO[bytes], name: str, reading: Reading
+    stream: IO[bytes], name: str, reading: RowReading
 ) -> Iterator[Row]:
     """Yield a row per line, whose id is its number; an empty line is an empty text.
 
@@ -296,7 +296,7 @@ def _text_lines(
 
 
 def _subtitles(
-    stream: IO[bytes], name: str, reading: Reading
+    stream: IO[bytes], name: str, reading: RowReading
 ) -> Iterator[Row]:
     texts = []
     for _, line in lines(stream, name):
@@ -320,7 +320,7 @@ def _subtitles(
 
 
 _TEXT_FORMATS: dict[
-    str, Callable[[IO[bytes], str, Reading], Iterator[Row]]
+    str, Callable[[IO[bytes], str, RowReading], Iterator[Row]]
 ] = {
     ".json": _json,
     ".jsonl": _jsonl,

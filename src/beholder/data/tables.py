@@ -24,7 +24,7 @@ from beholder.data.lines import (
     too_long,
     with_line_feeds,
 )
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.errors import ConfigError, DataError
 
 MAX_COLUMNS = 10_000
@@ -58,7 +58,7 @@ class CsvRow(NamedTuple):
 
 
 def read_csv(
-    stream: IO[bytes], name: str, delimiter: str, reading: Reading
+    stream: IO[bytes], name: str, delimiter: str, reading: RowReading
 ) -> Iterator[Row]:
     """Yield the rows of a table of text, by the names of its first line.
 
@@ -73,7 +73,7 @@ def read_csv(
 
 
 def _typed_rows(
-    header: list[str], rows: Iterable[CsvRow], name: str, reading: Reading
+    header: list[str], rows: Iterable[CsvRow], name: str, reading: RowReading
 ) -> Iterator[Row]:
     _check_outer(header, name)
     texts = text_columns(header, reading.columns)
@@ -88,7 +88,7 @@ def _typed_rows(
 
 
 def read_cells(
-    stream: IO[bytes], name: str, delimiter: str, reading: Reading
+    stream: IO[bytes], name: str, delimiter: str, reading: RowReading
 ) -> tuple[list[str], Iterator[CsvRow]]:
     """Return the columns of a table of text, none for an empty file, and its rows.
 
@@ -291,7 +291,7 @@ MAX_SPREADSHEET_BYTES = 256 * 2**20
 
 
 def read_spreadsheet(
-    source: str | Path, name: str, reading: Reading
+    source: str | Path, name: str, reading: RowReading
 ) -> Iterator[Row]:
     """Yield the rows of the sheet that has texts, by the names of its first row.
 
@@ -349,7 +349,7 @@ def read_spreadsheet(
 
 
 def _sheet_rows(
-    cells: list[list[str]], name: str, reading: Reading
+    cells: list[list[str]], name: str, reading: RowReading
 ) -> tuple[list[str], list[CsvRow], int] | None:
     """Return columns, rows and the number of lines above the headings; None for an empty sheet."""
     filled = [at for at, row in enumerate(cells) if any(row)]

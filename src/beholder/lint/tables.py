@@ -18,7 +18,7 @@ from beholder.data.headings import (
 )
 from beholder.data.json_forms import NoRowsError, rows_of
 from beholder.data.notes import RowNotes
-from beholder.data.reading import Reading
+from beholder.data.reading import RowReading
 from beholder.data.row import (
     RowError,
     checked_field,
@@ -69,7 +69,7 @@ def pictures(
         NoTextColumnError: No column of texts was found.
     """
     row_notes = RowNotes()
-    rows = _rows(file, name, value, Reading(columns, row_notes, True))
+    rows = _rows(file, name, value, RowReading(columns, row_notes, True))
     header: dict[str, Any] = {}
     flat: list[tuple[int, dict[str, Any] | DataError]] = []
     # Columns are chosen after all rows are read: rows of JSON may differ in
@@ -106,7 +106,7 @@ def pictures(
 
 
 def _rows(
-    file: Path, name: str, value: Any, reading: Reading
+    file: Path, name: str, value: Any, reading: RowReading
 ) -> Iterable[tuple[int, Any]]:
     form = file.suffix.lower()
     if form in PICTURES or (form == ".txt" and picture_beside(file)):
@@ -160,7 +160,7 @@ def _choose_columns(
         mapped[field] = column
     # The columns of a text are not looked for where the user named one.
     names = choose_columns(tuple(header), "lint")
-    chosen = {field: found[0] for field, found in names.items()} | mapped
+    chosen = {field: matches[0] for field, matches in names.items()} | mapped
     if "text" not in chosen and find_columns(header, ("references",)):
         chosen["text"] = find_columns(header, ("references",))[0]
     if "text" not in chosen:
@@ -186,9 +186,9 @@ def _field(key: str, column: str, name: str) -> str:
     for field in LINT_FIELDS:
         if folded == fold_heading(field):
             return field
-    found = choose_columns((key,), "lint")
-    if found:
-        return next(iter(found))
+    fields = choose_columns((key,), "lint")
+    if fields:
+        return next(iter(fields))
     hint = _close(key, [*LINT_FIELDS])
     reason = f"there is no field {key!r}{hint}; expected one of {', '.join(LINT_FIELDS)}"
     raise DataError(name, f"--map {key}={column}: {reason}")
