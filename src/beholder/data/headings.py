@@ -296,6 +296,16 @@ def has_alt(column: str) -> bool:
     return is_named and not words & _NO_TEXT
 
 
+@lru_cache(maxsize=1024)
+def guess_columns(header: tuple[str, ...], kind: str) -> Mapping[str, str]:
+    """Return the field of each column that is known by the word "alt" alone."""
+    return {
+        columns[0]: field
+        for field, columns in choose_columns(header, kind).items()
+        if has_alt(columns[0]) and not is_known(columns[0])
+    }
+
+
 def close_column(column: str, header: Collection[str]) -> str | None:
     """Return the column of a name; in another spelling if only one column has it, else None."""
     if column in header:

@@ -9,10 +9,8 @@ from typing import Any
 
 from beholder.base.dates import PartialDate
 from beholder.data.headings import (
-    choose_columns,
     fold_heading,
-    has_alt,
-    is_known,
+    guess_columns,
     unused_columns,
 )
 from beholder.data.prepare import Cleaning
@@ -114,10 +112,10 @@ class RowNotes:
                 continue
             entry = self._unused.setdefault(column, _UnusedColumn(kind))
             entry.add(value)
-        for field_name, columns in choose_columns(keys, kind).items():
-            # Only what was guessed from the words of a heading is worth a sentence.
-            if columns[0] not in used and is_guessed(columns[0]):
-                self._read_as[columns[0]] = field_name
+        # Only what was guessed from the words of a heading is worth a sentence.
+        for column, field_name in guess_columns(keys, kind).items():
+            if column not in used:
+                self._read_as[column] = field_name
 
     def _count_item(self, item: Item) -> None:
         self._count_texts((item.candidate,), item.references)
@@ -321,11 +319,6 @@ _SYSTEMS = frozenset(
     {"model", "system", "method", "captioner", "modelname", "modelid"}
 )
 """Folded headings of the author of a text."""
-
-
-def is_guessed(column: str) -> bool:
-    """Return whether a column is known by the word "alt" alone."""
-    return has_alt(column) and not is_known(column)
 
 
 REPEATED_FIELD = "image_id"

@@ -233,16 +233,20 @@ def _count_columns(
     paths = options.map.values()
     used = {part for path in paths for part in (path, *path.split("."))}
     used |= {part.removesuffix("[]") for part in used}
+    # By the names of columns, as rows of a file have the same.
+    published: dict[tuple[Any, ...], bool] = {}
     for number, row in rows:
         if isinstance(row, Mapping):
+            names = tuple(row)
+            if names not in published:
+                published[names] = is_published(row)
             # Columns of a published form are read by its name.
-            columns = {
-                str(key): value
-                for key, value in row.items()
-                if not isinstance(value, Mapping)
-            }
-            if not is_published(row):
-                notes.count_columns(columns, "item", used)
+            if not published[names]:
+                notes.count_columns(
+                    {str(name): value for name, value in row.items()},
+                    "item",
+                    used,
+                )
         yield number, row
 
 
