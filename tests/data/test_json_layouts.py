@@ -28,6 +28,7 @@ TEXTS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         {"facets": [{"label": "Boats", "description": "Filter"}], "items": [PICTURE]},
         [("a.jpg", "A dog")],
     ),
+    "one row": (PICTURE, [("a.jpg", "A dog")]),
     "a list in an object": (
         {"meta": {"n": 1}, "response": {"docs": [PICTURE]}},
         [("a.jpg", "A dog")],
@@ -364,6 +365,18 @@ def test_lint_reads_texts_beside_pictures(tmp_path: Path) -> None:
         ("b.jpg", None),
     ]
     assert [finding.rule for finding in report.findings] == ["ALT001"]
+
+
+def test_settings_of_a_folder_are_no_pictures(tmp_path: Path) -> None:
+    settings = {
+        "package.json": {"name": "x", "description": "A site", "files": ["a"]},
+        "nested.json": {"description": "A site", "scripts": {"a": "b"}},
+        "words.json": {"title": "Hello", "description": "A site"},
+    }
+    for name, value in settings.items():
+        write(tmp_path / name, value)
+        with pytest.raises(DataError):
+            lint([tmp_path / name])
 
 
 def test_a_folder_names_texts_and_tables_that_it_does_not_read(

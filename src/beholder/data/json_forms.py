@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from beholder.data.headings import choose_columns, find_columns
+from beholder.data.headings import TEXTS, choose_columns, find_columns
 from beholder.data.lines import parse_json, read_jsonl
 from beholder.data.reading import RowReading
 from beholder.data.references import plain_id
@@ -109,8 +109,10 @@ def _named_list(
 def _texts_by_id(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return rows of texts, lists of texts, or rows by id; None for another object."""
     kinds = set(map(type, value.values()))
-    has_fields = {"id", "candidate"} & set(value)
-    if not value or has_fields:
+    if not value or {"id", "candidate"} & set(value):
+        return None
+    # One row, such as a picture with its text, is no collection of texts.
+    if choose_columns(tuple(value), "item").keys() & {"candidate", "images"}:
         return None
     if kinds == {str}:
         return [{"id": key, "candidate": text} for key, text in value.items()]
@@ -177,6 +179,9 @@ def _choose_list(
         return rows
     if not best and value.get("data") == []:
         return []
+    # Settings of programs have a description, too.
+    if not best and find_columns(value, ("candidate", *TEXTS)):
+        return [value]
     if not best:
         raise NoRowsError(
             name,

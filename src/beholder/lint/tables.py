@@ -12,6 +12,7 @@ from beholder.data.columns import MISSING, find_value
 from beholder.data.folders import PICTURES, picture_beside, sidecar_rows_of
 from beholder.data.headings import (
     LINT_FIELDS,
+    TEXTS,
     choose_columns,
     find_columns,
     fold_heading,
@@ -113,11 +114,13 @@ def _rows(
         return sidecar_rows_of(file)
     if form != ".json":
         return read_rows(file, name, reading)
-    is_plain = isinstance(value, Mapping) and all(
-        isinstance(text, str) for text in value.values()
-    )
     # Of objects of texts only those by id are texts of pictures: folders of pages
     # have settings and translations, too.
+    is_plain = (
+        isinstance(value, Mapping)
+        and all(isinstance(text, str) for text in value.values())
+        and not find_columns(value, ("candidate", *TEXTS))
+    )
     if is_plain and not all(re.search(r"\d", str(key)) for key in value):
         raise NoTextColumnError(
             name, "is an object of texts whose keys are no ids"
