@@ -232,6 +232,10 @@ def parse_json(data: bytes, name: str) -> Any:
     """
     try:
         return strict_json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise DataError(
+            name, f"is not UTF-8 at byte {error.start + 1}; {AS_UTF8}"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise DataError(name, f"is not JSON: {error}") from error
 
