@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from glob import escape
 from pathlib import Path, PurePosixPath
@@ -17,6 +19,23 @@ PICTURES = frozenset(
     {".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"}
 )
 """Endings of pictures."""
+
+
+_COCO = re.compile(r"(?:COCO_)?(?:train|val|test)\d{4}_0*(\d+)\Z", re.I)
+_NUMBER = re.compile(r"0*(\d+)(?:\.0+)?\Z")
+
+
+def plain_id(key: str) -> str:
+    """Return an id without folder, ending and zeros: ``COCO_val2014_000000000073.jpg`` is 73.
+
+    ``73.0`` is how tables write a number beside missing ones.
+    """
+    name = PurePosixPath(unicodedata.normalize("NFC", key).strip()).name
+    stem, dot, ending = name.rpartition(".")
+    if dot and f".{ending.lower()}" in PICTURES | set(video.ENDINGS):
+        name = stem
+    match = _COCO.match(name) or _NUMBER.match(name)
+    return match[1] if match else name
 
 
 def folder_of(data: str, media_root: Path | None) -> Path:

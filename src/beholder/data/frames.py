@@ -77,7 +77,11 @@ def read_frames(
     # column of another kind of date.
     rows = [
         (number, _renamed(row, mapped))
-        for number, row in read_rows(source, name, RowReading(mapped, notes))
+        for number, row in read_rows(
+            source,
+            name,
+            RowReading(mapped, None if notes is None else notes.left_out),
+        )
     ]
     header: dict[str, object] = {}
     for _, row in rows:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from beholder.data.folders import plain_id
 from beholder.data.headings import TEXTS, choose_columns, find_columns
 from beholder.data.lines import parse_json, read_jsonl
 from beholder.data.reading import RowReading
-from beholder.data.references import plain_id
 from beholder.data.row import columns_of, shorten
 from beholder.errors import DataError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import attrgetter
@@ -93,7 +94,7 @@ def read_items(
     name = "stdin" if str(source) == "-" else str(source)
     check_mapped(options.map)
     return items_of(
-        read_rows(source, name, RowReading(options.map, notes)),
+        read_rows(source, name, RowReading(options.map, _left_out(notes))),
         options,
         name,
         textless,
@@ -209,6 +210,10 @@ _NO_PICTURE = (
 )
 
 
+def _left_out(notes: RowNotes | None) -> Counter[str] | None:
+    return None if notes is None else notes.left_out
+
+
 def _read_references(
     options: DataOptions, notes: RowNotes | None, columns_elsewhere: set[str]
 ) -> ReferenceIndex | None:
@@ -217,7 +222,7 @@ def _read_references(
         return None
     source = str(options.references_from)
     rows = rename_columns(
-        read_rows(source, source, RowReading(options.map, notes)),
+        read_rows(source, source, RowReading(options.map, _left_out(notes))),
         options.map,
         source,
         columns_elsewhere=columns_elsewhere,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-from beholder.data.notes import RowNotes
 
 
 @dataclass(frozen=True)
@@ -14,16 +13,16 @@ class RowReading:
 
     Attributes:
         columns: Column by field, as mapped by the user.
-        notes: Receives what is left out; None to count nothing.
+        left_out: Counts what is not read, by what it is; None to count nothing.
         as_written: Whether cells of tables stay texts, also empty ones, and rows have the number of
             their first line.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    notes: RowNotes | None = None
+    left_out: Counter[str] | None = None
     as_written: bool = False
 
     def leave_out(self, what: str, n: int = 1) -> None:
         """Count what is not read."""
-        if self.notes is not None and n:
-            self.notes.left_out[what] += n
+        if self.left_out is not None and n:
+            self.left_out[what] += n

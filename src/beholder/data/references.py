@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
-from beholder.data.folders import PICTURES
+from beholder.data.folders import plain_id
 from beholder.data.headings import choose_columns, find_columns
 from beholder.data.notes import RowNotes
 from beholder.data.published import from_published
@@ -23,11 +20,8 @@ from beholder.data.row import (
     to_row,
 )
 from beholder.errors import DataError
-from beholder.media import video
 from beholder.records import ROW_FIELDS, Item
 
-_COCO = re.compile(r"(?:COCO_)?(?:train|val|test)\d{4}_0*(\d+)\Z", re.I)
-_NUMBER = re.compile(r"0*(\d+)(?:\.0+)?\Z")
 _MOST_SHOWN = 3
 
 
@@ -61,19 +55,6 @@ class ReferenceIndex:
         ids = list(self.fields_by_id)
         more = ", ..." if len(ids) > _MOST_SHOWN else ""
         return ", ".join(map(repr, ids[:_MOST_SHOWN])) + more
-
-
-def plain_id(key: str) -> str:
-    """Return an id without folder, ending and zeros: ``COCO_val2014_000000000073.jpg`` is 73.
-
-    ``73.0`` is how tables write a number beside missing ones.
-    """
-    name = PurePosixPath(unicodedata.normalize("NFC", key).strip()).name
-    stem, dot, ending = name.rpartition(".")
-    if dot and f".{ending.lower()}" in PICTURES | set(video.ENDINGS):
-        name = stem
-    match = _COCO.match(name) or _NUMBER.match(name)
-    return match[1] if match else name
 
 
 def references_by_id(

@@ -91,7 +91,11 @@ def read_reviews(
     for path in _files(source):
         name = "stdin" if str(path) == "-" else str(path)
         yield from records(
-            read_rows(path, name, RowReading(notes=notes)),
+            read_rows(
+                path,
+                name,
+                RowReading(left_out=None if notes is None else notes.left_out),
+            ),
             build,
             name=name,
             key=attrgetter("full_id"),

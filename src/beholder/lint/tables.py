@@ -70,7 +70,9 @@ def pictures(
         NoTextColumnError: No column of texts was found.
     """
     row_notes = RowNotes()
-    rows = _rows(file, name, value, RowReading(columns, row_notes, True))
+    rows = _rows(
+        file, name, value, RowReading(columns, row_notes.left_out, True)
+    )
     header: dict[str, Any] = {}
     flat: list[tuple[int, dict[str, Any] | DataError]] = []
     # Columns are chosen after all rows are read: rows of JSON may differ in
