@@ -90,8 +90,8 @@ def test_exit_codes_follow_the_severity_of_findings(
             "no column 'captoin', did you mean 'caption'?",
         ),
         (
-            ["alts.csv", "--map", "pagetext=alt"],
-            "no field 'pagetext', did you mean 'page_text'?",
+            ["alts.csv", "--map", "pagetxt=alt"],
+            "no field 'pagetxt', did you mean 'page_text'?",
         ),
         (
             ["alts.csv", "--map", "colour=alt"],

@@ -351,7 +351,7 @@ def _centuries(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Side:
+class _DateSide:
     """A date, or an end of a span, whose larger parts the other end may name."""
 
     year: str = ""
@@ -441,7 +441,7 @@ def _spans(text: str, year: int | None) -> str:
 
 
 def _interval(
-    start: _Side, end: _Side, is_about: bool, year: int | None
+    start: _DateSide, end: _DateSide, is_about: bool, year: int | None
 ) -> str:
     # "May - June 1960", "March 27-29, 1956", "1890-95": what an end leaves out is the other's.
     if not start.year:
@@ -468,7 +468,7 @@ def _interval(
     return f"{_start(first)}{about_start}/{_end(last)}{about_end}"
 
 
-def _short_year(start: _Side, end: _Side) -> _Side:
+def _short_year(start: _DateSide, end: _DateSide) -> _DateSide:
     """Return an end such as the 95 of 1890-95 and the 7 of 1896-7 as a whole year."""
     digits = f"{end.day:0{end.day_digits}d}"
     full_year = start.year[: 4 - len(digits)] + digits
@@ -482,9 +482,9 @@ def _short_year(start: _Side, end: _Side) -> _Side:
 _SIGNS = re.compile(r"[MQ]\d\d|\d+X*|[EDL]|H\d\d|[~?%]|\S+")
 
 
-def _side(text: str) -> _Side:
+def _side(text: str) -> _DateSide:
     """Return the parts of a date, by their forms and not by their places."""
-    side = _Side()
+    side = _DateSide()
     for sign in _SIGNS.findall(text):
         if sign[0] == "M" and side.month is None:
             side = replace(side, month=int(sign[1:]))
@@ -503,7 +503,7 @@ def _side(text: str) -> _Side:
     return side
 
 
-def _complete(side: _Side, year: int | None) -> str:
+def _complete(side: _DateSide, year: int | None) -> str:
     """Return the EDTF of a date without what is uncertain."""
     full_year = side.year or (f"{year:04d}" if year else "")
     if side.day is not None and side.day > 31:

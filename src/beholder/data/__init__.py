@@ -1,4 +1,4 @@
-"""Reading data sets: rows of JSONL, CSV, TSV and Parquet become items, or say what is wrong.
+"""RowReading data sets: rows of JSONL, CSV, TSV and Parquet become items, or say what is wrong.
 
 Names load on use.
 """

@@ -11,11 +11,21 @@ from typing import Any
 from beholder.base.archival_dates import is_undated
 from beholder.base.dates import PartialDate
 from beholder.base.files import write_jsonl
+from beholder.data.columns import MISSING, find_value
 from beholder.data.folders import find_name_error, pictures_below
+from beholder.data.headings import (
+    FRAME_FIELDS,
+    choose_columns,
+    close_column,
+    find_columns,
+)
+from beholder.data.notes import RowNotes
 from beholder.data.read import records
+from beholder.data.reading import RowReading
 from beholder.data.row import (
     RowError,
     checked_field,
+    columns_of,
     given_field,
     identifier,
     labels,
@@ -25,18 +35,9 @@ from beholder.data.row import (
     shorten,
 )
 from beholder.data.sources import read_rows
-from beholder.errors import DataError, ItemError
+from beholder.errors import ConfigError, DataError, ItemError
 from beholder.media import check_image, inside
 from beholder.records import Frame, Storyline
-
-_ALIASES = {
-    "id": (),
-    "image": ("file", "path"),
-    "caption": ("description",),
-    "date": ("taken",),
-    "place": ("location",),
-    "labels": (),
-}
 
 
 def read_frames(
@@ -45,35 +46,77 @@ def read_frames(
     columns: Mapping[str, str] | None = None,
     year: int | None = None,
     media_root: Path | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Frame | DataError]:
     """Read a collection of pictures.
 
     Args:
         source: A folder (every picture file below it becomes a frame, in order of its path, with
             the path without ending as id), or a ``.csv``, ``.jsonl``, ... file with a row per
-            picture: ``id``, ``image`` (also ``file``), ``date``, ``place``, ``caption``. Other
-            columns become labels. Without ``id`` it is the file name without its ending.
+            picture: ``id``, ``image``, ``date``, ``place``, ``caption`` in any usual spelling.
+            Other columns become labels. Without ``id`` it is the file name without its ending.
         columns: Column by field, where it has another name: ``{"date": "month"}``.
         year: Year of dates that name none, such as ``march``.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
+        notes: Receives the columns that become labels, and what is not read.
 
     Yields:
         A Frame per good row, a DataError (not raised) per bad one.
 
     Raises:
+        ConfigError: ``columns`` names an unknown field.
         DataError: The file or folder as a whole cannot be read.
     """
     if Path(source).is_dir():
         yield from _folder_frames(Path(source))
         return
     name = str(source)
+    mapped = {
+        _field_of(field): column for field, column in (columns or {}).items()
+    }
+    # Columns are chosen for the whole file: a row without a date has none, even if it has a
+    # column of another kind of date.
+    rows = [
+        (number, _renamed(row, mapped))
+        for number, row in read_rows(
+            source,
+            name,
+            RowReading(mapped, None if notes is None else notes.left_out),
+        )
+    ]
+    header: dict[str, object] = {}
+    for _, row in rows:
+        header |= row if isinstance(row, Mapping) else {}
+    missing = [field for field in mapped if rows and field not in header]
+    if missing and header:
+        field = missing[0]
+        raise DataError(
+            name,
+            f"no row has the column {mapped[field]!r} (--map {field}={mapped[field]});"
+            f" {columns_of(header)}",
+        )
+    chosen = choose_columns(tuple(header), "frame")
 
     def build(row: object, number: str) -> Frame:
+        if isinstance(row, Mapping) and notes is not None:
+            used = {names[0] for names in chosen.values()}
+            notes.count_columns(row, "frame", used)
         return frame_from_row(
-            _renamed(row, columns or {}), year=year, media_root=media_root
+            row, year=year, media_root=media_root, chosen=chosen
         )
 
-    yield from records(read_rows(source, name), build, name=name)
+    yield from records(rows, build, name=name)
+
+
+def _field_of(name: str) -> str:
+    """Return the field of a picture that a mapping names; ConfigError if there is none."""
+    fields = ("language", *FRAME_FIELDS)
+    fields_of_heading = choose_columns((name,), "frame")
+    if name in fields or fields_of_heading:
+        return name if name in fields else next(iter(fields_of_heading))
+    raise ConfigError(
+        f"--map {name}=...: expected FIELD=COLUMN with one of {', '.join(fields)}"
+    )
 
 
 def read_storylines(
@@ -171,17 +214,31 @@ def _folder_frames(folder: Path) -> Iterator[Frame | DataError]:
 def _renamed(row: object, columns: Mapping[str, str]) -> object:
     if not isinstance(row, Mapping):
         return row
-    renamed = dict(row)
-    for field, column in columns.items():
-        if column in renamed:
-            renamed[field] = renamed.pop(column)
-    return renamed
+    values = {
+        field: find_value(row, column) for field, column in columns.items()
+    }
+    used = {close_column(column, row) for column in columns.values()}
+    renamed = {key: value for key, value in row.items() if key not in used}
+    return renamed | {
+        field: value for field, value in values.items() if value is not MISSING
+    }
 
 
 def frame_from_row(
-    row: object, *, year: int | None = None, media_root: Path | None = None
+    row: object,
+    *,
+    year: int | None = None,
+    media_root: Path | None = None,
+    chosen: Mapping[str, Sequence[str]] | None = None,
 ) -> Frame:
-    """Parse a row as a frame; RowError if it is not valid."""
+    """Parse a row as a frame; RowError if it is not valid.
+
+    Args:
+        row: The row.
+        year: Year of dates that name none.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
+        chosen: Columns by field, of which the first is read; None for those of the row alone.
+    """
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
     # Known fields are taken out under their names or aliases, and what is left
@@ -194,13 +251,15 @@ def frame_from_row(
     language = language_of_row(
         {**other_values, "group": other_values.get("labels")}
     )
-    for name in ("language", "lang", "group.language"):
+    for name in (*find_columns(other_values, ("language",)), "group.language"):
         other_values.pop(name, None)
-    values: dict[str, Any] = {}
-    for field, aliases in _ALIASES.items():
-        for name in (field, *aliases):
-            if name in other_values and field not in values:
-                values[field] = other_values.pop(name)
+    if chosen is None:
+        chosen = choose_columns(tuple(other_values), "frame")
+    values: dict[str, Any] = {
+        field: other_values.pop(columns[0])
+        for field, columns in chosen.items()
+        if columns[0] in other_values
+    }
     image = given_field(
         values, "image", lambda value: media_path(value, media_root)
     )

@@ -23,6 +23,12 @@ PACKED = (".gz", ".xz")
 MAX_ROW_BYTES = 16 * 2**20
 """Longest row that is read: a longer one is a broken file, and would only fill the memory."""
 
+AS_UTF8 = (
+    'save it as UTF-8 (in a spreadsheet: "CSV UTF-8" among the types of files; a text of Windows or'
+    " Latin 1: iconv -f WINDOWS-1252 -t UTF-8 FILE)"
+)
+"""What to do with a text in another encoding."""
+
 MAX_UNPACKING = 200
 """The highest ratio of unpacked to packed size, beyond ``MAX_ROW_BYTES``: texts give 3 to 20."""
 
@@ -117,6 +123,30 @@ class _Measured(io.RawIOBase):
         return len(data)
 
 
+def with_line_feeds(stream: IO[bytes]) -> IO[bytes]:
+    """Return a stream whose lines end with line feeds; old spreadsheets write returns alone."""
+    # A page of bytes is enough to see how lines end.
+    head = stream.peek(1) if hasattr(stream, "peek") else b""
+    if b"\r" not in head or b"\n" in head:
+        return stream
+    return io.BufferedReader(_LineFeeds(stream), 2**16)
+
+
+class _LineFeeds(io.RawIOBase):
+    """Stream in which returns are line feeds."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(data)] = data
+        return len(data)
+
+
 Row: TypeAlias = tuple[int, Any]
 """Row number, and the parsed row or the DataError that stands for it."""
 
@@ -156,19 +186,15 @@ def lines(
             # A byte order mark: of UTF-16, or of UTF-8, which spreadsheets
             # write.
             if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise DataError(name, "is UTF-16; save it as UTF-8")
+                raise DataError(name, f"is UTF-16; {AS_UTF8}")
+            if b"\x00" in raw[:2]:
+                raise DataError(name, f"is UTF-16; {AS_UTF8}")
             raw = raw.removeprefix(b"\xef\xbb\xbf")
         try:
             yield number, raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            yield (
-                number,
-                DataError(
-                    name,
-                    f"is not UTF-8 at byte {error.start + 1}",
-                    line=number,
-                ),
-            )
+            reason = f"is not UTF-8 at byte {error.start + 1}; {AS_UTF8}"
+            yield number, DataError(name, reason, line=number)
 
 
 def read_jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
@@ -206,6 +232,10 @@ def parse_json(data: bytes, name: str) -> Any:
     """
     try:
         return strict_json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise DataError(
+            name, f"is not UTF-8 at byte {error.start + 1}; {AS_UTF8}"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise DataError(name, f"is not JSON: {error}") from error
 

@@ -7,6 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from beholder.base.dates import PartialDate
+from beholder.data.headings import (
+    fold_heading,
+    guess_columns,
+    unused_columns,
+)
 from beholder.data.prepare import Cleaning
 from beholder.data.row import RowError
 from beholder.data.subtitles import cues_in_meta
@@ -54,6 +60,8 @@ class RowNotes:
         missing: Ids of the references file that no row has.
         n_references: Ids of the references file.
         references: Name of that file in messages.
+        left_out: Parts of the data that are not read, by what they are.
+        respelled: Ids of rows with the ids of references that were taken for them.
     """
 
     clean: Cleaning | None = None
@@ -61,6 +69,11 @@ class RowNotes:
     missing: list[str] = field(default_factory=list)
     n_references: int = 0
     references: str = ""
+    left_out: Counter[str] = field(default_factory=Counter)
+    respelled: list[tuple[str, str]] = field(default_factory=list)
+    _unused: dict[str, _UnusedColumn] = field(default_factory=dict)
+    _read_as: dict[str, str] = field(default_factory=dict)
+    _n_dated: int = 0
     _marks: Counter[str] = field(default_factory=Counter)
     _languages: Counter[str] = field(default_factory=Counter)
     _unread: Counter[str] = field(default_factory=Counter)
@@ -81,8 +94,32 @@ class RowNotes:
             self._count_texts(row.texts, row.references)
             self._count_language(row.language)
         elif isinstance(row, Frame):
+            self._n_dated += row.date is not None
             self._count_texts((row.caption or "",), ())
             self._count_language(row.labels.get("language", ""))
+
+    def count_columns(
+        self, row: Mapping[str, Any], kind: str, used: Collection[str] = ()
+    ) -> None:
+        """Count the columns of a row that nothing reads.
+
+        Args:
+            row: The row as it is in the data.
+            kind: ``item``, ``frame`` or ``lint``, as which it is read.
+            used: Columns that the user named.
+        """
+        keys = tuple(row)
+        for column in unused_columns(keys, kind, used):
+            value = row[column]
+            is_empty = value is None or (isinstance(value, str) and not value)
+            if is_empty or column in _OTHER_QUESTIONS:
+                continue
+            entry = self._unused.setdefault(column, _UnusedColumn(kind))
+            entry.add(value)
+        # Only what was guessed from the words of a heading is worth a sentence.
+        for column, field_name in guess_columns(keys, kind).items():
+            if column not in used:
+                self._read_as[column] = field_name
 
     def _count_item(self, item: Item) -> None:
         self._count_texts((item.candidate,), item.references)
@@ -155,6 +192,8 @@ class RowNotes:
                 f" no text ({examples}): means are over the others; --require-all counts them as"
                 " failures"
             )
+        yield from self._describe_reading()
+        yield from self._describe_unused()
         if self._repeated:
             yield (
                 f"rows with the {REPEATED_FIELD} of an earlier row, which are items of their own:"
@@ -192,6 +231,45 @@ class RowNotes:
                 " tools that compare code points, such as sacrebleu for bleu, chrf and ter"
             )
 
+    def _describe_reading(self) -> Iterator[str]:
+        """Yield sentences on what was not read, and what was read by a guess."""
+        if self.left_out:
+            parts = (f"{what}: {n:,}" for what, n in self.left_out.items())
+            yield f"not read: {'; '.join(parts)}"
+        if self.respelled:
+            key, reference_id = self.respelled[0]
+            yield (
+                f"ids that are spelled otherwise in {self.references or 'the references'}, and were"
+                f" taken for the same picture: {len(self.respelled):,} ({key!r} is"
+                f" {reference_id!r})"
+            )
+        for column, field_name in self._read_as.items():
+            yield (
+                f"{column!r} was read as {field_name}, by the words of its heading; --map"
+                f" {field_name}=COLUMN names another column"
+            )
+
+    def _describe_unused(self) -> Iterator[str]:
+        if not self._unused:
+            return
+        names = list(self._unused)
+        more = len(names) - _MOST_COLUMNS
+        listed = ", ".join(
+            self._unused[name].describe(name) for name in names[:_MOST_COLUMNS]
+        )
+        purpose = {"frame": " but as labels"}.get(
+            self._unused[names[0]].kind, ""
+        )
+        yield f"Not used{purpose}: {listed}" + (
+            f" and {more:,} more" if more > 0 else ""
+        )
+        for name, column in self._unused.items():
+            if 2 * column.n_dates > column.n and not self._n_dated:
+                yield (
+                    f"{name!r} has dates in {column.n_dates:,} rows and is not read as the date:"
+                    f" --map date={name}"
+                )
+
     def _describe_texts(self, names: Iterable[str]) -> str:
         parts = []
         sides = {
@@ -209,6 +287,63 @@ class RowNotes:
                     f"of {counts[_TEXTS]:,} {side} {', '.join(kinds)}"
                 )
         return "; ".join(parts)
+
+
+@dataclass
+class _UnusedColumn:
+    """A column that nothing reads: how many rows have a value, and which values.
+
+    Attributes:
+        kind: As what its rows are read.
+        n: Rows with a value.
+        n_dates: Rows with a date, if they are pictures of a collection.
+    """
+
+    kind: str
+    n: int = 0
+    n_dates: int = 0
+    _values: set[str] = field(default_factory=set)
+
+    def add(self, value: object) -> None:
+        """Count a value."""
+        self.n += 1
+        text = str(value)[:_MOST_CHARACTERS]
+        # One value more than are shown says that there are more.
+        if len(self._values) <= _MOST_GROUPS:
+            self._values.add(text)
+        if self.kind == "frame" and isinstance(value, str | int):
+            try:
+                PartialDate.parse(text)
+            except ValueError:
+                return
+            self.n_dates += 1
+
+    def describe(self, name: str) -> str:
+        """Return the name; with the number of values where they could divide the results."""
+        # A key of JSON may have half of a surrogate pair.
+        name = name.encode("utf-8", "backslashreplace").decode()
+        n_values = len(self._values)
+        # Only results over items are broken down by groups.
+        is_group = 2 <= n_values <= _MOST_GROUPS and self.n >= 2 * n_values
+        if self.kind != "item" or not is_group:
+            return name
+        group = "system" if fold_heading(name) in _SYSTEMS else name
+        return f"{name} ({n_values} values; --map group.{group}={name}?)"
+
+
+_MOST_GROUPS = 20
+"""Values of a column that results could be broken down by."""
+
+_MOST_COLUMNS = 12
+"""Columns that a sentence names."""
+
+_MOST_CHARACTERS = 200
+"""Beginning of a value by which values are told apart."""
+
+_SYSTEMS = frozenset(
+    {"model", "system", "method", "captioner", "modelname", "modelid"}
+)
+"""Folded headings of the author of a text."""
 
 
 REPEATED_FIELD = "image_id"

@@ -46,6 +46,11 @@ def from_published(row: Any) -> Any:
     return row
 
 
+def is_published(row: Row) -> bool:
+    """Return whether a row has the columns of a published form."""
+    return any(is_one(row) for _, is_one, _ in _FORMS)
+
+
 def _vaani(row: Row) -> dict[str, object]:
     group_columns = ("language", *_SPEAKER)
     columns = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import attrgetter
@@ -10,22 +11,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder.base.grouping import group_by_key
-from beholder.data.columns import (
-    add_ids,
-    check_mapped,
-    field_of,
-    references_by_id,
-    rename_columns,
-    rows_without_text,
-    with_references,
-)
+from beholder.data.columns import check_mapped, rename_columns
 from beholder.data.folders import folder_of
 from beholder.data.lines import Row
 from beholder.data.notes import RowNotes
-from beholder.data.published import from_published
+from beholder.data.published import from_published, is_published
+from beholder.data.reading import RowReading
+from beholder.data.references import (
+    ReferenceIndex,
+    add_ids,
+    references_by_id,
+    rows_without_text,
+    with_references,
+)
 from beholder.data.row import (
-    ALIASES,
     RowError,
+    candidate_columns,
     checked_field,
     from_row,
     plain_text,
@@ -59,13 +60,16 @@ def read_items(
     textless: bool = False,
     line_numbers: dict[str, int] | None = None,
     notes: RowNotes | None = None,
+    unusable: dict[str, str] | None = None,
+    is_partial: bool = False,
 ) -> Iterator[Item | DataError]:
     """Read a data set.
 
     Args:
-        source: A ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also
-            as ``.gz`` or ``.xz``; ``"-"`` reads JSONL from standard input; COCO captions and their
-            results, IIIF manifests (``.json``), ``.vtt`` and ``.srt``; a folder of pictures with
+        source: A ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` or ``.txt`` file, the text ones also
+            as ``.gz`` or ``.xz``; a spreadsheet or ``.parquet`` file; ``"-"`` reads JSONL from
+            standard input; layouts of data sets and exports (``.json``; ``docs/data.md`` lists
+            them), IIIF manifests, ``.vtt`` and ``.srt``; a folder of pictures with
             texts beside them; ``hf:NAME`` or ``hf:NAME@SPLIT`` a data set of the Hugging Face hub
             (extra ``datasets``; the split ``test`` if none is named), without columns that hold
             pictures or sound. A URL of a file (``s3://``, ``gs://``, ``file://``) is read through
@@ -74,7 +78,11 @@ def read_items(
             limit of rows.
         textless: A row may have no candidate, which is then empty.
         line_numbers: Receives the row number of each item by its id.
-        notes: Receives the ids of references without a row.
+        notes: Receives what is not read: columns, parts of files, references without a row.
+        unusable: Receives, by id, why the pictures of an item cannot be used, which it then has
+            not; None makes such a row a bad one.
+        is_partial: Whether mapped columns may be missing, because another file of the command has
+            them.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -85,16 +93,15 @@ def read_items(
     """
     name = "stdin" if str(source) == "-" else str(source)
     check_mapped(options.map)
-    candidate_column = next(
-        (c for f, c in options.map.items() if field_of(f) == "candidate"), None
-    )
     return items_of(
-        read_rows(source, name, candidate_column),
+        read_rows(source, name, RowReading(options.map, _left_out(notes))),
         options,
         name,
         textless,
         line_numbers,
         notes,
+        unusable,
+        is_partial,
     )
 
 
@@ -105,27 +112,36 @@ def items_of(
     textless: bool = False,
     line_numbers: dict[str, int] | None = None,
     notes: RowNotes | None = None,
+    unusable: dict[str, str] | None = None,
+    is_partial: bool = False,
 ) -> Iterator[Item | DataError]:
     """Yield the items of rows from any source; arguments and errors as ``read_items``."""
     # Rows pass through a chain of generators: columns are renamed, references
     # are added by id, ids are filled in, and only then is an item built and
     # checked.
     check_mapped(options.map)
-    named_rows = rename_columns(rows, options.map, name)
-    if options.references_from is not None:
-        source = str(options.references_from)
-        fields_by_id = references_by_id(
-            rename_columns(read_rows(source, source), {}, source), source
-        )
-        named_rows = _add_references(
-            named_rows, fields_by_id, options, name, notes
-        )
+    # A mapped column may be in either file.
+    columns_elsewhere: set[str] = set()
+    index = _read_references(options, notes, columns_elsewhere)
+    if notes is not None:
+        rows = _count_columns(rows, options, notes)
+    named_rows = rename_columns(
+        rows,
+        options.map,
+        name,
+        columns_elsewhere=columns_elsewhere,
+        is_optional=is_partial,
+    )
+    if index is not None:
+        named_rows = _add_references(named_rows, index, options, name, notes)
     elif options.require_all:
         raise ConfigError(
             "--require-all counts pictures of the references without a text: name their file with"
             " --references-from"
         )
     named_rows = add_ids(named_rows)
+    # Frames of a film are read here, so it must be one that may be opened.
+    unusable = unusable if options.frames is None else None
     root = folder_of(name, options.media_root)
 
     # By id: hashes of text and references, and the number of the row. Two rows
@@ -161,23 +177,20 @@ def items_of(
 
     def item_of_row(row: object, number: str) -> Item:
         if isinstance(row, Item):
-            item = with_one_language(row)
-            ours = {
-                "id": [row.id],
-                "candidate": [row.candidate],
-                "references": row.references,
-            }
-            # Items of callers were never checked: a text may have half of a
-            # surrogate pair.
-            for field, texts in ours.items():
-                for text in texts:
-                    checked_field(field, plain_text, text)
-        else:
-            fields = from_published(row)
-            fields = _with_candidate(fields) if textless else fields
-            item = from_row(
-                fields, default_id=number, media_root=options.media_root
-            )
+            return _checked_item(row)
+        fields = from_published(row)
+        fields = _with_candidate(fields) if textless else fields
+        reasons: list[str] | None = None if unusable is None else []
+        item = from_row(
+            fields,
+            default_id=number,
+            media_root=options.media_root,
+            unusable=reasons,
+        )
+        if unusable is not None and reasons:
+            unusable[item.id] = reasons[0]
+            if notes is not None:
+                notes.left_out[_NO_PICTURE] += 1
         return item
 
     if options.group_references:
@@ -185,27 +198,90 @@ def items_of(
     return records(named_rows, build, name=name, row_numbers=line_numbers)
 
 
+def _checked_item(item: Item) -> Item:
+    """Return an item of a caller, whose texts may have half of a surrogate pair."""
+    texts_by_field = {
+        "id": [item.id],
+        "candidate": [item.candidate],
+        "references": item.references,
+    }
+    for field, texts in texts_by_field.items():
+        for text in texts:
+            checked_field(field, plain_text, text)
+    return with_one_language(item)
+
+
+_NO_PICTURE = (
+    "rows whose pictures cannot be opened, because they are in the table itself or outside of its"
+    " folder (--media-root DIR)"
+)
+
+
+def _left_out(notes: RowNotes | None) -> Counter[str] | None:
+    return None if notes is None else notes.left_out
+
+
+def _read_references(
+    options: DataOptions, notes: RowNotes | None, columns_elsewhere: set[str]
+) -> ReferenceIndex | None:
+    """Read the file of references, if there is one; the set receives its mapped columns."""
+    if options.references_from is None:
+        return None
+    source = str(options.references_from)
+    rows = rename_columns(
+        read_rows(source, source, RowReading(options.map, _left_out(notes))),
+        options.map,
+        source,
+        columns_elsewhere=columns_elsewhere,
+        is_optional=True,
+    )
+    return ReferenceIndex(references_by_id(rows, source), source)
+
+
+def _count_columns(
+    rows: Iterable[Row], options: DataOptions, notes: RowNotes
+) -> Iterator[Row]:
+    """Yield rows, after their columns that nothing reads were counted."""
+    paths = options.map.values()
+    used = {part for path in paths for part in (path, *path.split("."))}
+    used |= {part.removesuffix("[]") for part in used}
+    # By the names of columns, as rows of a file have the same.
+    published: dict[tuple[Any, ...], bool] = {}
+    for number, row in rows:
+        if isinstance(row, Mapping):
+            names = tuple(row)
+            if names not in published:
+                published[names] = is_published(row)
+            # Columns of a published form are read by its name.
+            if not published[names]:
+                notes.count_columns(
+                    {str(name): value for name, value in row.items()},
+                    "item",
+                    used,
+                )
+        yield number, row
+
+
 def _add_references(
     rows: Iterable[Row],
-    fields_by_id: Mapping[str, Mapping[str, Any]],
+    index: ReferenceIndex,
     options: DataOptions,
     name: str,
     notes: RowNotes | None,
 ) -> Iterator[Row]:
     """Yield rows with their references, then, with ``require_all``, a row for each missing one."""
     ids: set[str] = set()
-    number, source = 0, str(options.references_from)
-    for number, row in with_references(rows, fields_by_id, name, source, ids):
+    number = 0
+    if notes is not None:
+        notes.references = Path(index.name).name
+    for number, row in with_references(rows, index, name, ids, notes):
         yield number, row
-    missing_rows = list(rows_without_text(fields_by_id, ids))
+    missing_rows = list(rows_without_text(index.fields_by_id, ids))
     if options.require_all:
         yield from enumerate(missing_rows, start=number + 1)
     elif notes is not None:
         notes.missing = [row["id"] for row in missing_rows]
-        notes.n_references, notes.references = (
-            len(fields_by_id),
-            Path(source).name,
-        )
+        notes.n_references = len(index.fields_by_id)
 
 
 def grouped_references(
@@ -264,10 +340,9 @@ def grouped_references(
 def _with_candidate(row: object) -> object:
     if not isinstance(row, Mapping):
         return row
-    names = ("candidate", *ALIASES["candidate"])
     return (
         row
-        if any(row.get(name) is not None for name in names)
+        if any(row[name] is not None for name in candidate_columns(row))
         else {**row, "candidate": ""}
     )
 

@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from beholder.base.files import make_folder, write_bytes
+from beholder.data.headings import find_columns
+from beholder.data.notes import RowNotes
 from beholder.data.read import records
+from beholder.data.reading import RowReading
 from beholder.data.row import (
-    ALIASES,
     RowError,
+    candidate_columns,
     checked_field,
     columns_of,
     filled_text,
@@ -41,14 +44,8 @@ _SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
 _NUMBERED = re.compile(
     r"(?:text|sentence|review|caption|candidate)s?[ _-]?([0-9]+)", re.I
 )
-_SINGLE = (
-    "candidate",
-    *ALIASES["candidate"],
-    "text",
-    "review",
-    "sentence",
-    "description",
-)
+_SINGLE = ("text", "review", "sentence")
+_PUBLISHED = ("reviews", "genre", "img", "binary", "prompt_ranks")
 _PICTURES = ("image", "img", "binary")
 _ANNOTATOR = re.compile(r"annotator_.+")
 
@@ -59,6 +56,7 @@ def read_reviews(
     language: str = "",
     media_root: Path | None = None,
     unpack: Path | None = None,
+    notes: RowNotes | None = None,
 ) -> Iterator[Reviews | DataError]:
     """Read a file, or a folder of Parquet files, of ranked texts.
 
@@ -69,6 +67,7 @@ def read_reviews(
         media_root: Folder that absolute paths of images may point into; None refuses them all.
         unpack: Folder into which pictures that are in a table itself are written, under names
             made from their bytes; None leaves such pictures out.
+        notes: Receives what is not read.
 
     Yields:
         Reviews per good row, a DataError (not raised) per bad one, in order.
@@ -79,6 +78,9 @@ def read_reviews(
     row_numbers: dict[str, int] = {}
 
     def build(row: object, number: str) -> Reviews:
+        if notes is not None and isinstance(row, Mapping):
+            used = [name for name in row if _is_used(str(name))]
+            notes.count_columns(row, "reviews", used)
         return reviews_from_row(
             _with_picture(row, unpack),
             default_id=number,
@@ -89,12 +91,25 @@ def read_reviews(
     for path in _files(source):
         name = "stdin" if str(path) == "-" else str(path)
         yield from records(
-            read_rows(path, name),
+            read_rows(
+                path,
+                name,
+                RowReading(left_out=None if notes is None else notes.left_out),
+            ),
             build,
             name=name,
             key=attrgetter("full_id"),
             row_numbers=row_numbers,
         )
+
+
+def _is_used(name: str) -> bool:
+    """Return whether a column is read for the texts and ranks of a row."""
+    return (
+        name in _PUBLISHED
+        or _SENTENCE.fullmatch(name) is not None
+        or _ANNOTATOR.fullmatch(name) is not None
+    )
 
 
 def _files(source: str | Path) -> list[str | Path]:
@@ -128,6 +143,9 @@ def reviews_from_row(
     }
     # Read before the published form is converted, which keeps other fields.
     stated = language_of_row(fields)
+    pictures = find_columns(fields, ("images",))
+    if pictures and "image" not in fields:
+        fields["image"] = fields[pictures[0]]
     if "texts" not in fields and "reviews" in fields:
         fields["texts"] = fields["reviews"]
     if "texts" not in fields:
@@ -215,8 +233,9 @@ def _hint(row: Mapping[str, Any]) -> str:
     if len(numbered) > 1:
         new_names = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
         return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new_names)}"
+    names = (*candidate_columns(row), *_SINGLE)
     single = next(
-        (name for name in _SINGLE if isinstance(row.get(name), str)), None
+        (name for name in names if isinstance(row.get(name), str)), None
     )
     if single is None:
         return ""

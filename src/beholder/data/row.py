@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from beholder.data.headings import choose_columns
 from beholder.errors import ConfigError
 from beholder.media import file_of
 from beholder.records import ROW_FIELDS, Item
 from beholder.text.languages import canonical_language
 
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "candidate": (
-        "caption",
-        "generation",
-        "prediction",
-        "hypothesis",
-        "alt",
-        "alt_text",
-    ),
-    "references": ("reference", "ref", "refs", "ground_truth"),
-    "images": ("image",),
-    "language": ("lang",),
-}
-"""Other names of a field that are read; when written it has the field's own name."""
-
+_REFUSED = frozenset({"candidate", "references"})
+"""Fields of which two columns in one row are an error: which one is meant changes every value."""
 
 _MOST_NAMED = 20
 """Columns that a message names."""
@@ -55,6 +42,7 @@ def from_row(
     *,
     default_id: str | None = None,
     media_root: Path | None = None,
+    unusable: list[str] | None = None,
 ) -> Item:
     """Check a row and build its item.
 
@@ -62,6 +50,8 @@ def from_row(
         row: The parsed row, a mapping of field to value.
         default_id: Used when the row has no ``id``; None makes a missing id an error.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
+        unusable: Receives why pictures cannot be used, which the item then has not; None makes that
+            an error.
 
     Raises:
         RowError: Names the first field that is wrong.
@@ -80,6 +70,9 @@ def from_row(
     def image_path(value: object) -> str:
         return media_path(value, media_root)
 
+    if unusable is not None:
+        _drop_unusable(other_fields, image_path, unusable)
+
     def take(
         field: str, check: Callable[[Any], Any], default: Any = None
     ) -> Any:
@@ -91,26 +84,15 @@ def from_row(
     if item_id is None:
         raise RowError("is missing", "id")
     candidate = take("candidate", plain_text)
-    names = ("candidate", *ALIASES["candidate"])
-    if candidate is None and any(name in row for name in names):
+    names = candidate_columns(row)
+    if candidate is None and names:
         # null where others have a text: this system said nothing
         candidate = ""
         other_fields = {
             key: v for key, v in other_fields.items() if key not in names
         }
     if candidate is None:
-        lone = any(row.get(field) for field in ROW_FIELDS)
-        hint = (
-            ", or name the file of texts, and this one with --references-from"
-            * lone
-        )
-        if any("alt" in re.split(r"[\W_]", str(name).lower()) for name in row):
-            hint += "; beholder lint checks alternative texts as they are, without references"
-        raise RowError(
-            f"is missing (also read: {', '.join(ALIASES['candidate'])}); {columns_of(row)}; name"
-            f" its column with --map candidate=COLUMN{hint}",
-            "candidate",
-        )
+        raise RowError(_missing_candidate(row), "candidate")
     item = Item(
         id=item_id,
         candidate=candidate,
@@ -129,6 +111,74 @@ def from_row(
         id_is_row_number=own_id is None or written_number is True,
     )
     return _in_language(item, language)
+
+
+def _drop_unusable(
+    fields: dict[str, Any],
+    check: Callable[[object], str],
+    unusable: list[str],
+) -> None:
+    """Remove pictures and films that are no path that may be opened, and bytes of pictures."""
+    for field in ("images", "video"):
+        value = fields.get(field)
+        if value is None:
+            continue
+        try:
+            several = value if isinstance(value, list | tuple) else [value]
+            paths = [_path_in_table(part) for part in several]
+            if field == "images":
+                fields[field] = [check(path) for path in paths]
+            else:
+                check(paths[0])
+        except RowError as error:
+            del fields[field]
+            unusable.append(f"{field}: {error.reason}")
+    for name, value in list(fields.items()):
+        if is_picture_data(value):
+            del fields[name]
+            unusable.append(f"{name}: {_IN_TABLE}")
+
+
+_IN_TABLE = (
+    "the picture is in the table itself; write it to a file and name that"
+)
+
+
+def is_picture_data(value: object) -> bool:
+    """Return whether a value is a picture itself: bytes, ``{"bytes": ...}``, or one of Pillow."""
+    if isinstance(value, Mapping):
+        value = value.get("bytes")
+    return isinstance(value, bytes | bytearray) or type(
+        value
+    ).__module__.startswith("PIL.")
+
+
+def _path_in_table(value: object) -> object:
+    """Return the path of a picture of a table of ``datasets``; other values unchanged."""
+    if not is_picture_data(value):
+        return value
+    path = value.get("path") if isinstance(value, Mapping) else None
+    if not path:
+        raise RowError(_IN_TABLE)
+    return path
+
+
+def candidate_columns(row: Iterable[Any]) -> Sequence[str]:
+    """Return the columns of a row that may hold the candidate, also without a value."""
+    return choose_columns(tuple(map(str, row)), "item").get("candidate", ())
+
+
+def _missing_candidate(row: Mapping[Any, Any]) -> str:
+    hint = "name its column with --map candidate=COLUMN"
+    # A file of references alone, such as COCO captions.
+    if any(row.get(name) for name in ("references", *ROW_FIELDS)):
+        hint += (
+            ", or name the file of texts, and this one with --references-from"
+        )
+    return (
+        "is missing (also read: caption, generation, prediction, hypothesis, alt text,"
+        f" description); {columns_of(row)}; {hint}"
+    )
 
 
 def with_one_language(item: Item) -> Item:
@@ -195,11 +245,12 @@ def stated_language(values: Mapping[str, object]) -> str:
 def language_of_row(row: Mapping[str, Any]) -> str:
     """Return the language that a row names in any of its fields; errors as ``stated_language``."""
     group, meta = row.get("group"), row.get("meta")
-    # The field's own name wins over an alias.
-    is_stated = row.get("language") is not None
-    aliases = () if is_stated else ALIASES["language"]
-    names = ("language", *aliases, "group.language")
-    values = {name: row.get(name) for name in names}
+    # The field's own name wins over another heading.
+    columns: tuple[str, ...] = ("language",)
+    if row.get("language") is None:
+        chosen = choose_columns(tuple(map(str, row)), "item")
+        columns = (*chosen.get("language", ())[:1],)
+    values = {name: row.get(name) for name in (*columns, "group.language")}
     if isinstance(group, Mapping):
         values["group.language"] = values["group.language"] or group.get(
             "language"
@@ -210,14 +261,29 @@ def language_of_row(row: Mapping[str, Any]) -> str:
 
 
 def columns_of(row: Iterable[Any]) -> str:
-    """Return the columns of a row, as messages name them."""
+    """Return the columns of a row, as messages name them, with what is no text in them."""
     names = list(map(str, row))
     omitted = (
         f" and {len(names) - _MOST_NAMED} more"
         if len(names) > _MOST_NAMED
         else ""
     )
+    if isinstance(row, Mapping):
+        names = [
+            f"{name}{_KINDS_SHOWN.get(type(value), '')}"
+            for name, value in row.items()
+        ]
     return f"there are: {', '.join(names[:_MOST_NAMED])}{omitted}"
+
+
+_KINDS_SHOWN = {
+    dict: " (an object)",
+    list: " (a list)",
+    int: " (a number)",
+    float: " (a number)",
+    bool: " (true or false)",
+}
+"""Types of values, as messages name them; a text is the usual one."""
 
 
 def to_row(item: Item) -> dict[str, object]:
@@ -239,22 +305,19 @@ def item_from_row(row: Mapping[str, Any]) -> Item:
 
 
 def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
-    """Return a row with fields under their own names; RowError if two aliases name one field."""
+    """Return a row with fields under their own names; RowError if two columns name one field."""
     value_by_field = {str(key): value for key, value in row.items()}
-    for field, aliases in ALIASES.items():
-        if value_by_field.get(field) is not None:
-            continue  # the field's own name wins; an alias beside it stays in meta
-        present = [
-            name for name in aliases if value_by_field.get(name) is not None
-        ]
-        if len(present) > 1:
+    for field, names in choose_columns(tuple(value_by_field), "item").items():
+        columns = [name for name in names if value_by_field[name] is not None]
+        if not columns or columns[0] == field:
+            continue  # the field's own name wins; another beside it stays in meta
+        if len(columns) > 1 and field in _REFUSED:
             raise RowError(
-                f"both {present[0]!r} and {present[1]!r} could be it; keep one, or say which with"
-                f" --map {field}={present[0]}",
+                f"both {columns[0]!r} and {columns[1]!r} could be it; keep one, or say which with"
+                f" --map {field}={columns[0]}",
                 field,
             )
-        if present:
-            value_by_field[field] = value_by_field.pop(present[0])
+        value_by_field[field] = value_by_field.pop(columns[0])
     return value_by_field
 
 

@@ -13,17 +13,24 @@ from beholder.base.files import check_name
 from beholder.base.optional import require
 from beholder.data import iiif
 from beholder.data.folders import sidecar_rows
+from beholder.data.json_forms import parse_rows, rows_of
 from beholder.data.lines import (
     PACKED,
     Row,
     lines,
     opened,
-    parse_json,
     read_jsonl,
+    with_line_feeds,
 )
+from beholder.data.reading import RowReading
 from beholder.data.row import RowError
 from beholder.data.subtitles import cues, cues_in_meta, join_cues
-from beholder.data.tables import read_csv, read_parquet
+from beholder.data.tables import (
+    SPREADSHEETS,
+    read_csv,
+    read_parquet,
+    read_spreadsheet,
+)
 from beholder.errors import DataError, ItemError
 from beholder.media import MAX_PIXELS, inside, video
 from beholder.options import Frames
@@ -37,20 +44,20 @@ _HUB = "hf:"
 
 
 def read_rows(
-    source: str | Path, name: str, candidate_column: str | None = None
+    source: str | Path, name: str, reading: RowReading | None = None
 ) -> Iterator[Row]:
     """Yield the rows of a data set with their numbers, unchecked.
 
     Args:
         source: As ``read_items`` takes it.
         name: Name of the data in messages.
-        candidate_column: Column of a table that contains the candidate, where it has a name of its
-            own: an empty cell of it is an empty text.
+        reading: The columns that the user named, and what receives notes; None for neither.
 
     Raises:
         ConfigError: Its name is not UTF-8.
         DataError: The file as a whole cannot be read.
     """
+    reading = reading or RowReading()
     check_name(source)
     if str(source) == "-":
         yield from read_jsonl(sys.stdin.buffer, name)
@@ -60,7 +67,7 @@ def read_rows(
         return
     path = Path(source)
     if path.is_dir():
-        yield from sidecar_rows(path, name)
+        yield from sidecar_rows(path, name, reading)
         return
     # ``a.csv.gz`` is a table that is packed: the last ending says how, the one
     # before says what.
@@ -69,19 +76,19 @@ def read_rows(
     kind = suffixes[-1] if suffixes else ""
     if kind == ".parquet" and packed is None:
         yield from read_parquet(source, name)
+    elif kind in SPREADSHEETS and packed is None:
+        yield from read_spreadsheet(source, name, reading)
     elif kind in _TABLES:
         with opened(source, name, packed) as stream:
-            yield from read_csv(stream, name, _TABLES[kind], candidate_column)
+            yield from read_csv(stream, name, _TABLES[kind], reading)
     elif kind in _TEXT_FORMATS:
         with opened(source, name, packed) as stream:
-            yield from _TEXT_FORMATS[kind](stream, name)
+            yield from _TEXT_FORMATS[kind](stream, name, reading)
     else:
         raise DataError(
             name,
-            "is a spreadsheet: save it as CSV"
-            if kind in (".xlsx", ".xls", ".ods")
-            else "its ending names no known format: expected .jsonl, .json, .csv, .tsv, .vtt or"
-            " .srt (also .gz, .xz), .parquet, or a folder of pictures",
+            "its ending names no known format: expected .jsonl, .json, .csv, .tsv, .vtt, .srt or"
+            " .txt (also .gz, .xz), .xlsx, .ods, .parquet, or a folder of pictures",
         )
 
 
@@ -114,41 +121,60 @@ def _hub(name: str) -> Iterator[Row]:
     yield from enumerate(rows.remove_columns(media), start=1)
 
 
-def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
-    """Yield the rows of a JSON value: a list, the list ``data``, texts by id, or a known format."""
+def _json(stream: IO[bytes], name: str, reading: RowReading) -> Iterator[Row]:
+    """Yield the rows of a JSON value, an IIIF manifest, or JSON Lines under that name."""
     data = stream.read(MAX_JSON_BYTES + 1)
     if len(data) > MAX_JSON_BYTES:
         raise DataError(
             name,
             f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl",
         )
-    rows = value = parse_json(data, name)
-    # By what the object has: COCO captions, an IIIF manifest, texts by id,
-    # else the list in ``data``.
-    if isinstance(value, Mapping):
-        if {"images", "annotations"} <= set(value):
-            rows = list(annotation_rows(value, name))
-        elif iiif.read_kind(value):
-            rows = list(canvas_rows(value, name))
-        elif set(map(type, value.values())) == {str} and not {
-            "id",
-            "candidate",
-        } & set(value):
-            rows = [
-                {"id": key, "candidate": text} for key, text in value.items()
-            ]
-        else:
-            rows = value.get("data")
-    if not isinstance(rows, list):
-        raise DataError(
-            name,
-            "expected a list of rows, an object whose field data is one, texts by id, COCO"
-            " captions, or an IIIF manifest",
-        )
+    value = parse_rows(data, name)
+    is_manifest = isinstance(value, Mapping) and bool(iiif.read_kind(value))
+    rows = (
+        canvas_rows(value, name)
+        if is_manifest
+        else rows_of(value, name, reading)
+    )
     yield from enumerate(rows, start=1)
 
 
-def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
+def _jsonl(stream: IO[bytes], name: str, reading: RowReading) -> Iterator[Row]:
+    return read_jsonl(stream, name)
+
+
+def _text_lines(
+    stream: IO[bytes], name: str, reading: RowReading
+) -> Iterator[Row]:
+    """Yield a row per line, whose id is its number; an empty line is an empty text.
+
+    Raises:
+        DataError: The lines are cells, separated by tabs.
+    """
+    n_blank = 0
+    for number, line in lines(with_line_feeds(stream), name):
+        if isinstance(line, DataError):
+            yield number, line
+            continue
+        if number == 1 and "\t" in line.strip():
+            raise DataError(
+                name,
+                "has cells that are separated by tabs, and not a text a line: call it .tsv, with a"
+                " first line of headings",
+            )
+        # Blank lines at the end are no texts.
+        if not line.strip():
+            n_blank += 1
+            continue
+        for before in range(number - n_blank, number):
+            yield before, {"id": str(before), "candidate": ""}
+        n_blank = 0
+        yield number, {"id": str(number), "candidate": line.strip()}
+
+
+def _subtitles(
+    stream: IO[bytes], name: str, reading: RowReading
+) -> Iterator[Row]:
     """Yield a bad row for each cue that cannot be read, then the row of the others."""
     texts = []
     for _, line in lines(stream, name):
@@ -178,47 +204,30 @@ def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
     yield 1, {**row, "video": film_files[0]} if film_files else row
 
 
-_TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
+_TEXT_FORMATS: dict[
+    str, Callable[[IO[bytes], str, RowReading], Iterator[Row]]
+] = {
     ".json": _json,
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
+    ".jsonl": _jsonl,
+    ".jsonlines": _jsonl,
+    ".ndjson": _jsonl,
+    ".txt": _text_lines,
     ".vtt": _subtitles,
     ".srt": _subtitles,
 }
 _TABLES = {".csv": ",", ".tsv": "\t"}
 
-
-def annotation_rows(
-    content: Mapping[str, Any], name: str
-) -> Iterator[dict[str, object]]:
-    """Yield a row per picture with captions from COCO captions, in the order of pictures.
-
-    Raises:
-        DataError: The value has another form, or a caption of an unlisted picture.
-    """
-    try:
-        files = {
-            picture["id"]: picture.get("file_name")
-            for picture in content["images"]
-        }
-        # Pictures keep their order; one without captions has no row.
-        captions: dict[Any, list[str]] = {number: [] for number in files}
-        for annotation in content["annotations"]:
-            captions[annotation["image_id"]].append(annotation["caption"])
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            name,
-            f"is not a file of COCO captions ({type(error).__name__}: {error}): expected images"
-            " with id and annotations with image_id and caption",
-        ) from error
-    for number, texts in captions.items():
-        if texts:
-            row = {"id": number, "references": texts}
-            yield (
-                row
-                if files[number] is None
-                else {**row, "images": [files[number]]}
-            )
+TABLE_ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".jsonlines",
+    ".ndjson",
+    ".json",
+    ".parquet",
+    *SPREADSHEETS,
+)
+"""Endings of files with a row per picture."""
 
 
 def canvas_rows(

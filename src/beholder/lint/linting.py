@@ -24,12 +24,12 @@ from beholder.lint.leftovers import LeftOut
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import (
     ORDER,
+    CollectionLengths,
     GroupHit,
     Hit,
     LintFinding,
     LintRule,
     LintSetting,
-    TextLengths,
     rules,
 )
 from beholder.lint.sources import ReadFile, read_files
@@ -193,7 +193,7 @@ def _check_pictures(
             seen_hashes.add(hash(text))
             n_by_length[len(text)] += 1
     setting = replace(
-        report.setting, lengths=TextLengths.from_counts(n_by_length)
+        report.setting, lengths=CollectionLengths.from_counts(n_by_length)
     )
     hits_by_id: _HitsById = defaultdict(list)
     collection = Collection()

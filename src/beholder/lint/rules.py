@@ -103,7 +103,7 @@ class GroupHit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TextLengths:
+class CollectionLengths:
     """Lengths of the texts of a collection, in characters, and the limit that they show.
 
     A field that cuts texts leaves many of its greatest length and hardly a longer one. A length
@@ -118,7 +118,7 @@ class TextLengths:
     limit: int = 0
 
     @classmethod
-    def from_counts(cls, n_by_length: Mapping[int, int]) -> TextLengths:
+    def from_counts(cls, n_by_length: Mapping[int, int]) -> CollectionLengths:
         """Return the summary of the number of different texts by length."""
         n = n_above = 0
         limit = 0
@@ -166,7 +166,7 @@ class LintSetting:
     profile: Profile = "web"
     platform: Literal["mastodon", "bluesky"] = "mastodon"
     terms: Sequence[Term] = ()
-    lengths: TextLengths = TextLengths()
+    lengths: CollectionLengths = CollectionLengths()
 
 
 Check: TypeAlias = "Callable[[Occurrence, LintSetting], Hit | None]"

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from beholder.base.files import open_regular
-from beholder.data.lines import parse_json
+from beholder.data.folders import picture_beside, pictures_without_text
+from beholder.data.json_forms import parse_rows
+from beholder.data.sources import TABLE_ENDINGS
 from beholder.errors import DataError
 from beholder.lint import (
     asciidoc,
@@ -78,7 +80,9 @@ READERS: dict[str, Callable[..., Iterator[Occurrence]]] = {
 Each takes a text, its name, and a list that receives what is not read.
 """
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+_BESIDE = "a text beside a picture (.txt)"
+
+_TABLES = (*TABLE_ENDINGS, _BESIDE)
 
 
 def read_files(
@@ -141,7 +145,9 @@ _FORMS = (*READERS, *_TABLES, *packed.FORMS)
 
 
 def _form(file: Path) -> str:
-    return file.suffix.lower()
+    form = file.suffix.lower()
+    # Most texts are no texts of pictures.
+    return _BESIDE if form == ".txt" and picture_beside(file) else form
 
 
 def files_of(
@@ -153,7 +159,7 @@ def files_of(
         DataError: The path does not exist, or is a file of an unknown form.
     """
     if path.is_file():
-        if _form(path) in _FORMS:
+        if _form(path) in (*_FORMS, ".txt"):
             return [path], []
         raise DataError(
             str(path),
@@ -190,6 +196,7 @@ def files_of(
                 left_out.append(
                     LeftOut("form", name, form=form or "no ending")
                 )
+        files += pictures_without_text(Path(folder), sorted(file_names))
     return files, left_out
 
 
@@ -270,7 +277,7 @@ def _read_pictures(
             )
     value = None
     if form == ".json":
-        value = parse_json(file.read_bytes(), name)
+        value = parse_rows(file.read_bytes(), name)
     if form in packed.FORMS:
         yield from packed.pictures(file, name, left_out, layouts=layouts)
     elif form in READERS:

@@ -1,4 +1,4 @@
-"""Pictures of tables: CSV, TSV, JSONL, JSON, Parquet and COCO captions."""
+"""Pictures of tables, as ``beholder.data`` reads them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,29 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from beholder.data.lines import opened, read_jsonl
+from beholder.data.columns import MISSING, find_value
+from beholder.data.folders import PICTURES, picture_beside, sidecar_rows_of
+from beholder.data.headings import (
+    LINT_FIELDS,
+    TEXTS,
+    choose_columns,
+    find_columns,
+    fold_heading,
+)
+from beholder.data.json_forms import NoRowsError, rows_of
+from beholder.data.notes import RowNotes
+from beholder.data.reading import RowReading
 from beholder.data.row import (
     RowError,
     checked_field,
+    is_picture_data,
     language_of_row,
     plain_text,
+    shorten,
 )
-from beholder.data.tables import read_cells, read_parquet
+from beholder.data.sources import read_rows
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import names
-
-_COLUMNS: dict[str, list[str]] = names("columns")
-"""Names of columns, in lower case with ``_`` for blanks, in order of preference."""
 
 _SAME = {
     "picture": "picture",
@@ -49,134 +58,119 @@ def pictures(
     """Yield the picture of each row of a table.
 
     Args:
-        file: The table.
+        file: The table, a text beside a picture, or a picture beside which there is none.
         name: Name of the file in messages.
         value: Content of a JSON file, or None for another form.
         columns: Columns by what they contain; others are found by their names.
-        notes: Receives a line that names the columns.
+        notes: Receives a line that names the columns, and one of what is not read.
 
     Raises:
         DataError: The file cannot be read.
         NoTextColumnError: No column of texts was found.
     """
-    header, rows = _rows(file, name, value)
+    row_notes = RowNotes()
+    rows = _rows(
+        file, name, value, RowReading(columns, row_notes.left_out, True)
+    )
+    header: dict[str, Any] = {}
     flat: list[tuple[int, dict[str, Any] | DataError]] = []
     # Columns are chosen after all rows are read: rows of JSON may differ in
     # their fields.
     for number, row in rows:
-        if isinstance(row, dict):
+        if isinstance(row, Mapping):
             context = row.get("context")
-            row = row | context if isinstance(context, dict) else row
-            header |= dict.fromkeys(row)
+            inner = context if isinstance(context, Mapping) else {}
+            row = _with_paths({**row, **inner}, columns)
+            header = {**row, **header}
         elif not isinstance(row, DataError):
             reason = "expected an object with the fields of a picture"
             row = DataError(name, reason, line=number)
         flat.append((number, row))
     chosen: dict[str, str] = {}
     if header or not flat:
-        chosen = _choose_columns(list(header), columns, name)
+        chosen = _choose_columns(header, columns, name)
         columns_read = (
             f"`{chosen[key]}` as {key}"
             for key in ("text", "picture")
             if key in chosen
         )
-        notes.append(f"{name}: read {', '.join(columns_read)}")
+        # A text beside a picture has no columns.
+        if file.suffix.lower() not in (".txt", *PICTURES):
+            notes.append(f"{name}: read {', '.join(columns_read)}")
+    groups = (column for column in header if column.startswith("group."))
+    used = {*chosen.values(), *groups, "references"}
     # Each row is dropped once it is read: tables have many.
     flat.reverse()
     while flat:
         number, row = flat.pop()
-        yield (
-            row
-            if isinstance(row, DataError)
-            else _occurrence(row, chosen, name, number)
-        )
+        if isinstance(row, DataError):
+            yield row
+            continue
+        row_notes.count_columns(row, "lint", used)
+        yield from _occurrences(row, chosen, name, number)
+    notes += [f"{name}: {sentence}" for sentence in row_notes.sentences()]
 
 
 def _rows(
-    file: Path, name: str, value: Any
-) -> tuple[dict[str, None], Iterable[tuple[int, Any]]]:
-    """Return the columns, where the file names them, and its rows by number or line."""
+    file: Path, name: str, value: Any, reading: RowReading
+) -> Iterable[tuple[int, Any]]:
     form = file.suffix.lower()
-    if form == ".parquet":
-        return {}, read_parquet(file, name)
-    if form == ".json":
-        return {}, enumerate(_json_rows(value, name), 1)
-    with opened(file, name, None) as stream:
-        if form in (".jsonl", ".ndjson"):
-            return {}, list(read_jsonl(stream, name))
-        header, rows = read_cells(
-            stream, name, "\t" if form == ".tsv" else ","
+    if form in PICTURES or (form == ".txt" and picture_beside(file)):
+        return sidecar_rows_of(file)
+    if form != ".json":
+        return read_rows(file, name, reading)
+    # Of objects of texts only those by id are texts of pictures: folders of pages
+    # have settings and translations, too.
+    is_plain = (
+        isinstance(value, Mapping)
+        and all(isinstance(text, str) for text in value.values())
+        and not find_columns(value, ("candidate", *TEXTS))
+    )
+    if is_plain and not all(re.search(r"\d", str(key)) for key in value):
+        raise NoTextColumnError(
+            name, "is an object of texts whose keys are no ids"
         )
-        if not header:
-            raise DataError(
-                name, "has no columns; expected a first line with their names"
-            )
-        return dict.fromkeys(header), [
-            (row.first_line, row.cells) for row in rows
-        ]
-
-
-def _json_rows(value: Any, name: str) -> Iterable[Any]:
-    if isinstance(value, dict) and isinstance(value.get("annotations"), list):
-        images = value.get("images")  # COCO captions
-        files = {
-            image.get("id"): image.get("file_name")
-            for image in _objects(images)
-        }
-        return [
-            {
-                "image": files.get(annotation.get("image_id")),
-                "alt": annotation.get("caption"),
-            }
-            if isinstance(annotation, dict)
-            else annotation
-            for annotation in value["annotations"]
-        ]
-    if isinstance(value, dict):
-        value = next(
-            (member for member in value.values() if isinstance(member, list)),
-            None,
-        )
-    if not _objects(value):
+    try:
+        rows = list(rows_of(value, name, reading))
+    except NoRowsError as error:
+        raise NoTextColumnError(name, error.reason) from error
+    if not any(isinstance(row, Mapping) for row in rows):
         raise NoTextColumnError(
             name, "has no list of rows; expected a list of objects"
         )
-    return value  # type: ignore[no-any-return]
+    return enumerate(rows, start=1)
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list; none of anything else."""
-    rows = value if isinstance(value, list) else ()
-    return [row for row in rows if isinstance(row, dict)]
+def _with_paths(
+    row: dict[str, Any], columns: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a row with the values that mapped paths such as ``a.b`` lead to."""
+    for path in columns.values():
+        if path not in row and (value := find_value(row, path)) is not MISSING:
+            row[path] = value
+    return row
 
 
 def _choose_columns(
-    header: list[str], columns: Mapping[str, str], name: str
+    header: Mapping[str, Any], columns: Mapping[str, str], name: str
 ) -> dict[str, str]:
-    # Reversed, here and below: of two candidates the first in the file, or the
-    # more usual name, comes last and replaces the other.
-    plain_name = {
-        _plain_name(column_name): column_name
-        for column_name in reversed(header)
-    }
     mapped: dict[str, str] = {}
     for key, column in columns.items():
         field = _field(key, column, name)
         reason = ""
         if column not in header:
-            hint = _close(column, header)
+            hint = _close(column, list(header))
             reason = f"there is no column {column!r}{hint}; it has {', '.join(header)}"
         elif field in mapped:
             reason = f"{field} has the column {mapped[field]!r}"
         if reason:
             raise DataError(name, f"--map {key}={column}: {reason}")
         mapped[field] = column
-    chosen: dict[str, str] = {}
-    for key, usual_columns in _COLUMNS.items():
-        for usual_column in reversed(usual_columns):
-            if usual_column in plain_name:
-                chosen[key] = plain_name[usual_column]
-    chosen |= mapped
+    # The columns of a text are not looked for where the user named one.
+    names = choose_columns(tuple(header), "lint")
+    chosen = {field: matches[0] for field, matches in names.items()} | mapped
+    if "text" not in chosen and find_columns(header, ("references",)):
+        chosen["text"] = find_columns(header, ("references",))[0]
     if "text" not in chosen:
         raise NoTextColumnError(
             name,
@@ -190,27 +184,21 @@ def _choose_columns(
     return chosen
 
 
-def _plain_name(column: str) -> str:
-    return "_".join(column.lower().split())
-
-
 def _field(key: str, column: str, name: str) -> str:
-    """Return the field that a mapping names by its own name, or by one of its usual columns.
+    """Return the field that a mapping names by its own name, or by one of its headings.
 
     Raises:
         DataError: The field is unknown.
     """
-    plain_name = _plain_name(key)
-    fields = {
-        column: field
-        for field, usual_columns in reversed(_COLUMNS.items())
-        for column in usual_columns
-    }
-    fields |= dict(zip(_COLUMNS, _COLUMNS, strict=True))
-    if plain_name in fields:
-        return fields[plain_name]
-    hint = _close(plain_name, [*fields])
-    reason = f"there is no field {key!r}{hint}; expected one of {', '.join(_COLUMNS)}"
+    folded = fold_heading(key)
+    for field in LINT_FIELDS:
+        if folded == fold_heading(field):
+            return field
+    fields = choose_columns((key,), "lint")
+    if fields:
+        return next(iter(fields))
+    hint = _close(key, [*LINT_FIELDS])
+    reason = f"there is no field {key!r}{hint}; expected one of {', '.join(LINT_FIELDS)}"
     raise DataError(name, f"--map {key}={column}: {reason}")
 
 
@@ -219,17 +207,30 @@ def _close(name: str, choices: Sequence[str]) -> str:
     return f", did you mean {close[0]!r}?" if close else ""
 
 
-def _occurrence(
+def _occurrences(
     row: dict[str, Any], chosen: Mapping[str, str], name: str, number: int
-) -> Occurrence | DataError:
+) -> Iterator[Occurrence | DataError]:
+    """Yield the text of a row; of a list of texts, such as captions of one picture, each."""
     text = row.get(chosen["text"])
-    if isinstance(text, list) and len(text) == 1:
-        text = text[0]
-    value_by_field = dict.fromkeys(_COLUMNS, "")
-    value_by_field |= {
-        key: _plain(row.get(column)) for key, column in chosen.items()
-    }
+    texts = text if isinstance(text, list) and text else [text]
+    for written in texts:
+        yield _occurrence(row, written, chosen, name, number)
+
+
+def _occurrence(
+    row: dict[str, Any],
+    text: Any,
+    chosen: Mapping[str, str],
+    name: str,
+    number: int,
+) -> Occurrence | DataError:
+    value_by_field = dict.fromkeys(LINT_FIELDS, "")
     try:
+        value_by_field |= {
+            key: checked_field(column, _plain, row.get(column))
+            for key, column in chosen.items()
+            if key not in ("text", "self_described")
+        }
         if text is not None:
             checked_field(chosen["text"], plain_text, text)
         # The column that was named or recognised, and the other places that hold a language.
@@ -279,7 +280,11 @@ def _groups(row: Mapping[str, Any]) -> Mapping[str, str]:
         for name, value in row.items()
         if name.startswith("group.")
     }
-    groups = {name: _plain(value).strip() for name, value in values.items()}
+    groups = {
+        name: _plain(value).strip()
+        for name, value in values.items()
+        if not isinstance(value, Mapping)
+    }
     # Rows without groups share one object: tables have many rows.
     return {k: v for k, v in groups.items() if v} or _NO_GROUPS
 
@@ -288,8 +293,15 @@ _NO_GROUPS: Mapping[str, str] = {}
 
 
 def _plain(value: Any) -> str:
+    """Return a value as text; RowError for an object, whose form is no text."""
+    if is_picture_data(value):
+        value = value.get("path") if isinstance(value, Mapping) else None
     if isinstance(value, list):
-        return " ".join(str(entry) for entry in value)
+        return " ".join(map(_plain, value))
+    if isinstance(value, Mapping):
+        raise RowError(
+            f"expected a text, got {shorten(value)}; name a value in it, as --map FIELD=COLUMN.KEY"
+        )
     return "" if value is None else str(value)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
 from typing import TypeAlias
 
 from beholder.base.spec import parse_spec, parse_with_value
@@ -55,7 +56,10 @@ class Labels:
 
 
 def with_labels(
-    items: Sequence[Item], paths: Sequence[Path], chosen: Sequence[str] = ()
+    items: Sequence[Item],
+    paths: Sequence[Path],
+    chosen: Sequence[str] = (),
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Item]:
     """Return items with the judgments of other files beside their own, matched by id and words.
 
@@ -63,6 +67,7 @@ def with_labels(
         items: The items.
         paths: Data files with ``judgments``.
         chosen: Labels that are used; all with numbers or verdicts if empty.
+        columns: Column by field, of those that the files have.
 
     Raises:
         DataError: A row or an answer is wrong.
@@ -70,7 +75,7 @@ def with_labels(
     # A file without texts gives labels by id alone, with empty words.
     judgments_by_text = {
         (item.id, item.candidate): item.judgments
-        for item in _read_rows(paths, chosen)
+        for item in _read_rows(paths, chosen, columns=columns)
     }
     joined = []
     for item in items:
@@ -88,19 +93,26 @@ def _read_rows(
     paths: Sequence[Path],
     chosen: Sequence[str],
     notes: list[str] | None = None,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Item]:
     for path in paths:
         line_numbers: dict[str, int] = {}
-        rows = read_items(path, textless=True, line_numbers=line_numbers)
-        items, columns = read_labels(
+        rows = read_items(
+            path,
+            DataOptions(map=columns),
+            textless=True,
+            line_numbers=line_numbers,
+            is_partial=True,
+        )
+        items, label_columns = read_labels(
             list(good_rows(rows, DataOptions(), [], name=str(path))),
             str(path),
             line_numbers=line_numbers,
             decimal_commas=has_decimal_commas(path),
         )
-        check_answers(columns, chosen, len(items))
+        check_answers(label_columns, chosen, len(items))
         if notes is not None:
-            notes += notes_on(items, columns, chosen)
+            notes += notes_on(items, label_columns, chosen)
         yield from items
 
 
@@ -131,6 +143,7 @@ def targets(
     scored: Mapping[str, Sequence[Value]],
     problems: list[str] | None = None,
     notes: list[str] | None = None,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Target]:
     """Match labels with the values that they correct, before anything is scored.
 
@@ -144,6 +157,7 @@ def targets(
             named.
         problems: Receives why a value of another scale is left out; None raises it.
         notes: Receives range and counts of each label.
+        columns: Column by field, of those that the files have.
 
     Raises:
         ConfigError: There is no such label, metric or value, there are hardly any labels, or they
@@ -153,7 +167,9 @@ def targets(
     if not paths:
         return []
     items = list(
-        _read_rows(paths, [_label_name(text) for text in chosen], notes)
+        _read_rows(
+            paths, [_label_name(text) for text in chosen], notes, columns
+        )
     )
     where = f"--labels {', '.join(map(str, paths))}"
     names = sorted({name for item in items for name in item.judgments})

@@ -288,6 +288,7 @@ def _from_file(
         list(good_rows(rows, options, wrong_rows, name=str(path))),
         labels,
         chosen,
+        options.map,
     )
     # Numbers and verdicts may be text in a table; all of a column are read the
     # same way.

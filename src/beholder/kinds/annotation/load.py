@@ -45,7 +45,7 @@ def units_of(
     """
     skipped_rows: list[DataError] = []
     rows: Sequence[object] = list(
-        task.read(data, options, skipped_rows, pictures)
+        task.read(data, options, skipped_rows, pictures, notes)
     )
     if notes is not None:
         for row in rows:

@@ -274,6 +274,7 @@ def _frames(
         columns=collection.columns,
         year=collection.year,
         media_root=root,
+        notes=notes,
     )
     return with_exif_dates(
         list(good_rows(file_rows, rows, bad_rows, name=source, notes=notes)),

@@ -158,6 +158,7 @@ def read_sets(
             language=config.language,
             media_root=config.rows.media_root,
             unpack=unpacked if config.rows.media_root is None else None,
+            notes=notes,
         )
     bad_rows: list[DataError] = []
     return list(

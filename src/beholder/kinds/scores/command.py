@@ -32,6 +32,7 @@ from beholder.terminal.printing import (
 
 if TYPE_CHECKING:
     from beholder.metrics import Metric
+    from beholder.options import DataOptions
     from beholder.run.store import Store
 
 
@@ -112,7 +113,8 @@ def score(
     # gates, the goal, labels and the run to compare with. Then come the run, its report, its gates,
     # and the summary.
     row_notes = RowNotes(clean)
-    rows = open_rows(data, run.rows, row_notes)
+    data_options: DataOptions = run.rows
+    rows = open_rows(data, data_options, row_notes)
     if not metric:
         chosen, reason = rows.fitting_metric(judge=tools.judge is not None)
         print_note(f"metric: {chosen} ({reason})")
@@ -139,7 +141,13 @@ def score(
     values = {
         scored_metric.name: scored_metric.values for scored_metric in scored
     }
-    label_targets = targets(people.labels, people.label, values, notes=notes)
+    label_targets = targets(
+        people.labels,
+        people.label,
+        values,
+        notes=notes,
+        columns=data_options.map,
+    )
     print_notes(notes)
     engine = run.where.to_engine()
     config = ScoreConfig(

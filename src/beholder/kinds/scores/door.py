@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
+from beholder.data.columns import text_columns
 from beholder.data.notes import RowNotes
 from beholder.data.prepare import Cleaning
 from beholder.data.read import items_of
-from beholder.data.row import ALIASES
 from beholder.data.tables import check_columns
 from beholder.errors import ConfigError
 from beholder.judges import Judge
@@ -74,8 +74,11 @@ def score(
     data_options, _, _ = group_options(options)
     if name is None:
         numbered = _numbered_rows(data, data_options.map)
-        items = items_of(numbered, data_options, "items", notes=notes)
-        rows = Rows(items, is_data=False)
+        unusable: dict[str, str] = {}
+        items = items_of(
+            numbered, data_options, "items", notes=notes, unusable=unusable
+        )
+        rows = Rows(items, is_data=False, unusable=unusable)
     else:
         rows = open_rows(name, data_options, notes)
     if metrics is None:
@@ -142,7 +145,7 @@ def _numbered_rows(
         # Pandas has many ways to say that a cell is empty.
         check_columns(list(map(str, data.columns)), "items")
         cells = data.astype(object).where(data.notna(), None)
-        texts = {"candidate", *ALIASES["candidate"], columns.get("candidate")}
+        texts = text_columns(list(map(str, data.columns)), columns)
         rows = (_filled(row, texts) for row in cells.to_dict("records"))
     elif isinstance(data, Iterable):
         rows = data

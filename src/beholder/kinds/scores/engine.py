@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -155,13 +156,19 @@ class Rows:
         rows: Items, and errors that stand for wrong rows.
         is_data: Whether they are those of ``ScoreConfig.data``, opened; False for rows given in
             Python.
+        unusable: By id, why the pictures of an item cannot be used.
     """
 
     def __init__(
-        self, rows: Iterable[Item | DataError], *, is_data: bool
+        self,
+        rows: Iterable[Item | DataError],
+        *,
+        is_data: bool,
+        unusable: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._rows = iter(rows)
         self.is_data = is_data
+        self.unusable = unusable
 
     def __iter__(self) -> Iterator[Item | DataError]:
         return self._rows
@@ -194,14 +201,19 @@ def open_rows(
         options: Selection of rows.
         notes: Counts what is odd about rows.
     """
-    return Rows(_read_rows(data, options, notes), is_data=True)
+    unusable: dict[str, str] = {}
+    rows = _read_rows(data, options, notes, unusable)
+    return Rows(rows, is_data=True, unusable=unusable)
 
 
 def _read_rows(
-    data: str, options: DataOptions, notes: RowNotes | None
+    data: str,
+    options: DataOptions,
+    notes: RowNotes | None,
+    unusable: dict[str, str],
 ) -> Iterator[Item | DataError]:
     if not manifest.is_run(Path(data)):
-        yield from read_items(data, options, notes=notes)
+        yield from read_items(data, options, notes=notes, unusable=unusable)
         return
     # The items of a run are stored with it, so a run can be scored again without its file.
     manifest.check_kind(Path(data), SCORES)
@@ -263,7 +275,8 @@ def read_scored_items(
     """
     if rows is None:
         rows = open_rows(config.data, config.rows, notes)
-    checked = _check_rows(rows, config.metrics, config.data)
+    unusable = rows.unusable if isinstance(rows, Rows) else {}
+    checked = _check_rows(rows, config.metrics, config.data, unusable)
     for item in good_rows(
         checked, config.rows, bad_rows, name=config.data, notes=notes
     ):
@@ -271,12 +284,21 @@ def read_scored_items(
 
 
 def _check_rows(
-    rows: Iterable[Item | DataError], metrics: Sequence[Metric[Any]], name: str
+    rows: Iterable[Item | DataError],
+    metrics: Sequence[Metric[Any]],
+    name: str,
+    unusable: Mapping[str, str],
 ) -> Iterator[Item | DataError]:
     """Yield the rows; a row with fields that a metric cannot read becomes a DataError."""
+    needs_pictures = any(
+        "images" in metric.needed_fields for metric in metrics
+    )
     for number, row in enumerate(rows, start=1):
         try:
             if isinstance(row, Item):
+                # A metric that reads texts alone needs no picture.
+                if needs_pictures and row.id in unusable:
+                    raise BadRowError(unusable[row.id])
                 for metric in metrics:
                     metric.check_row(row)
             yield row

@@ -28,6 +28,7 @@ from beholder.records import Item, ItemScore, Unit
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from beholder.data.notes import RowNotes
     from beholder.options import DataOptions
     from beholder.run.reliability import Reliability
 
@@ -105,6 +106,7 @@ class Task(ABC):
         options: DataOptions,
         errors: list[DataError],
         pictures: str | None,
+        notes: RowNotes | None = None,
     ) -> Iterator[Any]:
         """Read the rows for ``units``: items, unless a task overrides this.
 
@@ -113,6 +115,7 @@ class Task(ABC):
             options: Selection of rows.
             errors: Collects the errors of rows that are skipped.
             pictures: File or folder of pictures that rows name by id.
+            notes: Receives what is not read.
 
         Raises:
             DataError: The file cannot be read, or a row is not valid and may not be skipped.
@@ -121,7 +124,8 @@ class Task(ABC):
         from beholder.data import read_items
         from beholder.data.read import good_rows
 
-        return good_rows(read_items(data, options), options, errors, name=data)
+        rows = read_items(data, options, notes=notes)
+        return good_rows(rows, options, errors, name=data)
 
     def completed(self, rows: Sequence[Any], run: Path) -> Sequence[Any]:
         """Return the rows with what a run of ``--prefill`` adds to them; unchanged by default."""

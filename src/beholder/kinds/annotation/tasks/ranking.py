@@ -22,6 +22,7 @@ from beholder.records import Reviews
 from beholder.run.reliability import Reliability
 
 if TYPE_CHECKING:
+    from beholder.data.notes import RowNotes
     from beholder.options import DataOptions
 
 ORDER = "order"
@@ -46,9 +47,12 @@ class RankTask(Task):
         options: DataOptions,
         errors: list[DataError],
         pictures: str | None,
+        notes: RowNotes | None = None,
     ) -> Iterator[Reviews]:
         """Read sets of texts."""
-        sets_of_texts = read_reviews(data, media_root=options.media_root)
+        sets_of_texts = read_reviews(
+            data, media_root=options.media_root, notes=notes
+        )
         return good_rows(sets_of_texts, options, errors, name=data)
 
     def units(self, rows: Sequence[Reviews]) -> list[AnnotationUnit]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from beholder.data import read_frames, read_storylines, storyline_row
+from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
@@ -184,11 +185,14 @@ class _SequenceTask(Task):
         options: DataOptions,
         errors: list[DataError],
         pictures: str | None,
+        notes: RowNotes | None = None,
     ) -> Iterator[Storyline]:
         """Read sequences, whose pictures may be named by id in a collection."""
         collection: list[Frame] = []
         if pictures is not None:
-            frames = read_frames(pictures, media_root=options.media_root)
+            frames = read_frames(
+                pictures, media_root=options.media_root, notes=notes
+            )
             # `--limit` and the like are about sequences; any of them may name any picture.
             all_rows = DataOptions(skip_bad_rows=options.skip_bad_rows)
             collection = list(
