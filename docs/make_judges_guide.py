@@ -11,10 +11,9 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 from PIL import Image
@@ -54,8 +53,7 @@ _VERDICT = re.compile(r'\{"id": \d|"probabilities"')
 _TABLES = re.compile(r"(?<=<!-- costs -->\n).*?(?=<!-- /costs -->)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class MetricCost:
+class MetricCost(NamedTuple):
     """What a metric asks of a judge about all texts of the sample.
 
     Attributes:
@@ -80,11 +78,13 @@ class MetricCost:
 def plan_metrics(specs: Sequence[str], judge: str) -> dict[str, MetricCost]:
     """Return what each metric asks of a judge, by the metric's spec."""
     add, n_verdicts = Tally.add, Counter[int]()
+    all_tallies = []  # kept, so that no two have one id
 
     def count(
         tally: Tally, backend: str, request: Request, likely: str, *rest: Any
     ) -> None:
         n_calls = tally.n_calls
+        all_tallies.append(tally)
         add(tally, backend, request, likely, *rest)
         if tally.n_calls > n_calls and not likely.startswith('{"statements"'):
             n_verdicts[id(tally)] += len(_VERDICT.findall(likely)) or 1

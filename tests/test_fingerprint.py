@@ -362,6 +362,7 @@ def test_the_graphs_of_posh_are_covered_with_a_model_as_judge() -> None:
 
 UNCOVERED = (
     # make, name and store: they compute nothing
+    "judges/decisions/notes.py",
     "fingerprints.json",
     "aio.py",
     "errors.py",
@@ -429,7 +430,10 @@ def test_three_signatures_cover_all_that_a_score_reads_and_runs() -> None:
 def _check_evidence(name: str, files: dict[str, bool]) -> None:
     assert "metrics/base.py" in files
     frame = (
-        {"judges/asking.py", "judges/answers.py"}
+        {
+            "judges/asking.py",
+            "judges/answers.py",
+        }
         if not judged(name)
         else set()
     )

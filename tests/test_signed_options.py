@@ -28,6 +28,9 @@ SIGNED = frozenset(
         *("base_url", "device", "dimensions", "dtype", "extra", "revision"),
         *("images", "thinking", "trust_remote_code", "top_logprobs"),
         "prompts",  # as a digest
+        # of decision models: form and sizes of calls
+        *("shape", "path", "pictures", "max_questions", "max_options"),
+        *("max_levels", "max_images", "orders", "writer", "decide"),
     }
 )
 """Options that change numbers, or the model that gives them."""

@@ -12,6 +12,7 @@ from .errors import DataError as DataError
 from .errors import ItemError as ItemError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import ModelChangedError as ModelChangedError
+from .errors import OutputError as OutputError
 from .errors import RunError as RunError
 from .errors import TransientError as TransientError
 from .errors import UnknownNameError as UnknownNameError

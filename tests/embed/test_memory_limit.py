@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.embed.sessions import _check_room
+from beholder.embed.sessions import check_room
 from beholder.errors import RunError
 
 MIB = 1 << 20
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 @pytest.mark.parametrize("n_left", [None, 96 * MIB, 10_000 * MIB])
 def test_enough_memory_is_no_error(n_left: int | None) -> None:
-    _check_room(n_left, Path("encoder.onnx"))
+    check_room(n_left, Path("encoder.onnx"))
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_too_little_memory_names_the_limit(n_left: int, shown: int) -> None:
     with pytest.raises(
         RunError, match=rf"ulimit -v\) leaves {shown} MiB, .* needs 96"
     ):
-        _check_room(n_left, Path("encoder.onnx"))
+        check_room(n_left, Path("encoder.onnx"))

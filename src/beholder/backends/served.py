@@ -235,7 +235,7 @@ class Served(Backend):
         return await probe_model(first, self._ask_now)
 
     async def _probe_images(self, dialect: Dialect) -> bool:
-        """Return whether the model tells pictures apart."""
+        """Return whether the model distinguishes pictures."""
         return await probe_images(dialect, self._ask_now)
 
     async def chat(self, request: Request) -> Answer:

@@ -338,7 +338,7 @@ _MOST_COLUMNS = 12
 """Columns that a sentence names."""
 
 _MOST_CHARACTERS = 200
-"""Beginning of a value by which values are told apart."""
+"""Beginning of a value by which values are distinguished."""
 
 _SYSTEMS = frozenset(
     {"model", "system", "method", "captioner", "modelname", "modelid"}

@@ -74,7 +74,7 @@ class GraphSession:
     def _session(self) -> tuple[Any, Any]:
         # The import of ``optional`` has switched statistics off, which onnxruntime reads once, when
         # it is imported. Otherwise it writes a device id below HOME and calls its maker's server.
-        _check_room(_address_space_left(), self._path)
+        check_room(_address_space_left(), self._path)
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -95,7 +95,7 @@ class GraphSession:
         return session, run_options
 
 
-def _check_room(n_left: int | None, path: Path) -> None:
+def check_room(n_left: int | None, path: Path) -> None:
     """Refuse to load a network where a limit leaves too little address space.
 
     Args:

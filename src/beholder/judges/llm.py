@@ -83,15 +83,13 @@ class Tally:
         of_pictures = (
             () if price is None or price.image is None else (price.image,)
         )
+        # Three bytes a token: for English rather too many tokens than too few.
+        n_tokens = max(1, len(likely_answer.encode("utf-8")) // 3)
+        if request.sampling.max_tokens == 0:
+            n_tokens = 0  # a decision model writes nothing
         usage = Usage(
             prompt=request.estimated_tokens(*of_pictures),
-            # Three bytes a token: for English rather too many tokens than too
-            # few. A decision model writes none.
-            completion=request.sampling.n
-            * min(
-                request.sampling.max_tokens,
-                max(1, len(likely_answer.encode("utf-8")) // 3),
-            ),
+            completion=request.sampling.n * n_tokens,
         )
         self.n_calls += 1
         self.prompt_tokens += usage.prompt

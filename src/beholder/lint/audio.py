@@ -31,7 +31,7 @@ _INTRODUCTION = re.compile(
     + _NAME
     + "[,.]"
 )
-"""Words that tell a name: "a man named Tom", "a tall woman, Ann,"."""
+"""Words that introduce a name: "a man named Tom", "a tall woman, Ann,"."""
 
 
 def read_cue_files(paths: Sequence[str | Path]) -> Iterator[ReadFile]:
@@ -73,7 +73,7 @@ def _read_cues(file: Path, name: str) -> list[Occurrence | DataError]:
         return [DataError(name, f"has over {MOST_BYTES:,} bytes")]
     text = decode_text(file.read_bytes(), name)
     try:
-        parsed_cues = cues(text.splitlines(), name)
+        parsed_cues = cues(text.split("\n"), name)
     except DataError as error:
         return [error]
     good_cues = [cue for cue in parsed_cues if isinstance(cue, Cue)]

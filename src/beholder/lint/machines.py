@@ -182,7 +182,7 @@ _MOOD = re.compile(
     |\b{_MOODS}(?:,?\ (?:and\ |yet\ )?\w+){{0,2}}?\ (?:{_AIR}|feel|feeling|quality)\b
     |\b(?:convey|exud|radiat|evok|symboli[sz])(?:e?s|ing)\ (?:[\w-]+\ ){{0,2}}?{_ABSTRACT}\b
     |\b(?:serv|stand)(?:es|s|ing)?\ as\ an?\ (?:[\w-]+\ )?(?:testament|reminder|symbol|tribute)\b
-    |\ba\ testament\ to\b|\b(?:tells|telling)\ (?:a|the)\ story\ of\b|\brich\ tapestry\b
+    |\ba\ testament\ to\b|\bte(?:lls|lling)\ (?:a|the)\ story\ of\b|\brich\ tapestry\b
     |\binvit(?:es|ing)\ (?:the\ )?viewers?\b|\b(?:draws|drawing)\ the\ viewer\b
     |\b(?:overall|in\ (?:summary|conclusion)),\ (?:the|this|it)\b
     |\bcaptur(?:es|ing)\ the\ (?:\w+\ )?(?:essence|beauty|spirit|magic|charm)\b

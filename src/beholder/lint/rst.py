@@ -85,7 +85,7 @@ def _picture(
     n_options = 0
     for line in block:
         option = _OPTION.match(line)
-        # Options come first; a text may go on in the next lines.
+        # Options come first; a text may continue in the next lines.
         if not line.strip() or not (option or key):
             break
         if option:

@@ -128,7 +128,7 @@ def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     )  # alt="" beside a name
     kinds = listed("generic", occurrence.language) | _kinds_anywhere()
     rest = (content or set()) - kinds
-    # A word that tells the place or purpose on the page says nothing of the picture either.
+    # A word for the place or purpose on the page says nothing of the picture either.
     is_generic = occurrence.fold in kinds or (
         content and not rest - set(names("purposes")) and rest != content
     )

@@ -231,7 +231,7 @@ def capital_words(text: str) -> list[CapitalWord]:
 
 
 def is_in_name(text: str, start: int, end: int) -> bool:
-    """Return whether a capitalised range of a text belongs to a name: capitals stand beside it.
+    """Return whether a capitalised range of a text belongs to a name, as its neighbours show.
 
     A capital at the beginning of a sentence says nothing: "Two Eskimo hunters".
     """

@@ -340,7 +340,7 @@ def test_bad_rows_of_the_collection_and_of_storylines_to_follow_are_reported(
         ),
         (
             ["-k", "4", "--embedder", "npz:none.npz"],
-            "none.npz: cannot be read",
+            "none.npz: there is no such file",
         ),
         (["-k", "4", "--map", "date"], "expected FIELD=COLUMN"),
         (["-k", "4", "--scale", "big"], 'Choose from: "raw", "minmax"'),

@@ -100,7 +100,7 @@ class Decisions(Served, DecidingBackend):
     """A decision model behind an address; further options as in ``Served``.
 
     The form of requests, the limits and how pictures are sent follow from a known address; each
-    is an option, since servers change them, and an address does not tell its form.
+    is an option, since servers change them, and an address does not show its form.
 
     Args:
         model: Name that the server knows it by.

@@ -29,7 +29,7 @@ from beholder.backends.money import Usage
 from beholder.errors import ItemError
 
 Shape: TypeAlias = Literal["openai", "systemone", "gemini"]
-"""The form of requests and answers. The path of an address does not tell it."""
+"""The form of requests and answers. The path of an address does not show it."""
 
 PictureForm: TypeAlias = Literal["none", "parts", "assets", "images", "array"]
 """Where pictures go: as parts before the text, as named assets, in a list ``images``, or as items

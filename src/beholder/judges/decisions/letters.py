@@ -104,7 +104,7 @@ def label_outcomes(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the labels of a question's outcomes, and the outcomes in words.
 
-    Levels have digits, as grades have: from 1, or from 0 where there are ten.
+    Levels have digits, as grades have: from 1, or from 0 if there are ten.
     """
     if isinstance(question, Score):
         start = 0 if len(question.levels) == len(digits) else 1

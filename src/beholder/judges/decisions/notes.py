@@ -24,7 +24,7 @@ def noted_decisions() -> AbstractContextManager[list[dict[str, object]]]:
 
     Returns:
         Gives rows of JSON values, filled during the work: ``operation``, ``question``,
-        ``probabilities``, and ``options`` of a choice, ``levels`` of a score, or ``reason`` where
+        ``probabilities``, and ``options`` of a choice, ``levels`` of a score, or ``reason`` if
         there is no answer.
     """
     return noting(_noted, [])

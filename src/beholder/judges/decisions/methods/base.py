@@ -92,7 +92,7 @@ def described_levels(
     (``worst`` and ``best``), with numbers between.
     """
     sections = decider.template.sections
-    lines = tuple(sections["levels"].splitlines())
+    lines = tuple(sections["levels"].split("\n"))
     if len(lines) == len(numbers):
         return lines
     low, high = numbers[0], numbers[-1]
