@@ -1,6 +1,7 @@
 """Decision models: one call asks many closed questions, and each gets a distribution."""
 
 from beholder.backends.decisions.questions import (
+    LEAST_MASS,
     Choice,
     DecidingBackend,
     Decision,
@@ -14,6 +15,7 @@ from beholder.backends.decisions.questions import (
 )
 
 __all__ = [
+    "LEAST_MASS",
     "Choice",
     "DecidingBackend",
     "Decision",

@@ -17,6 +17,8 @@ from typing import Any, Literal, TypeAlias
 from beholder.backends.base import Image, JsonDict
 from beholder.backends.calls import CallFailed
 from beholder.backends.decisions.questions import (
+    LEAST_MASS,
+    SUM_TOLERANCE,
     Choice,
     Decision,
     DecisionCall,
@@ -85,10 +87,12 @@ def read_usage(data: object) -> Usage | None:
                 usage.get("total_cached_tokens"),
             ),
             completion=first_count(usage.get("output_tokens")),
+            written=first_count(cached_details.get("cache_write_tokens")),
         )
     except ValueError:
         return None
-    return tokens if tokens.prompt and tokens.cached <= tokens.prompt else None
+    is_valid = 0 < tokens.prompt >= tokens.cached + tokens.written
+    return tokens if is_valid else None
 
 
 # OpenAI
@@ -178,6 +182,9 @@ def _read_openai_answer(
         if isinstance(question, Choice)
         else range(len(question.levels))
     )
+    # To Python, True and 1.0 are the level 1.
+    if any(type(value) is not type(keys[0]) for value in values):
+        return Decision(reason="an outcome is not of the type that was asked")
     return _by_keys(question, values, keys)
 
 
@@ -274,20 +281,37 @@ def _read_systemone_answer(
     if kind not in (_TYPES[type(question)], None):
         return Decision(reason=f"the answer is of type {str(kind)[:40]!r}")
     if isinstance(question, Predicate):
-        return normalize_probabilities(question, [answer.get("noul")])
+        # Databricks calls it a probability.
+        stated = answer.get("noul", answer.get("probability"))
+        decision = normalize_probabilities(question, [stated])
+        return _with_mass(decision, answer)
     values = answer.get("probabilities")
     if not isinstance(values, Mapping):
         return Decision(reason="the answer has no object of probabilities")
-    mass = answer.get("x_label_mass", 1.0)
     keys = (
         [name for name, _ in question.options]
         if isinstance(question, Choice)
         else [str(level) for level in range(len(question.levels))]
     )
-    decision = _by_keys(question, values, keys)
-    if not isinstance(mass, float) or decision.reason:
+    return _with_mass(_by_keys(question, values, keys), answer)
+
+
+def _with_mass(decision: Decision, answer: JsonDict) -> Decision:
+    """Return a decision with the share of the probability on its outcomes, if it is reported.
+
+    SGLang reports it in the answer, vLLM among its diagnostics.
+    """
+    diagnostics = answer.get("diagnostics")
+    further = diagnostics if isinstance(diagnostics, dict) else {}
+    mass = answer.get("x_label_mass", further.get("label_mass"))
+    if mass is None or decision.reason:
         return decision
-    return Decision(decision.probabilities, mass)
+    # Rounding may take a sum of probabilities slightly beyond 1.
+    if isinstance(mass, bool) or not isinstance(mass, int | float):
+        return Decision(reason="the mass on the outcomes is not a number")
+    if not LEAST_MASS <= mass <= 1 + SUM_TOLERANCE:
+        return Decision(reason=f"{mass:.2g} of the probability is on outcomes")
+    return Decision(decision.probabilities, min(1.0, mass))
 
 
 # Gemini

@@ -21,6 +21,10 @@ from beholder.backends.base import Backend, Image, Message, Request, Sampling
 SUM_TOLERANCE = 0.05
 """Servers round probabilities to two decimals, so that their sum is not exactly 1."""
 
+LEAST_MASS = 0.05
+"""Share of the probability that must lie on the outcomes for an answer to be taken from it: below,
+the model was about to say something else, a blank perhaps, and what is left is noise."""
+
 
 class Predicate(msgspec.Struct, frozen=True, tag="predicate"):
     """A statement that holds or not; its decision has one probability, that it holds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -111,7 +111,10 @@ class Decider:
     async def _ask_in_chunks(self, call: DecisionCall) -> list[Decision]:
         for question in call.questions:
             self._check(question)
-        chunks = split_evenly(call.questions, count_chunks(call, self.limits))
+        chunks = split_evenly(
+            call.questions,
+            count_chunks(call, self.limits, self._with_both_orders),
+        )
         answers = await asyncio.gather(
             *(self._ask(replace(call, questions=chunk)) for chunk in chunks)
         )
@@ -120,14 +123,7 @@ class Decider:
     async def _ask(self, call: DecisionCall) -> Sequence[Decision]:
         """Return the decisions of one call, with each choice in as many orders as wanted."""
         n_questions = len(call.questions)
-        reversed_choices = [
-            replace_options(question, question.options[::-1])
-            for question in call.questions
-            if isinstance(question, Choice) and self.orders == 2
-        ]
-        decisions = await self._ask_server(
-            replace(call, questions=(*call.questions, *reversed_choices))
-        )
+        decisions = await self._ask_server(self._with_both_orders(call))
         further = iter(decisions[n_questions:])
         return [
             _mean(decision, next(further))
@@ -137,6 +133,15 @@ class Decider:
                 call.questions, decisions[:n_questions], strict=True
             )
         ]
+
+    def _with_both_orders(self, call: DecisionCall) -> DecisionCall:
+        """Return a call that asks each choice in as many orders of its options as wanted."""
+        reversed_choices = [
+            replace_options(question, question.options[::-1])
+            for question in call.questions
+            if isinstance(question, Choice) and self.orders == 2
+        ]
+        return replace(call, questions=(*call.questions, *reversed_choices))
 
     async def _ask_server(self, call: DecisionCall) -> Sequence[Decision]:
         """Return the decisions of one call, which is one request."""
@@ -166,17 +171,37 @@ class Decider:
             )
 
 
-def count_chunks(call: DecisionCall, limits: QuestionLimits) -> int:
-    """Return how many calls the questions of one need within the limits."""
+def count_chunks(
+    call: DecisionCall,
+    limits: QuestionLimits,
+    expand: Callable[[DecisionCall], DecisionCall] = lambda call: call,
+) -> int:
+    """Return how many calls the questions of one need within the limits.
+
+    Args:
+        call: The call with all questions.
+        limits: How much one call may ask.
+        expand: Returns a call with all questions that are sent for its own.
+    """
     n_questions = len(call.questions)
-    state_tokens = replace(call, questions=()).to_request().estimated_tokens()
-    question_tokens = call.to_request().estimated_tokens() - state_tokens
+
+    def fits(chunk: tuple[DecisionQuestion, ...]) -> bool:
+        whole = expand(replace(call, questions=chunk))
+        tokens = whole.to_request().estimated_tokens()
+        return (
+            len(whole.questions) <= limits.max_questions
+            and tokens <= limits.window * _ROOM
+        )
+
     # At least one question is asked: a state without room is refused by the
-    # backend, with its length.
-    room = max(1.0, limits.window * _ROOM - state_tokens)
-    by_tokens = math.ceil(question_tokens / room)
-    by_number = math.ceil(n_questions / limits.max_questions)
-    return min(n_questions, max(by_tokens, by_number))
+    # backend, with its length. Chunks are equal in number and not in tokens,
+    # so the first count by which all fit may be above that of the mean.
+    n_chunks = min(n_questions, math.ceil(n_questions / limits.max_questions))
+    while n_chunks < n_questions:
+        if all(map(fits, split_evenly(call.questions, n_chunks))):
+            break
+        n_chunks += 1
+    return n_chunks
 
 
 def split_evenly(values: Sequence[T], n_chunks: int) -> list[tuple[T, ...]]:

@@ -87,7 +87,11 @@ class DecisionJudge(Judge):
         limits = self._limits
         # Some models judge the questions of a call jointly, so that its size
         # changes answers.
-        size = f"{limits.max_questions} questions/{limits.window} tokens"
+        # More options than a choice takes are asked in rounds.
+        size = (
+            f"{limits.max_questions} questions/{limits.max_options} options"
+            f"/{limits.window} tokens"
+        )
         if not self._is_deciding:
             size = "letters"
             operations = [*operations, LETTERS]
@@ -108,6 +112,11 @@ class DecisionJudge(Judge):
             return identity
         return f"{identity}+writer={self.writer.identity_for(operations)}"
 
+    @property
+    def english_only(self) -> bool:
+        """Return whether the writer reads English alone."""
+        return self.writer is not None and self.writer.english_only
+
     @cached_property
     def _able(self) -> Capabilities:
         return run_sync(self._asker.backend.capabilities())
@@ -122,6 +131,15 @@ class DecisionJudge(Judge):
         if kind in METHODS:
             return True
         return self.writer is not None and self.writer.can(kind)
+
+    def check_can(
+        self, kind: type[Operation[Any]], *, images: bool = False
+    ) -> None:
+        """Refuse an operation that neither the model nor the writer supports."""
+        if kind not in METHODS and self.writer is not None:
+            self.writer.check_can(kind, images=images)
+        else:
+            super().check_can(kind, images=images)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
         """Return the answer to an operation.

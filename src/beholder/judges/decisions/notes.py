@@ -24,8 +24,9 @@ def noted_decisions() -> AbstractContextManager[list[dict[str, object]]]:
 
     Returns:
         Gives rows of JSON values, filled during the work: ``operation``, ``question``,
-        ``probabilities``, and ``options`` of a choice, ``levels`` of a score, or ``reason`` where
-        there is no answer.
+        ``probabilities``, and ``options`` of a choice, ``levels`` of a score, ``mass`` where the
+        server reports that less than all lay on the outcomes, or ``reason`` where there is no
+        answer.
     """
     return noting(_noted, [])
 
@@ -49,6 +50,8 @@ def note_decisions(
             row["options"] = [name for name, _ in question.options]
         if isinstance(question, Score):
             row["levels"] = list(question.levels)
+        if decision.mass < 1:
+            row["mass"] = decision.mass
         if decision.reason:
             row["reason"] = decision.reason
         rows.append(row)

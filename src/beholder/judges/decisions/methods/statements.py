@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from beholder.backends.decisions import Choice, Predicate
+from beholder.errors import ConfigError
 from beholder.judges.decisions.decider import Decider
 from beholder.judges.decisions.methods.base import Method, word_question
 from beholder.judges.operations import MatchNearest, MatchStatements, Verify
@@ -42,6 +43,12 @@ async def ask_match(
     if not operation.references:
         return [None] * len(operation.claims)
     room = decider.limits.max_options - 1
+    if room < 2 and len(operation.references) > room:
+        raise ConfigError(
+            f"{decider.asker.backend.name}: with max_options="
+            f"{room + 1} no statement can be compared with another; expected"
+            " at least 3"
+        )
     candidates = [list(range(len(operation.references)))] * len(
         operation.claims
     )
