@@ -35,6 +35,7 @@ __all__ = [
     "LLMJudge",
     "Panel",
     "Tally",
+    "divide_options",
     "judge",
     "takes",
 ]
@@ -201,11 +202,7 @@ def _build_decider(
     options: Mapping[str, Any],
 ) -> Judge:
     """Return the judge of a decision model, with its writer if the spec names one."""
-    arguments = {
-        name: value
-        for name, value in options.items()
-        if name not in _DRAWS and _takes(spec, name)
-    }
+    arguments, for_writer = divide_options(spec, options)
     own_options = dict(spec.options)
     for name in _DRAWS:
         if name in own_options:
@@ -222,14 +219,8 @@ def _build_decider(
                 f"{spec}: writer={writer_spec!r}: expected a judge, such as"
                 " 'openai:MODEL'"
             )
-        # The address and the key are of the decision model: the writer may be
-        # another vendor's, who must not get them.
         writer = _build(
-            canonical_spec(writer_spec),
-            answers,
-            budget,
-            tally,
-            {n: v for n, v in options.items() if n not in _ENDPOINT_OPTIONS},
+            canonical_spec(writer_spec), answers, budget, tally, for_writer
         )
     orders = own_options.pop("orders", 1)
     arguments |= replace(spec, options=own_options).literals()
@@ -255,6 +246,35 @@ def _decides(spec: Spec) -> bool:
     return spec.name in BACKENDS.names() and issubclass(
         BACKENDS.get(spec.name), DecidingBackend
     )
+
+
+def divide_options(
+    spec: Spec, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options that a judge of one model takes, and those of the writer in its spec.
+
+    The address and the key beside a spec are of its own model: the writer may be another vendor's,
+    who must not get them.
+    """
+    writer = spec.options.get("writer")
+    draws = _DRAWS if _decides(spec) else ()
+    own = {
+        name: value
+        for name, value in options.items()
+        if name not in draws and _takes(spec, name)
+    }
+    if not isinstance(writer, str | Spec):
+        return own, {}
+    writer_spec = canonical_spec(writer)
+    # What the class of the model names, such as its limits, is of that model.
+    apart = (*_ENDPOINT_OPTIONS, "extra")
+    return own, {
+        name: value
+        for name, value in options.items()
+        if name not in apart
+        and not BACKENDS.takes(spec.name, name)
+        and _takes(writer_spec, name)
+    }
 
 
 def takes(spec: str | Spec, option: str) -> bool:

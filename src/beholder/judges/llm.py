@@ -85,15 +85,14 @@ class Tally:
         of_pictures = (
             () if price is None or price.image is None else (price.image,)
         )
+        answer_tokens = max(1, len(likely_answer.encode("utf-8")) // 3)
         usage = Usage(
             prompt=estimate(request, *of_pictures),
             # Three bytes a token: for English rather too many tokens than too
             # few. A decision model writes none.
-            completion=request.sampling.n
-            * min(
-                request.sampling.max_tokens,
-                max(1, len(likely_answer.encode("utf-8")) // 3),
-            ),
+            completion=request.sampling.n * answer_tokens
+            if request.sampling.max_tokens
+            else 0,
         )
         self.n_calls += 1
         self.prompt_tokens += usage.prompt

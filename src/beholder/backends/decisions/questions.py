@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from beholder.backends.base import Backend, Image, Message, Request, Sampling
+from beholder.errors import ConfigError
 
 SUM_TOLERANCE = 0.05
 """Servers round probabilities to two decimals, so that their sum is not exactly 1."""
@@ -151,11 +152,19 @@ class DecisionCall:
 
     @classmethod
     def from_request(cls, request: Request) -> DecisionCall:
-        """Return the call that ``to_request`` made a request of."""
+        """Return the call that ``to_request`` made a request of.
+
+        Raises:
+            ConfigError: It is another request.
+        """
         *notes, last = request.messages
-        questions = msgspec.convert(
-            (request.schema or {})["questions"], tuple[DecisionQuestion, ...]
-        )
+        asked = (request.schema or {}).get("questions")
+        if asked is None:
+            raise ConfigError(
+                "a decision model answers closed questions alone; ask it through"
+                " a judge, such as judge='decisions:MODEL'"
+            )
+        questions = msgspec.convert(asked, tuple[DecisionQuestion, ...])
         return cls(
             state=json.loads(last.text),
             questions=questions,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -111,10 +110,7 @@ class Decider:
     async def _ask_in_chunks(self, call: DecisionCall) -> list[Decision]:
         for question in call.questions:
             self._check(question)
-        chunks = split_evenly(
-            call.questions,
-            count_chunks(call, self.limits, self._with_both_orders),
-        )
+        chunks = split_questions(call, self.limits, self._with_both_orders)
         answers = await asyncio.gather(
             *(self._ask(replace(call, questions=chunk)) for chunk in chunks)
         )
@@ -171,37 +167,53 @@ class Decider:
             )
 
 
-def count_chunks(
+def split_questions(
     call: DecisionCall,
     limits: QuestionLimits,
     expand: Callable[[DecisionCall], DecisionCall] = lambda call: call,
-) -> int:
-    """Return how many calls the questions of one need within the limits.
+) -> list[tuple[DecisionQuestion, ...]]:
+    """Return the questions of a call in as few chunks as the limits allow, of equal size.
+
+    Chunks are of unequal size where questions are, so that equal ones would not fit.
 
     Args:
         call: The call with all questions.
         limits: How much one call may ask.
         expand: Returns a call with all questions that are sent for its own.
     """
-    n_questions = len(call.questions)
+    empty = DecisionCall({}, ())
+    state = replace(call, questions=()).to_request().estimated_tokens()
+    # A state without room gets one question a call: the backend refuses it,
+    # with its length.
+    room = limits.window * _ROOM - state
+    sizes = []
+    for question in call.questions:
+        sent = expand(replace(empty, questions=(question,)))
+        tokens = sent.to_request().estimated_tokens()
+        sizes.append((len(sent.questions), tokens))
 
-    def fits(chunk: tuple[DecisionQuestion, ...]) -> bool:
-        whole = expand(replace(call, questions=chunk))
-        tokens = whole.to_request().estimated_tokens()
+    def fits(start: int, end: int) -> bool:
+        chunk = sizes[start:end]
         return (
-            len(whole.questions) <= limits.max_questions
-            and tokens <= limits.window * _ROOM
+            sum(number for number, _ in chunk) <= limits.max_questions
+            and sum(tokens for _, tokens in chunk) <= room
         )
 
-    # At least one question is asked: a state without room is refused by the
-    # backend, with its length. Chunks are equal in number and not in tokens,
-    # so the first count by which all fit may be above that of the mean.
-    n_chunks = min(n_questions, math.ceil(n_questions / limits.max_questions))
-    while n_chunks < n_questions:
-        if all(map(fits, split_evenly(call.questions, n_chunks))):
-            break
-        n_chunks += 1
-    return n_chunks
+    starts = [0]
+    for end in range(1, len(sizes) + 1):
+        if end - starts[-1] > 1 and not fits(starts[-1], end):
+            starts.append(end - 1)
+    even = split_evenly(call.questions, len(starts) if sizes else 0)
+    place = 0
+    for chunk in even:
+        place += len(chunk)
+        if len(chunk) > 1 and not fits(place - len(chunk), place):
+            ends = [*starts[1:], len(sizes)]
+            return [
+                call.questions[start:end]
+                for start, end in zip(starts, ends, strict=True)
+            ]
+    return even
 
 
 def split_evenly(values: Sequence[T], n_chunks: int) -> list[tuple[T, ...]]:

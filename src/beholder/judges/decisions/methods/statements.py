@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from beholder.backends.decisions import Choice, Predicate
 from beholder.errors import ConfigError
 from beholder.judges.decisions.decider import Decider
-from beholder.judges.decisions.methods.base import Method, word_question
+from beholder.judges.decisions.methods.base import (
+    Method,
+    language_state,
+    word_question,
+)
 from beholder.judges.operations import MatchNearest, MatchStatements, Verify
 
 NO_MATCH = "none"
@@ -24,7 +28,7 @@ async def ask_support(decider: Decider, operation: Verify) -> list[bool]:
         Predicate(word_question(decider, section, {"claim": claim}))
         for claim in operation.claims
     ]
-    state = {}
+    state = language_state(operation.language)
     if operation.reference is not None:
         state["reference"] = operation.reference
     answers = await decider.decide_all(
@@ -89,7 +93,9 @@ async def _ask_blocks(
         )
         for claim, ids in blocks
     ]
-    answers = await decider.decide_all({}, questions)
+    answers = await decider.decide_all(
+        language_state(operation.language), questions
+    )
     winners: list[int | None] = []
     for (_, ids), probabilities in zip(blocks, answers, strict=True):
         *matches, no_match = probabilities
