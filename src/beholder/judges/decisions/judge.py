@@ -11,7 +11,7 @@ from beholder.backends import Backend, Capabilities
 from beholder.backends.decisions import DecidingBackend
 from beholder.backends.money import Budget
 from beholder.base.registry import versioned_identity
-from beholder.errors import ConfigError
+from beholder.errors import ConfigError, ItemError
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Questioner
 from beholder.judges.base import FIRST, Draw, Judge
@@ -28,6 +28,8 @@ from beholder.judges.operations.base import OPERATIONS, Operation
 from beholder.judges.templates import digest_templates
 
 T = TypeVar("T")
+
+_WITH_WRITER = "\"decisions('MODEL', writer='openai:MODEL')\""
 
 LETTERS = "letters"
 """Name of the prompt by which a chat model is asked."""
@@ -55,7 +57,7 @@ class DecisionJudge(Judge):
         budget: Budget | None = None,
         tally: Tally | None = None,
     ) -> None:
-        if orders not in (1, 2):
+        if orders not in (1, 2) or isinstance(orders, bool):
             raise ConfigError(f"orders={orders!r}: expected 1 or 2")
         self.backend = backend
         self.writer = writer
@@ -149,6 +151,12 @@ class DecisionJudge(Judge):
         kind = type(operation)
         method = METHODS.get(kind)
         if method is None or needs_writer(operation):
+            if self.writer is None and method is not None:
+                raise ItemError(
+                    f"{self.backend.name} writes no answers, and a question"
+                    " without options needs one; give its options, or name a"
+                    f" second judge: {_WITH_WRITER}"
+                )
             if self.writer is None:
                 self._cannot(kind)
             return await self.writer.ask(operation, draw)
@@ -167,6 +175,5 @@ class DecisionJudge(Judge):
     def _cannot(self, kind: type[Operation[Any]]) -> NoReturn:
         raise ConfigError(
             f"{self.backend.name} decides and writes nothing, and {kind.name!r}"
-            " needs words; name a second judge for it, as in"
-            " \"decisions('MODEL', writer='openai:MODEL')\""
+            f" needs words; name a second judge for it: {_WITH_WRITER}"
         )
