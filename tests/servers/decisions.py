@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -59,7 +58,7 @@ class DecisionServer:
 
     Attributes:
         calls: Every request that came.
-        paid: How often each question about each state got an answer.
+        paid: How often each request got an answer.
         charged: Prompt tokens of all answers.
         edit: Changes a response before it is sent.
         reply: Returns another reply to a request, or None for the right answer.
@@ -101,10 +100,11 @@ class DecisionServer:
     def _answer(self, call: Call) -> Any:
         body = call.body
         state = json.dumps(body.get("state", body.get("input")))
-        answers = []
-        for question in call.questions:
-            answers.append(self._answer_question(question, state))
-            self.paid[_digest(state, question)] += 1
+        answers = [
+            self._answer_question(question, state)
+            for question in call.questions
+        ]
+        self.paid[json.dumps(body, sort_keys=True)] += 1
         asked = body["questions"]
         is_list = isinstance(asked, list)
         tokens = len(json.dumps(asked)) // 4 + PER_QUESTION * len(answers)
@@ -146,9 +146,3 @@ class DecisionServer:
             for key, value in zip(keys, values, strict=True)
         ]
         return {"type": kind, "probabilities": rows}
-
-
-def _digest(state: str, question: dict[str, Any]) -> str:
-    content = {n: value for n, value in question.items() if n != "name"}
-    text = f"{state}{json.dumps(content, sort_keys=True)}"
-    return hashlib.sha256(text.encode()).hexdigest()
