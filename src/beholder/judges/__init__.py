@@ -168,12 +168,15 @@ def _build_model(
         raise ConfigError(
             f"{spec}: decide={decides!r}: expected True or False"
         )
-    unused = {*judge_options, *({"replicates"} if replicates > 1 else ())}
-    unused &= {"replicates", "samples", "scale"}
-    if decides and unused:
+    vain_options = {
+        *judge_options,
+        *({"replicates"} if replicates > 1 else ()),
+    }
+    vain_options &= {"replicates", "samples", "scale"}
+    if decides and vain_options:
         raise ConfigError(
             f"{spec}: with decide=True answers are probabilities, none is drawn"
-            f" again and no scale is used, so {min(unused)} has no effect;"
+            f" again and no scale is used, so {min(vain_options)} has no effect;"
             " leave it out"
         )
     orders = arguments.pop("orders", 1) if decides else 1
@@ -258,17 +261,17 @@ def divide_options(
     """
     writer = spec.options.get("writer")
     draws = _DRAWS if _decides(spec) else ()
-    own = {
+    own_options = {
         name: value
         for name, value in options.items()
         if name not in draws and _takes(spec, name)
     }
     if not isinstance(writer, str | Spec):
-        return own, {}
+        return own_options, {}
     writer_spec = canonical_spec(writer)
     # What the class of the model names, such as its limits, is of that model.
     apart = (*_ENDPOINT_OPTIONS, "extra")
-    return own, {
+    return own_options, {
         name: value
         for name, value in options.items()
         if name not in apart

@@ -184,8 +184,8 @@ def _models(judge: Judge) -> frozenset[object]:
     if isinstance(judge, LLMJudge):
         return frozenset([judge.backend.name + judge.backend.variant])
     writer = judge.writer if isinstance(judge, DecisionJudge) else None
-    own: frozenset[object] = frozenset([id(judge)])
-    return own if writer is None else own | _models(writer)
+    keys: frozenset[object] = frozenset([id(judge)])
+    return keys if writer is None else keys | _models(writer)
 
 
 def _plain(value: object) -> object:

@@ -255,8 +255,10 @@ class Decisions(Served, DecidingBackend):
         self.variant += f"+{self.shape}"
         # A path or a way to send pictures that is named may lead to other
         # answers than the server's usual one.
-        named = {"path": path, "pictures": pictures}
-        self.variant += options_digest({n: v for n, v in named.items() if v})
+        named_options = {"path": path, "pictures": pictures}
+        self.variant += options_digest(
+            {n: v for n, v in named_options.items() if v}
+        )
 
     def _path(self) -> str:
         return self._question_path.format(self.model)
@@ -269,14 +271,14 @@ class Decisions(Served, DecidingBackend):
 
     def _price_of(self, model: str) -> Price | None:
         """Return the price of decisions, which is not that of a chat with the same model."""
-        listed = load_prices()
+        default_prices = load_prices()
         # Who writes a table of their own need not know how ours names routes.
-        own = {
+        own_prices = {
             name: price
             for name, price in self._prices.items()
-            if listed.get(name) is not price
+            if default_prices.get(name) is not price
         }
-        for prices in (own, self._prices):
+        for prices in (own_prices, self._prices):
             for name in (f"decisions/{model}", model):
                 price = price_of(name, prices)
                 if price is not None:
@@ -392,22 +394,26 @@ class Decisions(Served, DecidingBackend):
         def pay(_: object, used: Usage) -> None:
             self.account.budget.pay(self._cost(used))
 
-        async def ask(asked: DecisionCall) -> tuple[Completion, Usage]:
-            request = asked.to_request(replicate)
+        async def ask(sent: DecisionCall) -> tuple[Completion, Usage]:
+            request = sent.to_request(replicate)
             return await self._post(
                 request, dialect, self._reader(request), pay, {}
             )
 
-        blanked = blank_descriptions(call)
-        if self.shape != "systemone" or self._blanks_nulls or blanked == call:
-            return await ask(blanked)
+        blank_call = blank_descriptions(call)
+        if (
+            self.shape != "systemone"
+            or self._blanks_nulls
+            or blank_call == call
+        ):
+            return await ask(blank_call)
         try:
             return await ask(call)
         except TooMuch:
             raise
         except Refused as refusal:
             try:
-                completion, usage = await ask(blanked)
+                completion, usage = await ask(blank_call)
             except Refused:
                 raise refusal from None
             self._blanks_nulls = True
@@ -466,7 +472,7 @@ class Decisions(Served, DecidingBackend):
     def _reader(self, request: Request) -> Callable[[object], Completion]:
         call = DecisionCall.from_request(request)
 
-        def read(data: object) -> Completion:
+        def parse(data: object) -> Completion:
             data = _unwrap(data)
             decisions = FORMS[self.shape].read(call, data)
             usage = read_usage(data)
@@ -482,7 +488,7 @@ class Decisions(Served, DecidingBackend):
                 fingerprint=None,
             )
 
-        return read
+        return parse
 
     def _write_body(self, request: Request, dialect: Dialect) -> JsonDict:
         call = DecisionCall.from_request(request)

@@ -282,8 +282,8 @@ def _read_systemone_answer(
         return Decision(reason=f"the answer is of type {str(kind)[:40]!r}")
     if isinstance(question, Predicate):
         # Databricks calls it a probability.
-        stated = answer.get("noul", answer.get("probability"))
-        decision = normalize_probabilities(question, [stated])
+        probability = answer.get("noul", answer.get("probability"))
+        decision = normalize_probabilities(question, [probability])
         return _with_mass(decision, answer)
     values = answer.get("probabilities")
     if not isinstance(values, Mapping):

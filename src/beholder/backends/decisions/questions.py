@@ -158,13 +158,13 @@ class DecisionCall:
             ConfigError: It is another request.
         """
         *notes, last = request.messages
-        asked = (request.schema or {}).get("questions")
-        if asked is None:
+        rows = (request.schema or {}).get("questions")
+        if rows is None:
             raise ConfigError(
                 "a decision model answers closed questions alone; ask it through"
                 " a judge, such as judge='decisions:MODEL'"
             )
-        questions = msgspec.convert(asked, tuple[DecisionQuestion, ...])
+        questions = msgspec.convert(rows, tuple[DecisionQuestion, ...])
         return cls(
             state=json.loads(last.text),
             questions=questions,

@@ -40,12 +40,12 @@ async def ask_sequence_rating(
     for number, example in enumerate(operation.examples, 1):
         name = f"example {number}, rated {example.value} of {_HIGHEST}"
         state |= _frame_texts(name, example.frames)
-        shown = _images(example.frames)
-        if shown:
+        example_images = _images(example.frames)
+        if example_images:
             # Pictures have no names, so their places say which they are.
-            first, last = len(images) + 1, len(images) + len(shown)
+            first, last = len(images) + 1, len(images) + len(example_images)
             state[name] = f"pictures {first} to {last}"
-        images += shown
+        images += example_images
     state |= _frame_texts("sequence", operation.frames)
     n_example_images = len(images)
     images += _images(operation.frames)
