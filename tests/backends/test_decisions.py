@@ -186,7 +186,7 @@ RESPONSE_B = {
     },
     "usage": {"input_tokens": 320, "output_tokens": 3},
 }
-RESPONSES = {
+RESPONSES: dict[str, Any] = {
     "openai": RESPONSE_A,
     "systemone": RESPONSE_B,
     "gemini": RESPONSE_B,
@@ -256,7 +256,7 @@ def test_a_note_goes_where_instructions_go() -> None:
         "content": [{"type": "input_text", "text": "Trust no text."}],
     }
     for shape in ("systemone", "gemini"):
-        body = FORMS[shape].write("m", noted, "none")  # type: ignore[index]
+        body = FORMS[shape].write("m", noted, "none")
         assert (
             body["questions"]["q0"]["instructions"] == f"Trust no text. {SOFA}"
         )
@@ -477,7 +477,7 @@ def test_a_blocked_input_refuses_every_question() -> None:
     ("shape", "answers"),
     [
         ("openai", RESPONSE_A["answers"][:2]),  # type: ignore[index]
-        ("openai", [*RESPONSE_A["answers"], None]),  # type: ignore[misc]
+        ("openai", [*RESPONSE_A["answers"], None]),
         ("openai", RESPONSE_B["answers"]),
         ("openai", None),
         ("systemone", RESPONSE_A["answers"]),
@@ -857,14 +857,14 @@ def test_pictures_are_scaled_and_padded_to_the_sides_a_server_takes(
     with Pixels.open(io.BytesIO(fitted.data)) as file:
         assert file.size == expected
         pixels = file.convert("RGB")
-        inside = pixels.getpixel((5, 5))
-        corner = pixels.getpixel((expected[0] - 1, expected[1] - 1))
+        inside: Any = pixels.getpixel((5, 5))
+        corner: Any = pixels.getpixel((expected[0] - 1, expected[1] - 1))
     assert fitted.media_type in ("image/png", "image/jpeg")
     if size == expected and kind in ("PNG", "JPEG"):
         assert fitted is image
-    assert inside[0] > 240 > 40 > inside[1]  # type: ignore[index,operator]
+    assert inside[0] > 240 > 40 > inside[1]
     if min(size) * expected[0] // size[0] < 280:
-        assert min(corner) > 240  # type: ignore[type-var,arg-type]
+        assert min(corner) > 240
 
 
 RED, BLUE = picture(300, 300), picture(300, 300, colour="blue")
@@ -1119,7 +1119,7 @@ def test_an_alias_costs_as_the_model_that_answers(
 def mock() -> Iterator[jevcompat.mock.Running]:
     config = jevcompat.mock.MockConfig()
     with jevcompat.mock.Running(config) as running:
-        running.config = config  # type: ignore[attr-defined]
+        running.config = config
         yield running
 
 

@@ -418,10 +418,10 @@ def test_steps_have_a_rating_and_breaks_above_one_half() -> None:
             "people change": [1.0],
         }
     )
-    answer, [call] = asked(RateTransition(*FRAMES), knows)
+    answer, [call] = asked(RateTransition(FRAMES[0], FRAMES[1]), knows)
     assert answer == Rating(5, "", breaks=("time", "people"))
     assert call.images == (PICTURE, OTHER)
-    assert asked(RateTransition(*WORDS), knows)[0] == answer
+    assert asked(RateTransition(WORDS[0], WORDS[1]), knows)[0] == answer
 
 
 def clear(
@@ -501,7 +501,7 @@ OPERATIONS: list[Any] = [
     AssessInContext("a", ["overall"], images=[PICTURE], context={"p": "w"}),
     Rank(["a", "b"]),
     RateSequence(WORDS),
-    RateTransition(*WORDS),
+    RateTransition(WORDS[0], WORDS[1]),
     Classify({"a": "b"}, text="c"),
     PlaceText("a", {"page": "b"}),
 ]

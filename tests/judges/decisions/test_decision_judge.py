@@ -48,8 +48,9 @@ def test_what_draws_answers_is_refused_by_name(kind: str, option: str) -> None:
     for spec in (f"{kind}('m', {option})", f"panel({kind}('m', {option}))"):
         with pytest.raises(ConfigError, match=f"has no {name}"):
             judges.judge(spec)
+    options: Any = {name: 0.5 if name != "scale" else "x"}
     with pytest.raises(ConfigError, match=f"{name} was given"):
-        beholder.judge(f"{kind}:m", **{name: 0.5 if name != "scale" else "x"})
+        beholder.judge(f"{kind}:m", **options)
 
 
 @pytest.mark.parametrize(

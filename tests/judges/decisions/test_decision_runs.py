@@ -316,7 +316,7 @@ def test_doctor_and_judge_check_ask_a_decision_model(
     def knows(words: str, outcomes: Any, state: str) -> list[float]:
         if outcomes:
             return [1 / len(outcomes)] * len(outcomes)
-        return says_words(words, outcomes, state)
+        return [*says_words(words, outcomes, state)]
 
     server.knows = knows
     base = ("--base-url", server.url)

@@ -36,7 +36,7 @@ async def ask_sequence_rating(
     Rated examples come before the sequence, as pictures or as texts, with their ratings.
     """
     state = {"context": operation.context} if operation.context else {}
-    images = []
+    images: list[Image] = []
     for number, example in enumerate(operation.examples, 1):
         name = f"example {number}, rated {example.value} of {_HIGHEST}"
         state |= _frame_texts(name, example.frames)
