@@ -237,6 +237,9 @@ def test_what_changes_answers_is_in_the_identity() -> None:
     # A writer that is not asked is no part of the answers.
     assert identity(writer=writer) == identity()
     assert "builtin" in identity("decompose", writer=writer)
+    # What is written alone does not depend on the decision model.
+    alone = writer.identity_for(["decompose"])
+    assert identity("decompose", writer=writer) == alone
 
 
 def test_how_a_server_is_reached_is_not_in_the_identity() -> None:
@@ -306,6 +309,29 @@ def test_letters_are_read_for_statements_and_options() -> None:
     first, second = (str(b["messages"]) for b in bodies)
     until_text = first.index("A cat.") + len("A cat.")
     assert first[:until_text] == second[:until_text]
+
+
+def test_letters_are_no_poor_digits(tmp_path: Path) -> None:
+    """The caution about grades whose probability is not on digits is not about letters."""
+    first = {"A": -0.01, "B": -5.0}
+
+    def lettered(body: dict[str, Any]) -> dict[str, Any]:
+        return probe_answer(body) or completion(
+            "A", first=first if body.get("logprobs") else None
+        )
+
+    file = judges.AnswerFile(tmp_path / "run.sqlite")
+    with serving(FaultServer(lettered)) as server:
+        judge = judges.judge(
+            "openai('m', decide=True)",
+            base_url=server.url,
+            answers=judges.Answers(file),
+        )
+        assert asyncio.run(judge.ask(Verify(["a"], reference="b"))) == [True]
+    judging = file.judging()
+    file.close()
+    assert judging.n_answers == 1
+    assert judging.caution == ""
 
 
 def test_a_server_without_log_probabilities_cannot_decide() -> None:

@@ -85,6 +85,10 @@ class DecisionJudge(Judge):
 
         Asks the server who it is, the first time.
         """
+        is_closed = any(name in TEMPLATES for name in operations)
+        if self.writer is not None and operations and not is_closed:
+            # The model is not asked, nor who it is.
+            return self.writer.identity_for(operations)
         kind = self.backend.name.partition(":")[0]
         limits = self._limits
         # Some models judge the questions of a call jointly, so that its size
