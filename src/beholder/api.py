@@ -279,9 +279,8 @@ def _with_options(spec: Spec, options: dict[str, object]) -> Spec:
             for member in spec.options["members"]
         ]
         return replace(spec, options={"members": members})
-    fitting = {
-        name: value
-        for name, value in options.items()
-        if judges.takes(spec, name)
-    }
-    return canonical_spec(replace(spec, options={**fitting, **spec.options}))
+    fitting, for_writer = judges.divide_options(spec, options)
+    own = dict(spec.options)
+    if for_writer:
+        own["writer"] = _with_options(own["writer"], for_writer)
+    return canonical_spec(replace(spec, options={**fitting, **own}))

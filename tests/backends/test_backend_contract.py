@@ -27,9 +27,11 @@ from beholder.backends import (
     Usage,
     backend,
 )
+from beholder.backends.decisions import DecisionCall, PredicateQuestion
 from beholder.errors import ConfigError, ItemError, MissingExtraError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import Presence
+from servers.decisions import DecisionServer
 from servers.faults import (
     FaultServer,
     Refusal,
@@ -68,6 +70,8 @@ class Row:
         price: Dollars of a million prompt tokens; None where nobody knows.
         extra: Without this extra it says how to get it.
         fails: A request that can never be answered.
+        question: A request that is answered.
+        text: The answer; None where it is not known.
     """
 
     make: Callable[
@@ -82,6 +86,8 @@ class Row:
     price: float | None = None
     extra: str | None = None
     fails: Request | None = LONG
+    question: Request = QUESTION
+    text: str | None = "3"
 
 
 def _rules(
@@ -167,6 +173,25 @@ def _vendor(kind: str) -> Callable[..., tuple[str, dict[str, Any]]]:
     return make
 
 
+def _deciding(
+    folder: Path, stack: ExitStack, patch: pytest.MonkeyPatch
+) -> tuple[str, dict[str, Any]]:
+    """A decision model that sees nothing."""
+    server = stack.enter_context(serving(DecisionServer()))
+    server.reply = lambda call: (
+        (400, "the input is longer than the context")
+        if "too long" in str(call.body)
+        else None
+    )
+    prices = folder / "prices.json"
+    prices.write_text('{"models": {"decider-1": {"input": 2, "output": 8}}}')
+    return "m", {
+        "base_url": server.url,
+        "attempts": 1,
+        "prices": str(prices),
+    }
+
+
 def _more(model: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return model, {**options, "extra": {"top_k": 1}}
 
@@ -196,7 +221,25 @@ def _other_weights(
     return model, options
 
 
+CUPS = DecisionCall(
+    {"text": "Three cups."}, (PredicateQuestion("Three cups."),)
+)
+DECIDING = Row(
+    _deciding,
+    _more,
+    "no_such_option",
+    {},
+    1,
+    None,
+    price=2.0,
+    fails=replace(CUPS, state={"text": "too long " * 300}).to_request(),
+    question=CUPS.to_request(),
+    text='[{"probabilities":[0.75]}]',
+)
+
 TABLE: dict[str, Row] = {
+    "decisions": DECIDING,
+    "systemone": DECIDING,
     "scripted": Row(
         _rules, _other_file, "no_such_option", {"images": False}, first=None
     ),
@@ -227,8 +270,18 @@ TABLE: dict[str, Row] = {
         price=0.0,
         extra="hf",
         fails=None,  # a tiny model has room; too long prompts are tested in test_hf.py
+        text=None,
     ),
 }
+
+
+@pytest.mark.parametrize("kind", ["decisions", "systemone"])
+def test_a_decision_model_says_that_it_answers_no_other_question(
+    kind: str,
+) -> None:
+    model = backend(kind, "m", base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ConfigError, match="closed questions alone"):
+        model.estimate_tokens(QUESTION)
 
 
 def test_the_table_has_every_builtin_backend() -> None:
@@ -284,25 +337,27 @@ def test_an_unknown_option_is_refused_by_name(kit: Kit) -> None:
 def test_an_answer_says_who_gave_it_and_what_it_took(kit: Kit) -> None:
     backend = kit.make()
     able = asyncio.run(backend.capabilities())
-    answer = asyncio.run(backend.chat(QUESTION))
+    answer = asyncio.run(backend.chat(kit.row.question))
     assert answer.model == able.model
     assert len(answer.samples) == 1
     assert answer.usage.prompt > 0
     assert Answer.from_json(answer.to_json()).samples == answer.samples
-    if kit.kind != "hf":
-        assert answer.text == "3"
+    if kit.row.text is not None:
+        assert answer.text == kit.row.text
 
 
 def test_as_many_samples_come_as_are_asked_for(kit: Kit) -> None:
-    sampling = replace(QUESTION.sampling, n=3)
-    answer = asyncio.run(kit.make().chat(replace(QUESTION, sampling=sampling)))
+    question = kit.row.question
+    sampling = replace(question.sampling, n=3)
+    answer = asyncio.run(kit.make().chat(replace(question, sampling=sampling)))
     assert len(answer.samples) == kit.row.n
 
 
 def test_log_probabilities_come_as_promised(kit: Kit) -> None:
     backend = kit.make()
     able = asyncio.run(backend.capabilities())
-    (sample,) = asyncio.run(backend.chat(LOGPROB_QUESTION)).samples
+    question = replace(kit.row.question, sampling=LOGPROB_QUESTION.sampling)
+    (sample,) = asyncio.run(backend.chat(question)).samples
     if kit.row.first is not None:
         assert able.top_logprobs >= 2
         assert sample.first == (
@@ -333,6 +388,8 @@ def test_pictures_are_refused_where_they_are_not_seen(kit: Kit) -> None:
         "openai",
         "anthropic",
         "gemini",
+        "decisions",
+        "systemone",
         "hf",
     ):  # the options of the others say so
         with pytest.raises(ConfigError, match="does not take pictures"):
@@ -366,7 +423,7 @@ def test_what_can_never_be_answered_is_the_fault_of_the_item(kit: Kit) -> None:
 
 def test_what_tokens_cost_is_known_or_said_to_be_unknown(kit: Kit) -> None:
     backend = kit.make()
-    asyncio.run(backend.chat(QUESTION))
+    asyncio.run(backend.chat(kit.row.question))
     price = backend.price()
     if kit.row.price is None:
         assert price is None
@@ -380,8 +437,8 @@ def test_what_tokens_cost_is_known_or_said_to_be_unknown(kit: Kit) -> None:
 def test_one_backend_serves_event_loops_after_each_other(kit: Kit) -> None:
     backend = kit.make()
     assert (
-        asyncio.run(backend.chat(QUESTION)).samples
-        == asyncio.run(backend.chat(QUESTION)).samples
+        asyncio.run(backend.chat(kit.row.question)).samples
+        == asyncio.run(backend.chat(kit.row.question)).samples
     )
 
 

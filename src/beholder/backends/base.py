@@ -516,6 +516,15 @@ class Backend(ABC):
         """Return the price of tokens, or None if unknown."""
         return None
 
+    def estimate_tokens(self, request: Request, picture: int = 1500) -> int:
+        """Return an upper estimate of a request's prompt tokens, as this server counts them.
+
+        Args:
+            request: The request.
+            picture: Tokens for each picture.
+        """
+        return request.estimated_tokens(picture)
+
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
         """Return whether ``chat``, called in a task, has sent a request that will be charged."""
         return True

@@ -208,7 +208,7 @@ class Served(Backend):
             raise NotThere(
                 f"{error}{await self._http.suggest_models(self.model)}"
             ) from error
-        price = price_of(dialect.model, self._prices) or self.price()
+        price = self._price_of(dialect.model) or self.price()
         async with self.account.budget.reserve(
             0.0 if price else None, self.name
         ):
@@ -282,9 +282,10 @@ class Served(Backend):
     def price(self) -> Price | None:
         """Return the list price of the served model; None for models on your own server."""
         served = self._dialect.model if self._dialect else self.model
-        return price_of(served, self._prices) or price_of(
-            self.model, self._prices
-        )
+        return self._price_of(served) or self._price_of(self.model)
+
+    def _price_of(self, model: str) -> Price | None:
+        return price_of(model, self._prices)
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
         """Return whether a request was sent; a batch continues at the server and is found again."""
@@ -352,8 +353,7 @@ class Served(Backend):
 
         def pay(completion: Completion, used: Usage) -> None:
             price = (
-                price_of(completion.model or self.model, self._prices)
-                or self.price()
+                self._price_of(completion.model or self.model) or self.price()
             )
             self.account.lose(None if price is None else price.cost(used))
 
@@ -457,15 +457,17 @@ class Served(Backend):
 
     def _max_usage(self, request: Request, dialect: Dialect) -> Usage:
         """Return the most tokens of a call; pictures count as listed, or as the largest so far."""
-        price = self.price()
+        return request.most_usage(
+            dialect.thinking, self._most_of_picture(self.price())
+        )
+
+    def _most_of_picture(self, price: Price | None) -> int:
         listed = (
             MOST_OF_PICTURE
             if price is None or price.image is None
             else price.image
         )
-        return request.most_usage(
-            dialect.thinking, max(listed, self._picture_tokens)
-        )
+        return max(listed, self._picture_tokens)
 
     def _note_pictures(self, request: Request, usage: Usage | None) -> None:
         if (
@@ -562,6 +564,11 @@ _OF_THE_QUESTION = frozenset(
         "model",
         "messages",
         "contents",
+        "input",
+        "state",
+        "questions",
+        "assets",
+        "images",
         "system",
         "systemInstruction",
         "system_instruction",

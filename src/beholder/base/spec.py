@@ -200,6 +200,8 @@ def canonical_spec(spec: str | Spec) -> Spec:
                 f"{str(parsed)!r}: members are specs, such as [openai('a'), hf('b')]"
             )
         options["members"] = [canonical_spec(member) for member in members]
+    if isinstance(options.get("writer"), str | Spec):
+        options["writer"] = canonical_spec(options["writer"])
     return Spec(parsed.name, argument, options)
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "LLMJudge",
     "Panel",
     "Tally",
+    "divide_options",
     "judge",
     "takes",
 ]
@@ -51,6 +52,8 @@ PANEL = "panel"
 """Name of a panel of judges in a spec: ``panel(members=[A, B])``."""
 
 _JUDGE_OPTIONS = ("prompts", "scale", "temperature", "samples")
+_DRAWS = ("replicates", *_JUDGE_OPTIONS)
+"""Options of who draws answers, which a decision model does not."""
 _REPEATS_AT = 0.7
 """Temperature of replicates that name none."""
 _ENDPOINT_OPTIONS = ("base_url", "key_env", "batch")
@@ -165,6 +168,17 @@ def _build_model(
         raise ConfigError(
             f"{spec}: decide={decides!r}: expected True or False"
         )
+    vain_options = {
+        *judge_options,
+        *({"replicates"} if replicates > 1 else ()),
+    }
+    vain_options &= {"replicates", "samples", "scale"}
+    if decides and vain_options:
+        raise ConfigError(
+            f"{spec}: with decide=True answers are probabilities, none is drawn"
+            f" again and no scale is used, so {min(vain_options)} has no effect;"
+            " leave it out"
+        )
     orders = arguments.pop("orders", 1) if decides else 1
     model = backend(spec.name, spec.argument, **arguments)
     judge: Judge = LLMJudge(
@@ -191,9 +205,9 @@ def _build_decider(
     options: Mapping[str, Any],
 ) -> Judge:
     """Return the judge of a decision model, with its writer if the spec names one."""
-    arguments = {n: v for n, v in options.items() if _takes(spec, n)}
+    arguments, for_writer = divide_options(spec, options)
     own_options = dict(spec.options)
-    for name in ("replicates", *_JUDGE_OPTIONS):
+    for name in _DRAWS:
         if name in own_options:
             raise ConfigError(
                 f"{spec}: a decision model returns probabilities and draws no"
@@ -203,8 +217,13 @@ def _build_decider(
     writer_spec = own_options.pop("writer", None)
     writer = None
     if writer_spec is not None:
+        if not isinstance(writer_spec, str | Spec):
+            raise ConfigError(
+                f"{spec}: writer={writer_spec!r}: expected a judge, such as"
+                " 'openai:MODEL'"
+            )
         writer = _build(
-            canonical_spec(writer_spec), answers, budget, tally, options
+            canonical_spec(writer_spec), answers, budget, tally, for_writer
         )
     orders = own_options.pop("orders", 1)
     arguments |= replace(spec, options=own_options).literals()
@@ -232,6 +251,35 @@ def _decides(spec: Spec) -> bool:
     )
 
 
+def divide_options(
+    spec: Spec, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options that a judge of one model takes, and those of the writer in its spec.
+
+    The address and the key beside a spec are of its own model: the writer may be another vendor's,
+    who must not get them.
+    """
+    writer = spec.options.get("writer")
+    draws = _DRAWS if _decides(spec) else ()
+    own_options = {
+        name: value
+        for name, value in options.items()
+        if name not in draws and _takes(spec, name)
+    }
+    if not isinstance(writer, str | Spec):
+        return own_options, {}
+    writer_spec = canonical_spec(writer)
+    # What the class of the model names, such as its limits, is of that model.
+    apart = (*_ENDPOINT_OPTIONS, "extra")
+    return own_options, {
+        name: value
+        for name, value in options.items()
+        if name not in apart
+        and not BACKENDS.takes(spec.name, name)
+        and _takes(writer_spec, name)
+    }
+
+
 def takes(spec: str | Spec, option: str) -> bool:
     """Return whether a judge, or a member of a panel, has a use for an option of ``judge``.
 
@@ -246,7 +294,7 @@ def _takes(spec: Spec, option: str) -> bool:
         return any(_takes(member, option) for member in _members(spec))
     if spec.name not in BACKENDS.names():
         return False
-    if _decides(spec) and option in ("replicates", *_JUDGE_OPTIONS):
+    if _decides(spec) and option in _DRAWS:
         writer = spec.options.get("writer")
         return writer is not None and _takes(canonical_spec(writer), option)
     # All others are of the judge itself, or the backend says what is wrong with them.

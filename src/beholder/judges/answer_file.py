@@ -375,10 +375,12 @@ class AnswerFile(AnswerTables):
             " WHERE json_valid(answer)"
         )
         # Graded answers are those whose first token has a distribution; a
-        # sample of them by key suffices for the median.
+        # sample of them by key suffices for the median. Decisions are read from
+        # letters, too, and keep their own mass.
         graded = self._select(
             "SELECT answer FROM answers WHERE json_valid(answer)"
-            " AND json_type(answer, '$.samples[0].first') = 'array' ORDER BY key LIMIT :most",
+            " AND json_type(answer, '$.samples[0].first') = 'array'"
+            " AND template NOT LIKE 'letters.v%' ORDER BY key LIMIT :most",
             most=_MOST_LOOKED_AT,
         )
         masses = [digit_mass(Answer.from_json(text)) for (text,) in graded]

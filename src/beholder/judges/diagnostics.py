@@ -19,6 +19,7 @@ from beholder.backends.openai_probe import SQUARES
 from beholder.backends.openai_wire import Dialect
 from beholder.errors import BeholderError
 from beholder.judges.base import FIRST, Draw, Judge
+from beholder.judges.decisions.judge import DecisionJudge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import (
     Decompose,
@@ -130,8 +131,19 @@ async def diagnose(judge: Judge) -> list[CheckFinding]:
             findings.append(await _tried("sight", _sees(judge)))
         else:
             findings.append(CheckFinding("sight", None, "takes no pictures"))
+    if isinstance(judge, DecisionJudge):
+        model = await judge.backend.capabilities()
+        findings.append(CheckFinding("model", None, model.model))
+        if await judge.accepts_images():
+            findings.append(await _tried("sight", _sees(judge)))
+        else:
+            findings.append(CheckFinding("sight", None, "takes no pictures"))
     findings.append(await _tried("knows the obvious", _knows(judge)))
-    findings.append(await _tried("statements", _decomposes(judge)))
+    if isinstance(judge, DecisionJudge) and not judge.can(Decompose):
+        summary = "none: it writes nothing; a writer would, as writer='JUDGE'"
+        findings.append(CheckFinding("statements", None, summary))
+    else:
+        findings.append(await _tried("statements", _decomposes(judge)))
     return findings
 
 

@@ -10,14 +10,11 @@ from statistics import fmean, median
 from typing import Literal
 
 from beholder.backends import Answer, Sampling
+from beholder.backends.decisions import LEAST_MASS
 from beholder.judges.reading import BadAnswer, without_thinking
 from beholder.records import Span
 
 TOP_LOGPROBS = 20
-
-LEAST_MASS = 0.05
-"""Share of the probability that must lie on grades for a grade to be taken from it: below, the
-model was about to say something else, a blank perhaps, and what is left is noise."""
 
 # How tokenizers write a blank before a word.
 _BLANKS = " \n\t▁Ġ"

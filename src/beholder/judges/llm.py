@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +66,7 @@ class Tally:
         likely_answer: str,
         price: Price | None,
         stored: bool | None = None,
+        estimate: Callable[..., int] = Request.estimated_tokens,
     ) -> None:
         """Count a question with its likely answer.
 
@@ -75,6 +76,7 @@ class Tally:
             likely_answer: The answer.
             price: Price of tokens; None if unknown.
             stored: Whether the answer is in the cache; None if not known.
+            estimate: Return the tokens of a request, given those of a picture.
         """
         key = f"{backend}/{request.digest}"
         if key in self.digests:
@@ -83,13 +85,14 @@ class Tally:
         of_pictures = (
             () if price is None or price.image is None else (price.image,)
         )
-        # Three bytes a token: for English rather too many tokens than too few.
-        n_tokens = max(1, len(likely_answer.encode("utf-8")) // 3)
-        if request.sampling.max_tokens == 0:
-            n_tokens = 0  # a decision model writes nothing
+        answer_tokens = max(1, len(likely_answer.encode("utf-8")) // 3)
         usage = Usage(
-            prompt=request.estimated_tokens(*of_pictures),
-            completion=request.sampling.n * n_tokens,
+            prompt=estimate(request, *of_pictures),
+            # Three bytes a token: for English rather too many tokens than too
+            # few. A decision model writes none.
+            completion=request.sampling.n * answer_tokens
+            if request.sampling.max_tokens
+            else 0,
         )
         self.n_calls += 1
         self.prompt_tokens += usage.prompt
@@ -146,6 +149,10 @@ class Unprobed(Backend):
         """Return the price of the real backend."""
         return self._real.price()
 
+    def estimate_tokens(self, request: Request, picture: int = 1500) -> int:
+        """Return the estimate of the real backend."""
+        return self._real.estimate_tokens(request, picture)
+
 
 class DryAsker(Questioner):
     """Counts questions and gives each its stored answer, or a likely one."""
@@ -184,7 +191,14 @@ class DryAsker(Questioner):
             )
             answer, stored = stored_answer or answer, stored_answer is not None
         price = self.backend.price()
-        self._tally.add(self.backend.name, request, answer.text, price, stored)
+        self._tally.add(
+            self.backend.name,
+            request,
+            answer.text,
+            price,
+            stored,
+            self.backend.estimate_tokens,
+        )
         return answer
 
     async def surprisal(

@@ -17,6 +17,7 @@ from beholder.base.registry import versioned_identity
 from beholder.errors import ConfigError
 from beholder.judges.answers import AnswerStore
 from beholder.judges.base import FIRST, Draw, Judge
+from beholder.judges.decisions.judge import DecisionJudge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations.base import Operation, PanelOperation
 
@@ -182,7 +183,9 @@ def _models(judge: Judge) -> frozenset[object]:
         return frozenset().union(*map(_models, judge._members))
     if isinstance(judge, LLMJudge):
         return frozenset([judge.backend.name + judge.backend.variant])
-    return frozenset([id(judge)])
+    writer = judge.writer if isinstance(judge, DecisionJudge) else None
+    keys: frozenset[object] = frozenset([id(judge)])
+    return keys if writer is None else keys | _models(writer)
 
 
 def _plain(value: object) -> object:

@@ -1,27 +1,29 @@
 """Decision models: one call asks many closed questions, and each gets a distribution."""
 
 from beholder.backends.decisions.questions import (
-    Choice,
+    LEAST_MASS,
+    ChoiceQuestion,
     DecidingBackend,
     Decision,
     DecisionCall,
     DecisionQuestion,
-    Predicate,
+    PredicateQuestion,
     QuestionLimits,
-    Score,
+    ScoreQuestion,
     decode_decisions,
     encode_decisions,
 )
 
 __all__ = [
-    "Choice",
+    "LEAST_MASS",
+    "ChoiceQuestion",
     "DecidingBackend",
     "Decision",
     "DecisionCall",
     "DecisionQuestion",
-    "Predicate",
+    "PredicateQuestion",
     "QuestionLimits",
-    "Score",
+    "ScoreQuestion",
     "decode_decisions",
     "encode_decisions",
 ]

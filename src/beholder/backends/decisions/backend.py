@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, ClassVar, NoReturn
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, NoReturn, get_args
 
+import msgspec
 from PIL import Image as Pixels
 
-from beholder.backends.base import Answer, Image, JsonDict, Request, Sample
+from beholder.backends.base import (
+    Answer,
+    Image,
+    JsonDict,
+    JsonObject,
+    Request,
+    Sample,
+    options_digest,
+)
 from beholder.backends.batch_queue import BatchService
-from beholder.backends.calls import CallFailed, Refused, too_long
+from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.decisions.forms import (
     FORMS,
     PictureForm,
@@ -22,17 +32,25 @@ from beholder.backends.decisions.forms import (
     read_usage,
 )
 from beholder.backends.decisions.questions import (
+    ChoiceQuestion,
     DecidingBackend,
     Decision,
     DecisionCall,
-    Predicate,
+    PredicateQuestion,
     QuestionLimits,
     decode_decisions,
     encode_decisions,
 )
 from beholder.backends.decisions.servers import server_at
-from beholder.backends.money import Price, Usage, price_of
-from beholder.backends.openai_http import HOSTED, KEY, Connection, NotThere
+from beholder.backends.money import Price, Usage, load_prices, price_of
+from beholder.backends.openai_http import (
+    HOSTED,
+    KEY,
+    MOST_BYTES,
+    Connection,
+    NotThere,
+    retry_after,
+)
 from beholder.backends.openai_probe import SQUARES
 from beholder.backends.openai_wire import Completion, Dialect, Wire
 from beholder.backends.served import Served
@@ -47,17 +65,57 @@ _SAYS_TOO_MUCH = re.compile(
 )
 """Finds in a server's refusal that fewer questions could pass."""
 
-_OVERHEAD = 300
-"""Tokens that a server adds to each call; TypeSafe adds 261 (second hand)."""
+_OVERHEAD, _PART_OVERHEAD = 300, 8
+"""Tokens that a server adds to each call, and to each question and outcome; TypeSafe adds 261 and
+8 (second hand)."""
 
-_SQUARE_QUESTION = Predicate("The picture is red.")
+_MOVED = "/v1/decisions"
+"""Where Google's server is asked that does not know the path of the form."""
+
+_SQUARE_QUESTION = PredicateQuestion("The picture is red.")
 _TEXT_CALL = DecisionCall(
-    {"description": "A cat sleeps on a sofa."},
-    (Predicate("The description says that there is a cat."),),
+    {
+        "description": "A cat sleeps on a red sofa beside a window. " * 25
+        + "It is a quiet afternoon."
+    },
+    tuple(
+        PredicateQuestion(f"There is a {thing}.")
+        for thing in (
+            *("cat", "sofa", "window", "dog", "lamp", "table", "bird"),
+            *("chair", "carpet", "plant", "mouse", "shelf"),
+        )
+    ),
 )
+"""Many short questions about a longer text: the usage of the answer tells whether the server
+counts the text once or for each question, before a call that could cost much."""
+
+_SURELY_MORE = 1.5
+"""Times the estimate that a text which counts once does not reach; one that counts for each of a
+dozen questions has three times as many tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """How a server counts tokens.
+
+    Attributes:
+        sums_state: Whether the state counts for each question and not once a call.
+        ratio: Tokens that it counted, to those that were estimated; at least 1.
+    """
+
+    sums_state: bool = False
+    ratio: float = 1.0
+
+
+_ASSET_SIDES = (280, 1568)
+"""Least and greatest side in pixels of a picture that is an asset; the server does not scale."""
 
 _DAILY_QUOTA, _NO_ROOM = 3036, 3040
 """Cloudflare's codes: no quota left today, and no room at the moment."""
+
+
+class TooMuch(Refused):
+    """The server refused a request for its size, so that fewer questions could pass."""
 
 
 class DecisionConnection(Connection):
@@ -73,6 +131,15 @@ class DecisionConnection(Connection):
             headers = {server.key_header: key} if key else {}
         return headers | dict(server.headers)
 
+    async def post(
+        self, path: str, body: JsonObject, *, max_bytes: int = MOST_BYTES
+    ) -> Any:
+        """Return the JSON answer; an envelope that reports a failure is an error."""
+        answer = await super().post(path, body, max_bytes=max_bytes)
+        if isinstance(answer, dict) and answer.get("success") is False:
+            raise self._failure(502, {}, json.dumps(answer).encode())
+        return answer
+
     def _failure(
         self, status: int, headers: Mapping[str, str], body: bytes
     ) -> Exception:
@@ -80,8 +147,18 @@ class DecisionConnection(Connection):
         if _DAILY_QUOTA in codes:
             return RunError(f"{self.name}: the day's quota is used up")
         if _NO_ROOM in codes:
-            return CallFailed("the server has no room", strain=True)
-        return super()._failure(status, headers, body)
+            return CallFailed(
+                "the server has no room",
+                strain=True,
+                retry_after=retry_after(headers),
+                status=status,
+            )
+        failure = super()._failure(status, headers, body)
+        if isinstance(failure, Refused) and (
+            status == 413 or _SAYS_TOO_MUCH.search(failure.reason)
+        ):
+            return TooMuch(failure.reason, broke=failure.broke)
+        return failure
 
     async def suggest_models(self, model: str) -> str:
         """Return nothing: vendors list their models in their documentation."""
@@ -137,6 +214,17 @@ class Decisions(Served, DecidingBackend):
         facts: Any = None,
         **options: Any,
     ) -> None:
+        _check_options(
+            f"{self.KIND}:{model}",
+            {"shape": shape, "pictures": pictures, "path": path},
+            {
+                "max_questions": max_questions,
+                "max_options": max_options,
+                "max_levels": max_levels,
+                "context": context,
+                "max_images": max_images,
+            },
+        )
         server = server_at(base_url or self.WIRE.home[0], self.KIND)
         limits = server.limits
         self.limits = QuestionLimits(
@@ -148,11 +236,14 @@ class Decisions(Served, DecidingBackend):
         self.shape: Shape = shape or server.shape
         self._pictures = pictures or server.pictures
         self._max_images = max_images or server.max_images
-        self._sides = server.sides
         self._question_path = path or server.path or FORMS[self.shape].path
-        # Of what a call was charged, to what was estimated: some servers count
-        # the state once for each question.
-        self._usage_ratio = 1.0
+        has_version = (base_url or "").rstrip("/").endswith(("/v1", "/v1beta"))
+        if self._question_path == FORMS["gemini"].path and has_version:
+            self._question_path = "/decisions"
+        # Found out by the first answers, and kept beside the facts.
+        self._counting = _Counting()
+        self._counts_once = server.counts_once
+        self._blanks_nulls = False
         super().__init__(
             model,
             base_url=base_url,
@@ -162,6 +253,12 @@ class Decisions(Served, DecidingBackend):
             **options,
         )
         self.variant += f"+{self.shape}"
+        # A path or a way to send pictures that is named may lead to other
+        # answers than the server's usual one.
+        named_options = {"path": path, "pictures": pictures}
+        self.variant += options_digest(
+            {n: v for n, v in named_options.items() if v}
+        )
 
     def _path(self) -> str:
         return self._question_path.format(self.model)
@@ -172,24 +269,38 @@ class Decisions(Served, DecidingBackend):
             " to take batches; leave batch out"
         )
 
-    def price(self) -> Price | None:
+    def _price_of(self, model: str) -> Price | None:
         """Return the price of decisions, which is not that of a chat with the same model."""
-        names = [self._dialect.model] if self._dialect else []
-        for name in (*names, self.model):
-            price = price_of(f"decisions/{name}", self._prices)
-            if price is not None:
-                return price
-        return super().price()
+        default_prices = load_prices()
+        # Who writes a table of their own need not know how ours names routes.
+        own_prices = {
+            name: price
+            for name, price in self._prices.items()
+            if default_prices.get(name) is not price
+        }
+        for prices in (own_prices, self._prices):
+            for name in (f"decisions/{model}", model):
+                price = price_of(name, prices)
+                if price is not None:
+                    return price
+        return None
+
+    async def _post(
+        self, *arguments: Any, **options: Any
+    ) -> tuple[Any, Usage]:
+        path = self._question_path
+        try:
+            return await super()._post(*arguments, **options)
+        except NotThere:
+            # Google's server has moved from one version of the path to the other.
+            if path != FORMS["gemini"].path:
+                raise
+            self._question_path = _MOVED
+            return await super()._post(*arguments, **options)
 
     async def _probe(self, first: Dialect) -> Dialect:
         request = _TEXT_CALL.to_request()
         try:
-            completion = await self._ask_now(request, first)
-        except NotThere:
-            # Google's server has moved from one version of the path to the other.
-            if self.shape != "gemini" or "v1beta" not in self._question_path:
-                raise
-            self._question_path = "/v1/decisions"
             completion = await self._ask_now(request, first)
         except Refused as refusal:
             raise ConfigError(
@@ -248,18 +359,21 @@ class Decisions(Served, DecidingBackend):
         n_questions = len(call.questions)
         try:
             completion, usage = await self._ask_server(
-                call.to_request(replicate), dialect
+                call, dialect, replicate
             )
-        except Refused as refusal:
-            if not _SAYS_TOO_MUCH.search(str(refusal)):
-                raise ItemError(
-                    f"{self.name} refused the request: {refusal}"
-                ) from refusal
+        except TooMuch as refusal:
+            # The size that passes is not remembered: how an item's questions
+            # are split must not depend on the items before it.
             if n_questions == 1:
-                tokens = call.to_request().estimated_tokens()
-                raise too_long(
-                    self.name, f"about {tokens}", None, str(refusal)
+                raise ItemError(
+                    f"{self.name} refused one question, the fewest that can be"
+                    f" asked: {refusal}. Nothing is cut: shorten the text,"
+                    " lower max_options, or use a judge that takes more"
                 ) from refusal
+        except Refused as refusal:
+            raise ItemError(
+                f"{self.name} refused the request: {refusal}"
+            ) from refusal
         else:
             decisions = decode_decisions(completion.samples[0].text)
             return list(decisions), usage, completion.model or dialect.model
@@ -273,32 +387,100 @@ class Decisions(Served, DecidingBackend):
         return first[0] + second[0], first[1] + second[1], second[2]
 
     async def _ask_server(
-        self, request: Request, dialect: Dialect
+        self, call: DecisionCall, dialect: Dialect, replicate: int
     ) -> tuple[Completion, Usage]:
+        """Return the decisions of one call; some servers need a text for each description."""
+
         def pay(_: object, used: Usage) -> None:
             self.account.budget.pay(self._cost(used))
 
-        return await self._post(
-            request, dialect, self._reader(request), pay, {}
-        )
+        async def ask(sent: DecisionCall) -> tuple[Completion, Usage]:
+            request = sent.to_request(replicate)
+            return await self._post(
+                request, dialect, self._reader(request), pay, {}
+            )
+
+        blank_call = blank_descriptions(call)
+        if (
+            self.shape != "systemone"
+            or self._blanks_nulls
+            or blank_call == call
+        ):
+            return await ask(blank_call)
+        try:
+            return await ask(call)
+        except TooMuch:
+            raise
+        except Refused as refusal:
+            try:
+                completion, usage = await ask(blank_call)
+            except Refused:
+                raise refusal from None
+            self._blanks_nulls = True
+            return completion, usage
+
+    def estimate_tokens(self, request: Request, picture: int = 1500) -> int:
+        """Return an upper estimate, with what the server adds and how it counts the state."""
+        call = DecisionCall.from_request(request)
+        n_parts = sum(1 + question.n_outcomes for question in call.questions)
+        tokens = request.estimated_tokens(picture) + _OVERHEAD
+        tokens += _PART_OVERHEAD * n_parts
+        if self._counting.sums_state:
+            state = replace(call, questions=()).to_request()
+            further = state.estimated_tokens(picture) + _OVERHEAD
+            tokens += (len(call.questions) - 1) * further
+        return math.ceil(tokens * self._counting.ratio)
 
     def _max_usage(self, request: Request, dialect: Dialect) -> Usage:
-        usage = super()._max_usage(request, dialect)
-        prompt = int((usage.prompt + _OVERHEAD) * self._usage_ratio)
-        return Usage(prompt=prompt)
+        picture = self._most_of_picture(self.price())
+        return Usage(prompt=self.estimate_tokens(request, picture))
+
+    def _note_pictures(self, request: Request, usage: Usage | None) -> None:
+        """Do nothing: what a call counts is noted by ``_note_usage``."""
+
+    def _note_usage(self, request: Request, usage: Usage) -> None:
+        """Remember how the server counts, so that no later call costs more than is reserved."""
+        picture = self._most_of_picture(self.price())
+        ratio = usage.prompt / self.estimate_tokens(request, picture)
+        if ratio > _SURELY_MORE and not self._counting.sums_state:
+            self._put_counting(replace(self._counting, sums_state=True))
+            ratio = usage.prompt / self.estimate_tokens(request, picture)
+        # Whatever that does not explain is tokens shorter than estimated.
+        if ratio > 1:
+            ratio *= self._counting.ratio
+            self._put_counting(replace(self._counting, ratio=ratio))
+
+    def _put_counting(self, counting: _Counting) -> None:
+        if counting != self._counting:
+            self._counting = counting
+            text = json.dumps(asdict(counting))
+            self._facts.put_fact(self._counting_name, text)
+
+    @property
+    def _counting_name(self) -> str:
+        return f"counting of {self.name}{self.variant}"
+
+    def remembered(
+        self, schema: bool = False, images: bool = False, copies: bool = False
+    ) -> Dialect | None:
+        """Return the dialect that an earlier run stored, and remember how the server counts."""
+        text = self._facts.get_fact(self._counting_name)
+        if text is not None:
+            self._counting = msgspec.json.decode(text, type=_Counting)
+        return super().remembered(schema, images, copies)
 
     def _reader(self, request: Request) -> Callable[[object], Completion]:
         call = DecisionCall.from_request(request)
 
-        def parse_response(data: object) -> Completion:
+        def parse(data: object) -> Completion:
             data = _unwrap(data)
             decisions = FORMS[self.shape].read(call, data)
             usage = read_usage(data)
             if usage is not None:
-                estimate = request.estimated_tokens() + _OVERHEAD
-                self._usage_ratio = max(
-                    self._usage_ratio, usage.prompt / estimate
-                )
+                self._note_usage(request, usage)
+            elif not self._counts_once:
+                # Without a report the most is assumed.
+                self._put_counting(replace(self._counting, sums_state=True))
             model = data.get("model")
             return Completion(
                 samples=(Sample(encode_decisions(decisions), "stop"),),
@@ -306,7 +488,7 @@ class Decisions(Served, DecidingBackend):
                 fingerprint=None,
             )
 
-        return parse_response
+        return parse
 
     def _write_body(self, request: Request, dialect: Dialect) -> JsonDict:
         call = DecisionCall.from_request(request)
@@ -316,8 +498,8 @@ class Decisions(Served, DecidingBackend):
                 f" call, got {len(call.images)}; raise max_images if the"
                 " server takes more"
             )
-        if self._sides is not None:
-            images = tuple(fit_sides(i, *self._sides) for i in call.images)
+        if self._pictures == "assets":
+            images = tuple(fit_sides(i, *_ASSET_SIDES) for i in call.images)
             call = replace(call, images=images)
         body = FORMS[self.shape].write(self.model, call, self._pictures)
         return {**body, **self.extra}
@@ -372,7 +554,50 @@ def _unwrap(data: object) -> JsonDict:
 
 
 def _usage_of(data: object) -> Usage | None:
-    return read_usage(_unwrap(data))
+    return read_usage(_unwrap(data)) if isinstance(data, dict) else None
+
+
+def blank_descriptions(call: DecisionCall) -> DecisionCall:
+    """Return a call in which an option without a description has an empty one."""
+    questions = tuple(
+        msgspec.structs.replace(
+            question,
+            options=tuple(
+                (name, about or "") for name, about in question.options
+            ),
+        )
+        if isinstance(question, ChoiceQuestion)
+        else question
+        for question in call.questions
+    )
+    return replace(call, questions=questions)
+
+
+def _check_options(
+    name: str,
+    choices: Mapping[str, object],
+    numbers: Mapping[str, object],
+) -> None:
+    """Raise ConfigError for an option of another value than it takes; None is not given."""
+    for option, value in numbers.items():
+        # A choice has at least two options.
+        least = 2 if option == "max_options" else 1
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if value is not None and not (is_number and value >= least):  # type: ignore[operator]
+            raise ConfigError(
+                f"{name}: {option}={value!r}: expected a number from {least}"
+            )
+    for option, type_ in (("shape", Shape), ("pictures", PictureForm)):
+        value, known = choices[option], get_args(type_)
+        if value is not None and value not in known:
+            raise ConfigError(
+                f"{name}: {option}={value!r}: expected {', '.join(known)}"
+            )
+    path = choices["path"]
+    if path is not None and not re.fullmatch(r"/[!-~]+", str(path)):
+        raise ConfigError(
+            f"{name}: path={path!r}: expected a path such as '/v1/decisions'"
+        )
 
 
 def _unused(*_: Any) -> NoReturn:

@@ -17,12 +17,14 @@ from typing import Any, Literal, TypeAlias
 from beholder.backends.base import Image, JsonDict
 from beholder.backends.calls import CallFailed
 from beholder.backends.decisions.questions import (
-    Choice,
+    LEAST_MASS,
+    SUM_TOLERANCE,
+    ChoiceQuestion,
     Decision,
     DecisionCall,
     DecisionQuestion,
-    Predicate,
-    Score,
+    PredicateQuestion,
+    ScoreQuestion,
     normalize_probabilities,
 )
 from beholder.backends.money import Usage
@@ -38,7 +40,11 @@ of a ``state`` that is an array; ``none``: the server takes no pictures."""
 REFUSED = Decision(reason="refused")
 MISSING = Decision(reason="the server left the question out")
 
-_TYPES = {Predicate: "noul", Choice: "choice", Score: "score"}
+_TYPES = {
+    PredicateQuestion: "noul",
+    ChoiceQuestion: "choice",
+    ScoreQuestion: "score",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +91,12 @@ def read_usage(data: object) -> Usage | None:
                 usage.get("total_cached_tokens"),
             ),
             completion=first_count(usage.get("output_tokens")),
+            written=first_count(cached_details.get("cache_write_tokens")),
         )
     except ValueError:
         return None
-    return tokens if tokens.prompt and tokens.cached <= tokens.prompt else None
+    is_valid = 0 < tokens.prompt >= tokens.cached + tokens.written
+    return tokens if is_valid else None
 
 
 # OpenAI
@@ -123,13 +131,13 @@ def _write_openai(
 
 def _write_openai_question(question: DecisionQuestion) -> JsonDict:
     body: JsonDict = {"instructions": question.instructions}
-    if isinstance(question, Choice):
+    if isinstance(question, ChoiceQuestion):
         choices = [
             {"value": name, **({"description": about} if about else {})}
             for name, about in question.options
         ]
         return {"type": "choice", **body, "choices": choices}
-    if isinstance(question, Score):
+    if isinstance(question, ScoreQuestion):
         levels = [{"label": level} for level in question.levels]
         return {"type": "score", **body, "levels": levels}
     return {"type": "predicate", **body}
@@ -159,10 +167,10 @@ def _read_openai_answer(
     kind = answer.get("type")
     if kind == "refusal":
         return REFUSED
-    wanted = "predicate" if isinstance(question, Predicate) else None
+    wanted = "predicate" if isinstance(question, PredicateQuestion) else None
     if kind != (wanted or _TYPES[type(question)]):
         return Decision(reason=f"the answer is of type {str(kind)[:40]!r}")
-    if isinstance(question, Predicate):
+    if isinstance(question, PredicateQuestion):
         return normalize_probabilities(question, [answer.get("probability")])
     rows = answer.get("probabilities")
     if not isinstance(rows, list):
@@ -175,9 +183,12 @@ def _read_openai_answer(
         return Decision(reason="two probabilities of one outcome")
     keys: Sequence[Any] = (
         [name for name, _ in question.options]
-        if isinstance(question, Choice)
+        if isinstance(question, ChoiceQuestion)
         else range(len(question.levels))
     )
+    # To Python, True and 1.0 are the level 1.
+    if any(type(value) is not type(keys[0]) for value in values):
+        return Decision(reason="an outcome is not of the type that was asked")
     return _by_keys(question, values, keys)
 
 
@@ -242,9 +253,9 @@ def _write_systemone_question(
         "type": _TYPES[type(question)],
         "instructions": instructions,
     }
-    if isinstance(question, Choice):
+    if isinstance(question, ChoiceQuestion):
         body["criteria"] = dict(question.options)
-    if isinstance(question, Score):
+    if isinstance(question, ScoreQuestion):
         body["criteria"] = list(question.levels)
     return body
 
@@ -273,21 +284,38 @@ def _read_systemone_answer(
     # The type may be absent, but no answer may be of another.
     if kind not in (_TYPES[type(question)], None):
         return Decision(reason=f"the answer is of type {str(kind)[:40]!r}")
-    if isinstance(question, Predicate):
-        return normalize_probabilities(question, [answer.get("noul")])
+    if isinstance(question, PredicateQuestion):
+        # Databricks calls it a probability.
+        probability = answer.get("noul", answer.get("probability"))
+        decision = normalize_probabilities(question, [probability])
+        return _with_mass(decision, answer)
     values = answer.get("probabilities")
     if not isinstance(values, Mapping):
         return Decision(reason="the answer has no object of probabilities")
-    mass = answer.get("x_label_mass", 1.0)
     keys = (
         [name for name, _ in question.options]
-        if isinstance(question, Choice)
+        if isinstance(question, ChoiceQuestion)
         else [str(level) for level in range(len(question.levels))]
     )
-    decision = _by_keys(question, values, keys)
-    if not isinstance(mass, float) or decision.reason:
+    return _with_mass(_by_keys(question, values, keys), answer)
+
+
+def _with_mass(decision: Decision, answer: JsonDict) -> Decision:
+    """Return a decision with the share of the probability on its outcomes, if it is reported.
+
+    SGLang reports it in the answer, vLLM among its diagnostics.
+    """
+    diagnostics = answer.get("diagnostics")
+    further = diagnostics if isinstance(diagnostics, dict) else {}
+    mass = answer.get("x_label_mass", further.get("label_mass"))
+    if mass is None or decision.reason:
         return decision
-    return Decision(decision.probabilities, mass)
+    # Rounding may take a sum of probabilities slightly beyond 1.
+    if isinstance(mass, bool) or not isinstance(mass, int | float):
+        return Decision(reason="the mass on the outcomes is not a number")
+    if not LEAST_MASS <= mass <= 1 + SUM_TOLERANCE:
+        return Decision(reason=f"{mass:.2g} of the probability is on outcomes")
+    return Decision(decision.probabilities, min(1.0, mass))
 
 
 # Gemini

@@ -17,12 +17,17 @@ from typing import Any, TypeAlias
 import msgspec
 
 from beholder.backends.base import Backend, Image, Message, Request, Sampling
+from beholder.errors import ConfigError
 
 SUM_TOLERANCE = 0.05
 """Servers round probabilities to two decimals, so that their sum is not exactly 1."""
 
+LEAST_MASS = 0.05
+"""Share of the probability that must lie on the outcomes for an answer to be taken from it: below,
+the model was about to say something else, a blank perhaps, and what is left is noise."""
 
-class Predicate(msgspec.Struct, frozen=True, tag="predicate"):
+
+class PredicateQuestion(msgspec.Struct, frozen=True, tag="predicate"):
     """A statement that holds or not; its decision has one probability, that it holds.
 
     Attributes:
@@ -37,7 +42,7 @@ class Predicate(msgspec.Struct, frozen=True, tag="predicate"):
         return 1
 
 
-class Choice(msgspec.Struct, frozen=True, tag="choice"):
+class ChoiceQuestion(msgspec.Struct, frozen=True, tag="choice"):
     """One of several options; its decision has a probability for each, in their order.
 
     Attributes:
@@ -54,7 +59,7 @@ class Choice(msgspec.Struct, frozen=True, tag="choice"):
         return len(self.options)
 
 
-class Score(msgspec.Struct, frozen=True, tag="score"):
+class ScoreQuestion(msgspec.Struct, frozen=True, tag="score"):
     """A level on a scale; its decision has a probability for each, from the lowest.
 
     Attributes:
@@ -71,7 +76,9 @@ class Score(msgspec.Struct, frozen=True, tag="score"):
         return len(self.levels)
 
 
-DecisionQuestion: TypeAlias = Predicate | Choice | Score
+DecisionQuestion: TypeAlias = (
+    PredicateQuestion | ChoiceQuestion | ScoreQuestion
+)
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -147,11 +154,19 @@ class DecisionCall:
 
     @classmethod
     def from_request(cls, request: Request) -> DecisionCall:
-        """Return the call that ``to_request`` made a request of."""
+        """Return the call that ``to_request`` made a request of.
+
+        Raises:
+            ConfigError: It is another request.
+        """
         *notes, last = request.messages
-        questions = msgspec.convert(
-            (request.schema or {})["questions"], tuple[DecisionQuestion, ...]
-        )
+        rows = (request.schema or {}).get("questions")
+        if rows is None:
+            raise ConfigError(
+                "a decision model answers closed questions alone; ask it through"
+                " a judge, such as judge='decisions:MODEL'"
+            )
+        questions = msgspec.convert(rows, tuple[DecisionQuestion, ...])
         return cls(
             state=json.loads(last.text),
             questions=questions,
@@ -198,7 +213,7 @@ def normalize_probabilities(
     )
     if not valid:
         return Decision(reason="a probability is not a number from 0 to 1")
-    if isinstance(question, Predicate):
+    if isinstance(question, PredicateQuestion):
         return Decision((float(values[0]),))
     total = math.fsum(values)
     if abs(total - 1) > SUM_TOLERANCE:

@@ -24,9 +24,10 @@ class DecisionServer:
         limits: How much one call may ask.
         pictures: How it takes pictures.
         max_images: Pictures of one call.
-        sides: Least and greatest side of a picture in pixels; None: any.
         key_header: Header of the key; ``authorization`` is a bearer's.
         headers: Headers of every request.
+        counts_once: Whether the state is known to count once a call, as far as its usage does not
+            tell otherwise.
     """
 
     shape: Shape
@@ -34,9 +35,9 @@ class DecisionServer:
     limits: QuestionLimits = field(default_factory=QuestionLimits)
     pictures: PictureForm = "none"
     max_images: int = 8
-    sides: tuple[int, int] | None = None
     key_header: str = "authorization"
     headers: tuple[tuple[str, str], ...] = ()
+    counts_once: bool = False
 
 
 _OPENAI = DecisionServer(
@@ -51,9 +52,9 @@ _TYPESAFE = DecisionServer(
     # The most questions are undocumented; 400 were answered (second hand).
     limits=QuestionLimits(max_questions=400, max_options=255, window=32_000),
     pictures="assets",
-    sides=(280, 1568),
     # The vendor's client no longer sends it; it may have become needless.
     headers=(("typesafe-danger-zone-images", "true"),),
+    counts_once=True,  # second hand
 )
 _OWN: dict[str, DecisionServer] = {
     "decisions": DecisionServer(shape="openai", pictures="parts"),
@@ -70,6 +71,7 @@ _KNOWN: dict[str, DecisionServer] = {
         ),
         pictures="parts",
         key_header="x-goog-api-key",
+        counts_once=True,  # second hand; its usage may be absent
     ),
     "openrouter.ai": DecisionServer(
         shape="systemone",

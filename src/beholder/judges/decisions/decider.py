@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -12,13 +11,13 @@ import msgspec
 
 from beholder.backends import Image
 from beholder.backends.decisions import (
-    Choice,
+    ChoiceQuestion,
     Decision,
     DecisionCall,
     DecisionQuestion,
-    Predicate,
+    PredicateQuestion,
     QuestionLimits,
-    Score,
+    ScoreQuestion,
     decode_decisions,
     encode_decisions,
 )
@@ -111,7 +110,7 @@ class Decider:
     async def _ask_in_chunks(self, call: DecisionCall) -> list[Decision]:
         for question in call.questions:
             self._check(question)
-        chunks = split_evenly(call.questions, count_chunks(call, self.limits))
+        chunks = split_questions(call, self.limits, self._with_both_orders)
         answers = await asyncio.gather(
             *(self._ask(replace(call, questions=chunk)) for chunk in chunks)
         )
@@ -120,23 +119,25 @@ class Decider:
     async def _ask(self, call: DecisionCall) -> Sequence[Decision]:
         """Return the decisions of one call, with each choice in as many orders as wanted."""
         n_questions = len(call.questions)
-        reversed_choices = [
-            replace_options(question, question.options[::-1])
-            for question in call.questions
-            if isinstance(question, Choice) and self.orders == 2
-        ]
-        decisions = await self._ask_server(
-            replace(call, questions=(*call.questions, *reversed_choices))
-        )
+        decisions = await self._ask_server(self._with_both_orders(call))
         further = iter(decisions[n_questions:])
         return [
             _mean(decision, next(further))
-            if isinstance(question, Choice) and self.orders == 2
+            if isinstance(question, ChoiceQuestion) and self.orders == 2
             else decision
             for question, decision in zip(
                 call.questions, decisions[:n_questions], strict=True
             )
         ]
+
+    def _with_both_orders(self, call: DecisionCall) -> DecisionCall:
+        """Return a call that asks each choice in as many orders of its options as wanted."""
+        reversed_choices = [
+            replace_options(question, question.options[::-1])
+            for question in call.questions
+            if isinstance(question, ChoiceQuestion) and self.orders == 2
+        ]
+        return replace(call, questions=(*call.questions, *reversed_choices))
 
     async def _ask_server(self, call: DecisionCall) -> Sequence[Decision]:
         """Return the decisions of one call, which is one request."""
@@ -155,7 +156,7 @@ class Decider:
 
     def _check(self, question: DecisionQuestion) -> None:
         most = self.limits.max_levels
-        if isinstance(question, Choice):
+        if isinstance(question, ChoiceQuestion):
             most = self.limits.max_options
         if question.n_outcomes > most:
             raise ConfigError(
@@ -166,17 +167,53 @@ class Decider:
             )
 
 
-def count_chunks(call: DecisionCall, limits: QuestionLimits) -> int:
-    """Return how many calls the questions of one need within the limits."""
-    n_questions = len(call.questions)
-    state_tokens = replace(call, questions=()).to_request().estimated_tokens()
-    question_tokens = call.to_request().estimated_tokens() - state_tokens
-    # At least one question is asked: a state without room is refused by the
-    # backend, with its length.
-    room = max(1.0, limits.window * _ROOM - state_tokens)
-    by_tokens = math.ceil(question_tokens / room)
-    by_number = math.ceil(n_questions / limits.max_questions)
-    return min(n_questions, max(by_tokens, by_number))
+def split_questions(
+    call: DecisionCall,
+    limits: QuestionLimits,
+    expand: Callable[[DecisionCall], DecisionCall] = lambda call: call,
+) -> list[tuple[DecisionQuestion, ...]]:
+    """Return the questions of a call in as few chunks as the limits allow, of equal size.
+
+    Chunks are of unequal size where questions are, so that equal ones would not fit.
+
+    Args:
+        call: The call with all questions.
+        limits: How much one call may ask.
+        expand: Returns a call with all questions that are sent for its own.
+    """
+    empty = DecisionCall({}, ())
+    state = replace(call, questions=()).to_request().estimated_tokens()
+    # A state without room gets one question a call: the backend refuses it,
+    # with its length.
+    room = limits.window * _ROOM - state
+    sizes = []
+    for question in call.questions:
+        sent = expand(replace(empty, questions=(question,)))
+        tokens = sent.to_request().estimated_tokens()
+        sizes.append((len(sent.questions), tokens))
+
+    def fits(start: int, end: int) -> bool:
+        chunk = sizes[start:end]
+        return (
+            sum(number for number, _ in chunk) <= limits.max_questions
+            and sum(tokens for _, tokens in chunk) <= room
+        )
+
+    starts = [0]
+    for end in range(1, len(sizes) + 1):
+        if end - starts[-1] > 1 and not fits(starts[-1], end):
+            starts.append(end - 1)
+    even = split_evenly(call.questions, len(starts) if sizes else 0)
+    place = 0
+    for chunk in even:
+        place += len(chunk)
+        if len(chunk) > 1 and not fits(place - len(chunk), place):
+            ends = [*starts[1:], len(sizes)]
+            return [
+                call.questions[start:end]
+                for start, end in zip(starts, ends, strict=True)
+            ]
+    return even
 
 
 def split_evenly(values: Sequence[T], n_chunks: int) -> list[tuple[T, ...]]:
@@ -192,8 +229,8 @@ def split_evenly(values: Sequence[T], n_chunks: int) -> list[tuple[T, ...]]:
 
 
 def replace_options(
-    question: Choice, options: tuple[tuple[str, str | None], ...]
-) -> Choice:
+    question: ChoiceQuestion, options: tuple[tuple[str, str | None], ...]
+) -> ChoiceQuestion:
     """Return a choice with other options."""
     return msgspec.structs.replace(question, options=options)
 
@@ -204,9 +241,11 @@ def likely_answer(questions: Sequence[DecisionQuestion]) -> str:
     for question in questions:
         n_others = question.n_outcomes - 1
         others = (0.1 / n_others,) * n_others if n_others else ()
-        first = 0.9 if n_others or isinstance(question, Predicate) else 1.0
+        first = (
+            0.9 if n_others or isinstance(question, PredicateQuestion) else 1.0
+        )
         likely = (first, *others)
-        is_score = isinstance(question, Score)
+        is_score = isinstance(question, ScoreQuestion)
         decisions.append(Decision(likely[::-1] if is_score else likely))
     return encode_decisions(decisions)
 

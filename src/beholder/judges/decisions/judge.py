@@ -11,7 +11,7 @@ from beholder.backends import Backend, Capabilities
 from beholder.backends.decisions import DecidingBackend
 from beholder.backends.money import Budget
 from beholder.base.registry import versioned_identity
-from beholder.errors import ConfigError
+from beholder.errors import ConfigError, ItemError
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Questioner
 from beholder.judges.base import FIRST, Draw, Judge
@@ -28,6 +28,8 @@ from beholder.judges.operations.base import OPERATIONS, Operation
 from beholder.judges.templates import digest_templates
 
 T = TypeVar("T")
+
+_WITH_WRITER = "\"decisions('MODEL', writer='openai:MODEL')\""
 
 LETTERS = "letters"
 """Name of the prompt by which a chat model is asked."""
@@ -55,7 +57,7 @@ class DecisionJudge(Judge):
         budget: Budget | None = None,
         tally: Tally | None = None,
     ) -> None:
-        if orders not in (1, 2):
+        if orders not in (1, 2) or isinstance(orders, bool):
             raise ConfigError(f"orders={orders!r}: expected 1 or 2")
         self.backend = backend
         self.writer = writer
@@ -83,11 +85,19 @@ class DecisionJudge(Judge):
 
         Asks the server who it is, the first time.
         """
+        is_closed = any(name in TEMPLATES for name in operations)
+        if self.writer is not None and operations and not is_closed:
+            # The model is not asked, nor who it is.
+            return self.writer.identity_for(operations)
         kind = self.backend.name.partition(":")[0]
         limits = self._limits
         # Some models judge the questions of a call jointly, so that its size
         # changes answers.
-        size = f"{limits.max_questions} questions/{limits.window} tokens"
+        # More options than a choice takes are asked in rounds.
+        size = (
+            f"{limits.max_questions} questions/{limits.max_options} options"
+            f"/{limits.window} tokens"
+        )
         if not self._is_deciding:
             size = "letters"
             operations = [*operations, LETTERS]
@@ -108,6 +118,11 @@ class DecisionJudge(Judge):
             return identity
         return f"{identity}+writer={self.writer.identity_for(operations)}"
 
+    @property
+    def english_only(self) -> bool:
+        """Return whether the writer reads English alone."""
+        return self.writer is not None and self.writer.english_only
+
     @cached_property
     def _able(self) -> Capabilities:
         return run_sync(self._asker.backend.capabilities())
@@ -123,6 +138,15 @@ class DecisionJudge(Judge):
             return True
         return self.writer is not None and self.writer.can(kind)
 
+    def check_can(
+        self, kind: type[Operation[Any]], *, images: bool = False
+    ) -> None:
+        """Refuse an operation that neither the model nor the writer supports."""
+        if kind not in METHODS and self.writer is not None:
+            self.writer.check_can(kind, images=images)
+        else:
+            super().check_can(kind, images=images)
+
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
         """Return the answer to an operation.
 
@@ -131,6 +155,12 @@ class DecisionJudge(Judge):
         kind = type(operation)
         method = METHODS.get(kind)
         if method is None or needs_writer(operation):
+            if self.writer is None and method is not None:
+                raise ItemError(
+                    f"{self.backend.name} writes no answers, and a question"
+                    " without options needs one; give its options, or name a"
+                    f" second judge: {_WITH_WRITER}"
+                )
             if self.writer is None:
                 self._cannot(kind)
             return await self.writer.ask(operation, draw)
@@ -149,6 +179,5 @@ class DecisionJudge(Judge):
     def _cannot(self, kind: type[Operation[Any]]) -> NoReturn:
         raise ConfigError(
             f"{self.backend.name} decides and writes nothing, and {kind.name!r}"
-            " needs words; name a second judge for it, as in"
-            " \"decisions('MODEL', writer='openai:MODEL')\""
+            f" needs words; name a second judge for it: {_WITH_WRITER}"
         )

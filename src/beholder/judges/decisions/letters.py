@@ -13,13 +13,13 @@ from string import ascii_uppercase, digits
 
 from beholder.backends import Answer, Sampling
 from beholder.backends.decisions import (
-    Choice,
+    ChoiceQuestion,
     Decision,
     DecisionCall,
     DecisionQuestion,
-    Predicate,
+    PredicateQuestion,
     QuestionLimits,
-    Score,
+    ScoreQuestion,
 )
 from beholder.errors import ConfigError
 from beholder.judges.asking import Prompt
@@ -82,7 +82,7 @@ class LetterDecider(Decider):
                 )
             except BadAnswer as error:
                 return Decision(reason=str(error))
-            if isinstance(question, Predicate):
+            if isinstance(question, PredicateQuestion):
                 probabilities = probabilities[:1]
             return Decision(probabilities, mass)
 
@@ -106,11 +106,11 @@ def label_outcomes(
 
     Levels have digits, as grades have: from 1, or from 0 if there are ten.
     """
-    if isinstance(question, Score):
+    if isinstance(question, ScoreQuestion):
         start = 0 if len(question.levels) == len(digits) else 1
         labels = digits[start : start + len(question.levels)]
         return tuple(labels), question.levels
-    if isinstance(question, Choice):
+    if isinstance(question, ChoiceQuestion):
         outcomes = tuple(
             f"{name}: {about}" if about else name
             for name, about in question.options

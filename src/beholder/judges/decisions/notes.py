@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
 from beholder.backends.decisions import (
-    Choice,
+    ChoiceQuestion,
     Decision,
     DecisionQuestion,
-    Score,
+    ScoreQuestion,
 )
 from beholder.judges.answers import noting
 
@@ -24,8 +24,9 @@ def noted_decisions() -> AbstractContextManager[list[dict[str, object]]]:
 
     Returns:
         Gives rows of JSON values, filled during the work: ``operation``, ``question``,
-        ``probabilities``, and ``options`` of a choice, ``levels`` of a score, or ``reason`` if
-        there is no answer.
+        ``probabilities``, and ``options`` of a choice, ``levels`` of a score, ``mass`` if the
+        server reports that less than all lay on the outcomes, or ``reason`` if there is no
+        answer.
     """
     return noting(_noted, [])
 
@@ -45,10 +46,12 @@ def note_decisions(
             "question": question.instructions,
             "probabilities": list(decision.probabilities),
         }
-        if isinstance(question, Choice):
+        if isinstance(question, ChoiceQuestion):
             row["options"] = [name for name, _ in question.options]
-        if isinstance(question, Score):
+        if isinstance(question, ScoreQuestion):
             row["levels"] = list(question.levels)
+        if decision.mass < 1:
+            row["mass"] = decision.mass
         if decision.reason:
             row["reason"] = decision.reason
         rows.append(row)

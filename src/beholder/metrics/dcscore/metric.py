@@ -210,8 +210,10 @@ class DCScore(Metric[DCScoreEvidence]):
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identity of the judge.
 
-        A judge that cannot see is refused here, before any work, if it will have to.
+        A judge that cannot write statements, or see where it will have to, is refused here,
+        before any work.
         """
+        tools.judge(self.judge).check_can(ops.Decompose)
         if self.pictured and not tools.judge(self.judge).sees:
             raise self._cannot_see()
         return super().identities(tools)

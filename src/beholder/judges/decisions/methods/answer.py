@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from beholder.backends import Image
-from beholder.backends.decisions import Choice, Predicate, Score
+from beholder.backends.decisions import (
+    ChoiceQuestion,
+    PredicateQuestion,
+    ScoreQuestion,
+)
 from beholder.judges.decisions.decider import Decider
 from beholder.judges.decisions.methods.base import (
     Method,
@@ -50,7 +54,7 @@ async def ask_criteria(
             for state in states
         )
         question = word_question(decider, section, {"criterion": criterion})
-        questions.append(Choice(question, options))
+        questions.append(ChoiceQuestion(question, options))
     decisions = await decider.decide(
         {"text": operation.text, **language_state(operation.language)},
         questions,
@@ -90,7 +94,7 @@ async def ask_questions(
             texts.append(word_question(decider, "silent"))
         all_options.append(options)
         questions.append(
-            Choice(
+            ChoiceQuestion(
                 word_question(decider, "question", {"text": question.text}),
                 name_options(texts),
             )
@@ -130,7 +134,7 @@ async def ask_answer_matches(
 ) -> list[AnswerMatch]:
     """Return whether each answer means the same (p > 0.5), and the expected grade, 0..5."""
     state = language_state(operation.language)
-    questions: list[Predicate | Score] = []
+    questions: list[PredicateQuestion | ScoreQuestion] = []
     levels = described_levels(decider, range(HIGHEST_GRADE + 1))
     for number, answer in enumerate(operation.answers):
         name = f"item {number}"
@@ -139,8 +143,10 @@ async def ask_answer_matches(
             f"Given answer: {answer.answer}"
         )
         questions += [
-            Predicate(word_question(decider, "same", {"item": name})),
-            Score(word_question(decider, "grade", {"item": name}), levels),
+            PredicateQuestion(word_question(decider, "same", {"item": name})),
+            ScoreQuestion(
+                word_question(decider, "grade", {"item": name}), levels
+            ),
         ]
     answers = iter(await decider.decide_all(state, questions))
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import permutations
 
-from beholder.backends.decisions import Choice, Score
+from beholder.backends.decisions import ChoiceQuestion, ScoreQuestion
 from beholder.judges.decisions.decider import Decider
 from beholder.judges.decisions.methods.base import (
     Method,
@@ -32,7 +32,7 @@ async def ask_grade(decider: Decider, operation: GradeDescription) -> Grade:
     levels = described_levels(decider, range(LOWEST, HIGHEST + 1))
     [probabilities] = await decider.decide_all(
         _state(operation),
-        [Score(word_question(decider, section), levels)],
+        [ScoreQuestion(word_question(decider, section), levels)],
         images=operation.images,
     )
     return Grade(
@@ -50,7 +50,9 @@ async def ask_assessment(decider: Decider, operation: Assess) -> Assessment:
     levels = described_levels(decider, numbers)
     evidence_text = word_question(decider, section)
     questions = [
-        Score(f"{word_question(decider, aspect)} {evidence_text}", levels)
+        ScoreQuestion(
+            f"{word_question(decider, aspect)} {evidence_text}", levels
+        )
         for aspect in operation.aspects
     ]
     answers = await decider.decide_all(
@@ -85,7 +87,7 @@ async def ask_ranks(decider: Decider, operation: Rank) -> list[int]:
     section = "fit" if operation.images else "quality"
     pairs = list(permutations(range(n), 2))
     questions = [
-        Choice(
+        ChoiceQuestion(
             word_question(
                 decider, section, {"first": names[a], "second": names[b]}
             ),

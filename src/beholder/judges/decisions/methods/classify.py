@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
-from beholder.backends.decisions import Choice
+from beholder.backends.decisions import ChoiceQuestion
 from beholder.judges.decisions.decider import Decider
 from beholder.judges.decisions.methods.base import (
     Method,
@@ -44,7 +44,7 @@ async def ask_categories(
         for name in (*clarities, _NOT)
     )
     questions = [
-        Choice(
+        ChoiceQuestion(
             word_question(
                 decider, "category", {"name": name, "meaning": meaning}
             ),
@@ -84,7 +84,7 @@ async def ask_place(
     note = word_question(decider, seen)
     all_answers = [(*deciding, NO, UNCLEAR) for deciding in QUESTIONS.values()]
     questions = [
-        Choice(
+        ChoiceQuestion(
             f"{note} {word_question(decider, name)}",
             tuple(
                 (

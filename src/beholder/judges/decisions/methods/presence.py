@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from beholder.backends.decisions import Predicate
+from beholder.backends.decisions import PredicateQuestion
 from beholder.judges.decisions.decider import Decider
 from beholder.judges.decisions.methods.base import Method, word_question
 from beholder.judges.grades import Grade
@@ -15,7 +15,7 @@ from beholder.judges.operations.presence import HIGHEST, LOWEST
 async def ask_presence(decider: Decider, operation: Presence) -> list[Grade]:
     """Return a grade for each unit: 1 + 4p, where p is the probability that it is stated."""
     questions = [
-        Predicate(
+        PredicateQuestion(
             word_question(
                 decider,
                 question.kind,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from beholder.backends import Image
 from beholder.backends.decisions import (
     DecisionQuestion,
-    Predicate,
-    Score,
+    PredicateQuestion,
+    ScoreQuestion,
 )
 from beholder.judges.decisions.decider import Decider
 from beholder.judges.decisions.methods.base import (
@@ -36,11 +36,16 @@ async def ask_sequence_rating(
     Rated examples come before the sequence, as pictures or as texts, with their ratings.
     """
     state = {"context": operation.context} if operation.context else {}
-    images = []
+    images: list[Image] = []
     for number, example in enumerate(operation.examples, 1):
         name = f"example {number}, rated {example.value} of {_HIGHEST}"
         state |= _frame_texts(name, example.frames)
-        images += _images(example.frames)
+        example_images = _images(example.frames)
+        if example_images:
+            # Pictures have no names, so their places say which they are.
+            first, last = len(images) + 1, len(images) + len(example_images)
+            state[name] = f"pictures {first} to {last}"
+        images += example_images
     state |= _frame_texts("sequence", operation.frames)
     n_example_images = len(images)
     images += _images(operation.frames)
@@ -50,7 +55,7 @@ async def ask_sequence_rating(
         question = f"{question} {place}"
     levels = described_levels(decider, range(_LOWEST, _HIGHEST + 1))
     [probabilities] = await decider.decide_all(
-        state, [Score(question, levels)], images=images
+        state, [ScoreQuestion(question, levels)], images=images
     )
     return Rating(round(_LOWEST + mean_level(probabilities)), reason="")
 
@@ -63,8 +68,11 @@ async def ask_transition_rating(
     frames = operation.judged_frames
     levels = described_levels(decider, range(_LOWEST, _HIGHEST + 1))
     questions: list[DecisionQuestion] = [
-        Score(word_question(decider, "step"), levels),
-        *(Predicate(word_question(decider, kind)) for kind in BREAK_KINDS),
+        ScoreQuestion(word_question(decider, "step"), levels),
+        *(
+            PredicateQuestion(word_question(decider, kind))
+            for kind in BREAK_KINDS
+        ),
     ]
     rating, *breaks = await decider.decide_all(
         state | _frame_texts("picture", frames),

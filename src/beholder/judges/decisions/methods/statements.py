@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from beholder.backends.decisions import Choice, Predicate
+from beholder.backends.decisions import ChoiceQuestion, PredicateQuestion
+from beholder.errors import ConfigError
 from beholder.judges.decisions.decider import Decider
-from beholder.judges.decisions.methods.base import Method, word_question
+from beholder.judges.decisions.methods.base import (
+    Method,
+    language_state,
+    word_question,
+)
 from beholder.judges.operations import MatchNearest, MatchStatements, Verify
 
 NO_MATCH = "none"
@@ -20,10 +25,10 @@ async def ask_support(decider: Decider, operation: Verify) -> list[bool]:
     elif operation.reference is None:
         section = "picture"
     questions = [
-        Predicate(word_question(decider, section, {"claim": claim}))
+        PredicateQuestion(word_question(decider, section, {"claim": claim}))
         for claim in operation.claims
     ]
-    state = {}
+    state = language_state(operation.language)
     if operation.reference is not None:
         state["reference"] = operation.reference
     answers = await decider.decide_all(
@@ -42,6 +47,12 @@ async def ask_match(
     if not operation.references:
         return [None] * len(operation.claims)
     room = decider.limits.max_options - 1
+    if room < 2 and len(operation.references) > room:
+        raise ConfigError(
+            f"{decider.asker.backend.name}: with max_options="
+            f"{room + 1} no statement can be compared with another; expected"
+            " at least 3"
+        )
     candidates = [list(range(len(operation.references)))] * len(
         operation.claims
     )
@@ -70,7 +81,7 @@ async def _ask_blocks(
 ) -> list[int | None]:
     """Return the winning reference of each block of references, or None."""
     questions = [
-        Choice(
+        ChoiceQuestion(
             word_question(
                 decider, "claim", {"claim": operation.claims[claim]}
             ),
@@ -82,7 +93,9 @@ async def _ask_blocks(
         )
         for claim, ids in blocks
     ]
-    answers = await decider.decide_all({}, questions)
+    answers = await decider.decide_all(
+        language_state(operation.language), questions
+    )
     winners: list[int | None] = []
     for (_, ids), probabilities in zip(blocks, answers, strict=True):
         *matches, no_match = probabilities
