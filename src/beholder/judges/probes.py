@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import groupby
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
@@ -185,7 +186,11 @@ class Fitness:
 
 
 async def fitness(
-    judge: Judge, *, threshold: float, selection: Sequence[Probe] = ()
+    judge: Judge,
+    *,
+    threshold: float,
+    selection: Sequence[Probe] = (),
+    together: bool = False,
 ) -> Fitness:
     """Put the probes to a judge.
 
@@ -193,6 +198,8 @@ async def fitness(
         judge: The judge.
         threshold: Grade from which a unit counts as found.
         selection: Probes of your own; the package's if not given.
+        together: Ask all probes of a text at once, as metrics do; for judges that answer them in
+            one call.
 
     Raises:
         ConfigError: No question to this judge can succeed (wrong key, unknown model).
@@ -202,9 +209,16 @@ async def fitness(
     # ranking (AUC), the threshold and calibration on the rest.
     chosen = list(selection) or list(probes())
     start = time.monotonic()
-    answers = await asyncio.gather(
-        *(graded(judge, p.question, p.text) for p in chosen)
+    groups = [[probe] for probe in chosen]
+    if together:
+        groups = [
+            list(group)
+            for _, group in groupby(chosen, key=lambda probe: probe.text)
+        ]
+    answers_by_group = await asyncio.gather(
+        *(_grade_group(judge, group) for group in groups)
     )
+    answers = [answer for group in answers_by_group for answer in group]
     seconds = time.monotonic() - start
     failed = Counter(answer for answer in answers if isinstance(answer, str))
     graded_probes = [
@@ -243,6 +257,19 @@ async def fitness(
         else None,
         seconds=seconds,
     )
+
+
+async def _grade_group(
+    judge: Judge, group: Sequence[Probe]
+) -> list[float | str]:
+    """Return the grades of units of one text; asks each alone where a question fails."""
+    questions = [probe.question for probe in group]
+    text = group[0].text
+    if len(group) > 1:
+        grades = await attempt(judge.ask(Presence(questions, text)))
+        if not isinstance(grades, str):
+            return [grade.value for grade in grades]
+    return [await graded(judge, question, text) for question in questions]
 
 
 def probability_of_yes(grades: Floats) -> Floats:

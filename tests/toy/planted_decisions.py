@@ -1,0 +1,56 @@
+"""A decision model whose answers a function plants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from beholder.backends import Answer, Request, Sample, Scripted
+from beholder.backends.decisions import (
+    Choice,
+    DecidingBackend,
+    Decision,
+    DecisionCall,
+    DecisionQuestion,
+    QuestionLimits,
+    Score,
+    encode_decisions,
+)
+from beholder.backends.money import Usage
+
+Decide = Callable[[DecisionCall], Sequence[float | Decision]]
+
+
+class PlantedDecisions(Scripted, DecidingBackend):
+    """Answers each question by the probability of its first outcome, or by a decision."""
+
+    def __init__(
+        self,
+        decide: Decide,
+        limits: QuestionLimits | None = None,
+        count_tokens: Callable[[DecisionCall], int] = lambda call: 1,
+    ) -> None:
+        def answer(request: Request) -> Answer:
+            call = DecisionCall.from_request(request)
+            decisions = [
+                _spread(question, value)
+                for question, value in zip(
+                    call.questions, decide(call), strict=True
+                )
+            ]
+            return Answer(
+                (Sample(encode_decisions(decisions), "stop"),),
+                "planted",
+                usage=Usage(count_tokens(call)),
+            )
+
+        super().__init__(answer, model="planted")
+        self.limits = limits or QuestionLimits()
+
+
+def _spread(question: DecisionQuestion, value: float | Decision) -> Decision:
+    if isinstance(value, Decision):
+        return value
+    if isinstance(question, Choice | Score):
+        rest = (1 - value) / (question.n_outcomes - 1)
+        return Decision((value, *[rest] * (question.n_outcomes - 1)))
+    return Decision((value,))
