@@ -121,7 +121,7 @@ def judge_check(
         )
     judge_options = JudgeOptions(base_url, key_env)
     if answers is not None:
-        _print_verifications(judges, judge_options, answers)
+        _print_verifications(judges, judge_options, answers, as_json)
         return 0
     if dry_run:
         for judge in judges:
@@ -206,21 +206,40 @@ def _to_plain(report: _JudgeReport) -> object:
 
 
 def _print_verifications(
-    judges: Sequence[str], judge_options: JudgeOptions, path: Path
+    judges: Sequence[str],
+    judge_options: JudgeOptions,
+    path: Path,
+    as_json: bool,
 ) -> None:
     """Print how well the answers of judges agree with people's."""
+    import msgspec
     from rich.table import Table
 
     from beholder.kinds.agreement.annotated import read_answers, verification
 
     answers = read_answers(path)
+    verifications = {
+        judge: verification(build_judge(judge, judge_options), answers)
+        for judge in judges
+    }
+    if as_json:
+        print_json(msgspec.json.decode(msgspec.json.encode(verifications)))
+        return
     # The best F1 is an upper bound: its threshold is chosen on the same
     # answers.
-    table = Table("judge", "units", "n", "F1", "at", "best F1", "at")
-    for judge in judges:
-        for name, accuracy in verification(
-            build_judge(judge, judge_options), answers
-        ).items():
+    table = Table(
+        "judge",
+        "units",
+        "n",
+        "F1",
+        "at",
+        "best F1",
+        "at",
+        "calibration error",
+        "Brier score",
+    )
+    for judge, accuracies in verifications.items():
+        for name, accuracy in accuracies.items():
             cells = [
                 (_number(alert_f1.f1), _number(alert_f1.threshold))
                 for alert_f1 in (accuracy.used, accuracy.best)
@@ -230,6 +249,8 @@ def _print_verifications(
                 name,
                 str(accuracy.n),
                 *(c for pair in cells for c in pair),
+                _estimate(accuracy.calibration_error),
+                _estimate(accuracy.brier),
             )
     print_tables(table)
 
