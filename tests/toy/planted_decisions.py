@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from beholder.backends import Answer, Request, Sample, Scripted
+from beholder.backends import (
+    BACKENDS,
+    Answer,
+    Request,
+    Sample,
+    Scripted,
+)
 from beholder.backends.decisions import (
     Choice,
     DecidingBackend,
@@ -54,3 +60,26 @@ def _spread(question: DecisionQuestion, value: float | Decision) -> Decision:
         rest = (1 - value) / (question.n_outcomes - 1)
         return Decision((value, *[rest] * (question.n_outcomes - 1)))
     return Decision((value,))
+
+
+class BelievesAllButDogs(PlantedDecisions):
+    """``believes:MODEL``: 0.3 for a statement with a dog, 0.9 for all others; likes no dogs.
+
+    Scores have their lowest level with certainty where the text has a dog, else with 0.1.
+    """
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            lambda call: [_believe(call, q) for q in call.questions]
+        )
+        self.name = f"believes:{model}"
+
+
+def _believe(call: DecisionCall, question: DecisionQuestion) -> float:
+    if isinstance(question, Score):
+        return 1.0 if "dog" in call.state["description"] else 0.1
+    return 0.3 if "dog" in question.instructions else 0.9
+
+
+if "believes" not in BACKENDS.names():
+    BACKENDS.register("believes")(BelievesAllButDogs)

@@ -32,6 +32,7 @@ from beholder.kinds.agreement.page_tables import (
     published_of,
 )
 from beholder.kinds.agreement.people import write_agreement_figures
+from beholder.kinds.agreement.results import AgreementResult
 from beholder.kinds.agreement.suite_page import (
     measures_table,
     suite_tables,
@@ -45,12 +46,13 @@ from beholder.report.markdown import summed_up
 from beholder.report.study_tables import write_tables
 from beholder.report.tables import reliability_table
 from beholder.run import session
+from beholder.run.calibration import calibration_table, verdict_rows
 from beholder.run.corrected import labelled_tables
 from beholder.run.labels import check_fit, targets
 from beholder.run.reading import describe_incomplete
 from beholder.run.reliability import of_panels, of_ratings, reliability
 from beholder.run.store import Store
-from beholder.tables import Table
+from beholder.tables import Cells, Table
 from beholder.terminal.groups import TellGroup
 from beholder.terminal.printing import (
     print_note,
@@ -171,6 +173,8 @@ def compare_set(call: Call) -> int:
     if judged.has_protocol:
         further += contents_tables(judged)
     further += corrected
+    if not any(table.name == "calibration" for table in corrected):
+        further += _calibration_tables(result, config.out)
     tables = agreement_tables(result) + further
     # The data of the measures are in agreement.json; on the screen they would
     # hide the figures.
@@ -190,6 +194,24 @@ def compare_set(call: Call) -> int:
         else draw(config.out, media_root=pictures)
     )
     return report_end(config.out, progress, page)
+
+
+def _calibration_tables(result: AgreementResult, out: Path) -> list[Table]:
+    """Return the calibration of judges that gave probabilities, beside labels of yes and no."""
+    rows: list[Cells] = []
+    with Store.read(out) as store:
+        for measure in result.measures:
+            # Verdicts stand beside labels that are yes or no, once a label.
+            if measure.paired or not measure.data.said:
+                continue
+            gold = zip(measure.data.first, measure.data.gold, strict=True)
+            labels = {name: label for name, label in gold if label is not None}
+            for metric_name in dict.fromkeys(
+                m.metric for m in measure.metrics
+            ):
+                value = f"{metric_name}: {measure.name}"
+                rows += verdict_rows(store, metric_name, labels, value)
+    return [calibration_table(rows)] if rows else []
 
 
 def _say_run(out: Path) -> None:
