@@ -17,7 +17,7 @@ from beholder.backends.decisions import (
 from beholder.judges.answers import Answers
 from beholder.judges.decisions.judge import DecisionJudge
 from beholder.judges.operations import Question
-from beholder.judges.probes import Probe, fitness
+from beholder.judges.probes import Probe, ProbeKind, fitness
 from beholder.judges.traps import (
     N_CALLS,
     TrapReport,
@@ -260,12 +260,13 @@ def test_smallest_step_is_a_power_of_ten() -> None:
 def test_calibration_of_a_judge_that_is_wrong_by_a_known_amount() -> None:
     # Stated units get 0.8 and are stated in 3 of 4 cases; others 0.4 and 1 of 4.
     text = "A red cup."
+    cases: dict[str, tuple[ProbeKind, ...]] = {
+        "high": ("true", "true", "true", "foreign"),
+        "low": ("true", "foreign", "foreign", "foreign"),
+    }
     probes = [
         Probe(text, Question("entity", f"{name} {n}"), kind)
-        for name, kinds in (
-            ("high", ("true", "true", "true", "foreign")),
-            ("low", ("true", "foreign", "foreign", "foreign")),
-        )
+        for name, kinds in cases.items()
         for n, kind in enumerate(kinds)
     ]
     backend = PlantedDecisions(

@@ -13,6 +13,7 @@ from beholder.data.marks import MARKED
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import agreement_suite as suite
 from beholder.kinds.agreement.agree import (
+    MetricValue,
     agree,
     default_out,
     parse_metric_value,
@@ -24,6 +25,18 @@ from beholder.kinds.agreement.annotators import annotator_tables
 from beholder.kinds.agreement.contents import contents_tables
 from beholder.kinds.agreement.granular import granular
 from beholder.kinds.agreement.groups import DrawingGroup, JudgmentGroup
+from beholder.kinds.agreement.judge_table import (
+    DEFAULT_METRICS,
+    MINIMAL_PAIRS,
+    JudgeFigures,
+    check_distinct,
+    check_probes,
+    describe_missing,
+    expand_judges,
+    judges_table,
+    load_minimal_pairs,
+    measure_work,
+)
 from beholder.kinds.agreement.load import JudgedSet, folder_of, load
 from beholder.kinds.agreement.measure import scored_items
 from beholder.kinds.agreement.page_tables import (
@@ -55,6 +68,7 @@ from beholder.run.store import Store
 from beholder.tables import Cells, Table
 from beholder.terminal.groups import TellGroup
 from beholder.terminal.printing import (
+    print_line,
     print_note,
     print_notes,
     print_plan,
@@ -294,15 +308,24 @@ def print_reliability(call: Call) -> int:
     return 0
 
 
-def compare_suite(call: Call, folder: Path) -> int:
+def compare_suite(call: Call, folder: Path, judges: Sequence[str]) -> int:
     """Score set after set, then print, write and draw one table; returns the exit code.
 
-    By default with all metrics that need neither key nor download, in runs/suite-FOLDER.
+    By default with all metrics that need neither key nor download, in runs/suite-FOLDER. With
+    judges, each metric is scored with each of them, also on our own minimal pairs, and the table
+    is one of judges.
     """
-    names = call.metrics or suite.WITHOUT_A_KEY
+    check_distinct(judges)
+    names = call.metrics or (
+        DEFAULT_METRICS if judges else suite.WITHOUT_A_KEY
+    )
+    entries = expand_judges(names, judges, call.tools)
+    metrics = [entry.value for entry in entries] or [
+        parse_metric_value(name, **call.tools) for name in names
+    ]
     config = suite.AgreementSuiteConfig(
         folder,
-        tuple(parse_metric_value(name, **call.tools) for name in names),
+        tuple(metrics),
         call.out or session.default_out(str(folder.resolve()), "suite-"),
         call.rows,
         call.judging,
@@ -316,7 +339,16 @@ def compare_suite(call: Call, folder: Path) -> int:
     sets = suite.load_sets(config.folder, config.rows)
     for judged in sets:
         report_left_out(judged.bad_rows)
+    if judges:
+        if all(judged.name != MINIMAL_PAIRS for judged in sets):
+            sets.append(load_minimal_pairs(config.rows.limit))
+        print_notes(describe_missing([judged.name for judged in sets]))
     if call.tell.dry_run:
+        if judges:
+            print_line(
+                f"calibration: 200 probes to each of {len(judges)} judges, in 20 calls to a"
+                " decision model, else one call each"
+            )
         return max(
             print_plan(
                 suite.plan_set(judged, config), config.run_of(judged).out
@@ -324,10 +356,14 @@ def compare_suite(call: Call, folder: Path) -> int:
             for judged in sets
         )
     results = []
+    seconds: dict[str, tuple[float, int]] = {}
     for number, judged in enumerate(sets, start=1):
         print_note(
             f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged"
         )
+        # Each judge alone, so that its time is its own.
+        for entry in entries:
+            _add_time(seconds, entry.value, judged, config)
         with TerminalProgress() as progress:
             results.append(suite.compare_with_set(judged, config, progress))
         run = config.run_of(judged).out
@@ -336,10 +372,47 @@ def compare_suite(call: Call, folder: Path) -> int:
     report = suite.combine_sets(config, results)
     tables = suite_tables(report)
     plain = msgspec.to_builtins(report)
-    call.print("Agreement of metrics with people", plain, tables)
+    # The judges come first on the screen; their times are not written, because
+    # files do not depend on the machine.
+    judge_tables = []
+    if judges:
+        folders = [config.run_of(judged).out for judged in sets]
+        figures = JudgeFigures(
+            fits=check_probes(judges, config),
+            works={
+                entry.value.label: measure_work(
+                    folders, entry.value.metric.name
+                )
+                for entry in entries
+            },
+            seconds=seconds,
+        )
+        timed = judges_table(report, entries, figures)
+        plain["judges"] = timed.rows
+        judge_tables = [timed]
+        tables.append(
+            judges_table(report, entries, replace(figures, seconds={}))
+        )
+    shown = [*judge_tables, *(t for t in tables if t.name != "judges")]
+    call.print("Agreement of metrics with people", plain, shown)
     place = call.drawing.tables or config.out / "tables"
     paths = write_tables([*tables, measures_table(report)], place)
     print_note(f"tables: {place} ({len(paths)} files)")
     if not call.drawing.no_report:
         print_note(f"report: {write_suite(report, config.out / 'suite.html')}")
     return 0
+
+
+def _add_time(
+    seconds: dict[str, tuple[float, int]],
+    value: MetricValue,
+    judged: JudgedSet,
+    config: suite.AgreementSuiteConfig,
+) -> None:
+    """Score a set with one judge, and add its seconds and texts to those of its label."""
+    with TerminalProgress() as progress:
+        suite.score_set(judged, config, [value], progress)
+    before, n_before = seconds.get(value.label, (0.0, 0))
+    n_now = progress.scored_now + progress.failed_now
+    took = progress.seconds if n_now else 0.0
+    seconds[value.label] = before + took, n_before + n_now
