@@ -97,6 +97,30 @@ def test_agree_prints_it_beside_verdicts_that_the_data_have(cli: Cli) -> None:
     assert row["brier"] == pytest.approx((0.0 + 0.4375**2) / 2)
 
 
+def test_agree_prints_it_beside_the_marks_of_a_set(cli: Cli) -> None:
+    lines = Path("data.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    marked = [
+        row
+        | {
+            "dataset": "docent_granular",
+            "judgments": {"mistakes": row["judgments"]["mistakes"]},
+        }
+        for row in rows
+    ]
+    Path("marked.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in marked)
+    )
+    done = cli(
+        *("agree", "marked.jsonl", "-m", f"posh(judge='{JUDGE}')", "--json"),
+        *("--resamples", "100"),
+    )
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["calibration"]
+    assert (row["of"], row["n"]) == ("units", 36)
+    assert row["brier"] == pytest.approx((0.09 + 0.01 + 0.49 + 3 * 0.01) / 6)
+
+
 def test_a_judge_without_probabilities_has_no_such_table(cli: Cli) -> None:
     assert cli("score", "data.jsonl", "-m", "accord", "-o", "run").code == 0
     tables = (

@@ -9,11 +9,11 @@ from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from beholder.base.grouping import group_by_key
 from beholder.base.spec import Spec, canonical_spec, parse_spec
-from beholder.data.marks import SIDES
+from beholder.data.marks import SIDES, Label
 from beholder.errors import ConfigError
 from beholder.records import Span, Unit
 from beholder.run.calibration import (
@@ -105,7 +105,7 @@ def labelled_tables(
             [store], [[""] * store.n_subjects()], label_targets
         )
         biases = bias_table(store, label_targets)
-        rows = list(_calibration_rows(store, label_targets))
+        rows = list(calibration_rows(store, label_targets))
         calibration = [calibration_table(rows)] if rows else []
         return [*tables, biases, *calibration], problems
 
@@ -246,8 +246,11 @@ def _iterate_verdicts(
     if target.labels.marks and target.value.endswith("_rate"):
         fault = target.value.removesuffix("_rate")
         faults = (fault,) if fault in FAULTS else FAULTS
-        for place, unit, truth, source in _iterate_units(run, target, texts):
-            yield place, (float(unit.verdict in faults), truth, source)
+        sources = {place: source for place, _, _, source, _ in texts}
+        for place, unit, truth in _iterate_units(run, target):
+            if place in sources:
+                verdict = float(unit.verdict in faults)
+                yield place, (verdict, truth, sources[place])
     elif {0, 1}.issuperset(
         number
         for _, *numbers, _, _ in texts
@@ -261,58 +264,47 @@ def _iterate_verdicts(
 
 
 def _iterate_units(
-    run: Store, target: Target, texts: Sequence[GradedText]
-) -> Iterator[tuple[int, Unit, float | None, Hashable]]:
-    """Yield (position, unit, 1 if most annotators marked it or else 0, picture) of each unit.
+    run: Store, target: Target
+) -> Iterator[tuple[int, Unit, float | None]]:
+    """Yield (position, unit, 1 if most annotators marked it or else 0) of each unit with a place.
 
     The third is None without labels of the text.
     """
     # Marks name the side of the text that they are on.
-    side = next(side for label, side in SIDES if label == target.labels.name)
-    texts_by_place = {
-        place: (source, item) for place, _, _, source, item in texts
-    }
+    side = dict(SIDES)[cast("Label", target.labels.name)]
+    items = dict(run.items())
     for place, units in run.units(target.metric):
-        source, item = texts_by_place.get(place, (b"", None))
-        annotations = (
-            target.labels.marks.get((item.id, item.candidate), ())
-            if item
-            else ()
-        )
-        for unit in units if item else ():
-            if (
-                # Units of further references have no marks.
-                unit.side == side
-                and unit.spans
-                and (unit.reference_index or 0) == 0
-            ):
-                overlaps = [
-                    _overlap(unit.spans, spans) for spans in annotations
-                ]
-                # The truth of a unit is the majority of the annotators; a tie counts as
-                # marked.
-                truth = float(fmean(overlaps) >= 0.5) if overlaps else None
-                yield place, unit, truth, source
+        item = items[place]
+        annotations = target.labels.marks.get((item.id, item.candidate), ())
+        for unit in units:
+            # Units of further references have no marks.
+            is_first = (unit.reference_index or 0) == 0
+            if unit.side != side or not unit.spans or not is_first:
+                continue
+            overlaps = [_overlap(unit.spans, spans) for spans in annotations]
+            # The truth of a unit is the majority of the annotators; a tie counts as
+            # marked.
+            truth = float(fmean(overlaps) >= 0.5) if overlaps else None
+            yield place, unit, truth
 
 
-def _calibration_rows(
+def calibration_rows(
     run: Store, label_targets: Sequence[Target]
 ) -> Iterator[Cells]:
     """Yield a row for each value whose judge gave probabilities, beside labels of yes and no."""
     for target in label_targets:
         if not has_probabilities(run, target.metric):
             continue
-        texts = list(read_grades(run, target))
-        labels = {label for _, _, label, *_ in texts if label is not None}
+        numbers = {*target.labels.numbers.values()}
         if target.labels.marks and target.labels.name in dict(SIDES):
             kind = "units"
-            probabilities = _label_units(run, target, texts)
-        elif labels <= {0.0, 1.0}:
+            probabilities = _label_units(run, target)
+        elif numbers <= {0.0, 1.0}:
             kind = "texts"
             by_place = item_probabilities(run, target.metric)
             probabilities = [
                 LabelledProbability(by_place[place], label, source)
-                for place, _, label, source, _ in texts
+                for place, _, label, source, _ in read_grades(run, target)
                 if label is not None and place in by_place
             ]
         else:
@@ -324,17 +316,16 @@ def _calibration_rows(
         }
 
 
-def _label_units(
-    run: Store, target: Target, texts: Sequence[GradedText]
-) -> list[LabelledProbability]:
+def _label_units(run: Store, target: Target) -> list[LabelledProbability]:
     """Return the probability of each unit that it is right, with 1 where people did not mark it."""
     decisions = dict(decisions_by_place(run, target.metric))
+    sources = run.sources(run.n_subjects())
     probabilities = []
-    for place, unit, truth, source in _iterate_units(run, target, texts):
+    for place, unit, truth in _iterate_units(run, target):
         probability = unit_probability(unit, decisions.get(place, ()))
         if truth is not None and probability is not None:
             probabilities.append(
-                LabelledProbability(probability, 1.0 - truth, source)
+                LabelledProbability(probability, 1.0 - truth, sources[place])
             )
     return probabilities
 

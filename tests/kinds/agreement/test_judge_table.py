@@ -48,6 +48,7 @@ def cli(
     return runner(monkeypatch, capsys)
 
 
+@pytest.mark.slow
 def test_judges_stand_in_one_table_with_what_they_cost(cli: Cli) -> None:
     suite = ("agree", "--suite", "sets", "-m", "posh", "--limit", "8")
     judges = ("--judge", OTHER, "--judge", JUDGE)

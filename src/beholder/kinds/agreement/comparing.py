@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from beholder.api import Run
-from beholder.data.marks import MARKED
+from beholder.data.marks import MARKED, SIDES
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import agreement_suite as suite
 from beholder.kinds.agreement.agree import (
@@ -52,7 +53,7 @@ from beholder.kinds.agreement.suite_page import (
     write_suite,
 )
 from beholder.kinds.scores.engine import ScoreConfig
-from beholder.metrics import metric
+from beholder.metrics import Metric, metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.report.drawing import draw
 from beholder.report.markdown import summed_up
@@ -60,8 +61,13 @@ from beholder.report.study_tables import write_tables
 from beholder.report.tables import reliability_table
 from beholder.run import session
 from beholder.run.calibration import calibration_table, verdict_rows
-from beholder.run.corrected import labelled_tables
-from beholder.run.labels import check_fit, targets
+from beholder.run.corrected import calibration_rows, labelled_tables
+from beholder.run.labels import (
+    Target,
+    check_fit,
+    collect_labels,
+    targets,
+)
 from beholder.run.reading import describe_incomplete
 from beholder.run.reliability import of_panels, of_ratings, reliability
 from beholder.run.store import Store
@@ -264,13 +270,30 @@ def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
             progress,
             n_resamples=call.judgments.resamples,
         )
-    contents = contents_tables(judged) if judged.has_protocol else []
-    tables = [granular_table(report), *contents]
-    plain = asdict(report) | {table.name: table.rows for table in contents}
+    further = contents_tables(judged) if judged.has_protocol else []
+    further += _mark_calibration(judged, metrics, config.out)
+    tables = [granular_table(report), *further]
+    plain = asdict(report) | {table.name: table.rows for table in further}
     call.print(f"Agreement: {judged.name}", plain, tables)
     call.drawing.write(tables)
     _say_run(config.out)
     return report_end(config.out, progress)
+
+
+def _mark_calibration(
+    judged: JudgedSet, metrics: Sequence[Metric[Any]], out: Path
+) -> list[Table]:
+    """Return the calibration of judges that gave probabilities, beside marks of units."""
+    all_labels = [collect_labels(judged.items, label) for label, _ in SIDES]
+    label_targets = [
+        Target(metric.name, labels.name, labels)
+        for metric in metrics
+        for labels in all_labels
+        if labels.marks
+    ]
+    with Store.read(out) as store:
+        rows = list(calibration_rows(store, label_targets))
+    return [calibration_table(rows)] if rows else []
 
 
 def print_reliability(call: Call) -> int:
