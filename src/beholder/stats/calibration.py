@@ -61,7 +61,7 @@ def brier_score(
     Raises:
         ConfigError: No answers, different lengths, a probability outside 0 to 1, or another label.
     """
-    p, y = _checked(probabilities, labels)
+    p, y = _check_answers(probabilities, labels)
     return mean_interval((p - y) ** 2, clusters=clusters, **options)
 
 
@@ -91,7 +91,7 @@ def expected_calibration_error(
     Raises:
         ConfigError: As for ``brier_score``, or no bin.
     """
-    p, y = _checked(probabilities, labels)
+    p, y = _check_answers(probabilities, labels)
     at_least(n_bins, 1, "n_bins")
     value = _calibration_error(p, y, n_bins)
     interval, reason = interval_or_reason(
@@ -121,7 +121,7 @@ def reliability_bins(
         labels: (n,) 1 for yes, 0 for no.
         n_bins: Bins at most.
     """
-    p, y = _checked(probabilities, labels)
+    p, y = _check_answers(probabilities, labels)
     bins = _bin_places(p, n_bins)
     return [
         ReliabilityBin(
@@ -133,7 +133,7 @@ def reliability_bins(
     ]
 
 
-def _checked(
+def _check_answers(
     probabilities: ArrayLike, labels: ArrayLike
 ) -> tuple[Floats, Floats]:
     p = vector(probabilities, "probabilities")
