@@ -190,7 +190,7 @@ async def check_traps(
     decider = judge.decider_for(Presence.name)
     # First, because a server may count a text that it has in its cache as less.
     state_count = await _count_state(judge, decider, answers)
-    named, reversed_options, numbered, facts = (
+    plain, reversed_options, numbered, facts = (
         [answer for text in column for answer in text]
         for column in zip(
             *await asyncio.gather(
@@ -206,14 +206,14 @@ async def check_traps(
     ]
     answered = [
         (answer, expected)
-        for answer, expected in zip(named, right, strict=True)
+        for answer, expected in zip(plain, right, strict=True)
         if answer is not None
     ]
     ends = await _read_ends(judge, decider)
     return TrapReport(
         biases=(
-            _changed_answers("order of options", named, reversed_options),
-            _changed_answers("names of options", named, numbered),
+            _changed_answers("order of options", plain, reversed_options),
+            _changed_answers("names of options", plain, numbered),
             *await _compare_company(decider),
             _negation_bias(facts),
             _literal_bias(facts),
@@ -432,8 +432,8 @@ def _count_tokens(text: str) -> int:
 async def _read_ends(judge: DecisionJudge, decider: Decider) -> list[TextEnd]:
     """Ask about the last sentence alone and at the end of longer and longer texts."""
     longest = int(_WINDOW_SHARE * judge.limits.window)
-    wanted = LONG_TEXTS if judge.is_deciding else LONG_TEXTS[:2]
-    lengths = sorted({min(tokens, longest) for tokens in wanted})
+    text_lengths = LONG_TEXTS if judge.is_deciding else LONG_TEXTS[:2]
+    lengths = sorted({min(tokens, longest) for tokens in text_lengths})
     questions = [
         Predicate(word_question(decider, "entity", {"text": thing}))
         for thing in (*_LAST_THINGS, *_ABSENT_THINGS)
@@ -500,14 +500,17 @@ async def _count_state(
         counts.append(sum(a.usage.prompt for a in stored if a is not None))
         call = DecisionCall({"description": text}, tuple(chosen))
         estimates.append(call.to_request().estimated_tokens())
-    one, many = counts
+    tokens_of_one, tokens_of_all = counts
     # Where a server reports no tokens, ours are stored, which prove nothing.
-    is_estimated = abs((many - one) - (estimates[1] - estimates[0])) <= 1
-    is_known = one > 0 and many > 0 and not is_estimated
+    is_estimated = (
+        abs((tokens_of_all - tokens_of_one) - (estimates[1] - estimates[0]))
+        <= 1
+    )
+    is_known = tokens_of_one > 0 and tokens_of_all > 0 and not is_estimated
     return StateCount(
         n_questions=n_questions,
-        tokens_of_one=one if is_known else None,
-        tokens_of_all=many if is_known else None,
+        tokens_of_one=tokens_of_one if is_known else None,
+        tokens_of_all=tokens_of_all if is_known else None,
         state_tokens=_count_tokens(text),
     )
 

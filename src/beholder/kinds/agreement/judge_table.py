@@ -68,7 +68,7 @@ class JudgeMetric:
     value: MetricValue
 
 
-class Work(NamedTuple):
+class JudgeWork(NamedTuple):
     """What a judge did for a metric.
 
     Attributes:
@@ -93,7 +93,7 @@ class JudgeFigures:
     """
 
     fits: Mapping[str, Fitness]
-    works: Mapping[str, Work]
+    works: Mapping[str, JudgeWork]
     seconds: Mapping[str, tuple[float, int]]
 
 
@@ -179,7 +179,7 @@ def check_probes(
     return fits
 
 
-def measure_work(folders: Sequence[Path], metric: str) -> Work:
+def measure_work(folders: Sequence[Path], metric: str) -> JudgeWork:
     """Return what the judge of a metric did in the runs of all sets."""
     n_texts = n_calls = 0
     costs: list[float | None] = []
@@ -194,7 +194,7 @@ def measure_work(folders: Sequence[Path], metric: str) -> Work:
         costs += [answer.cost for answer in given]
     priced = [cost for cost in costs if cost is not None]
     cost = sum(priced) if len(priced) == len(costs) else None
-    return Work(n_texts, n_calls, cost)
+    return JudgeWork(n_texts, n_calls, cost)
 
 
 def judges_table(
