@@ -62,7 +62,7 @@ def test_judges_stand_in_one_table_with_what_they_cost(cli: Cli) -> None:
         "none",
     ]
     # The planted judge finds the text without a dog better: right in six of eight.
-    assert planted["foil"] == 0.75
+    assert (planted["foil"], planted["foil_n"]) == (0.75, 8)
     # It says .9 to all 200 probes, of which half are stated (none has "dog" but one text).
     assert planted["n"] == other["n"] == 200
     assert 0.35 < planted["error"] < 0.45

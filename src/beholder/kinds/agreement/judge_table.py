@@ -224,8 +224,14 @@ def judges_table(
         Column("judge", "judge", "text"),
         METRIC,
         *(
-            Column(measure.name, measure.name, interval=True, best=is_tested)
+            column
             for measure in headlines
+            for column in (
+                Column(
+                    measure.name, measure.name, interval=True, best=is_tested
+                ),
+                Column(f"{measure.name}_n", "n", "count"),
+            )
         ),
         *_COLUMNS_AFTER,
     ]
@@ -252,6 +258,7 @@ def _agreement_cells(report: SuiteResult, place: int) -> Cells:
             f"{measure.name}_low": row.low,
             f"{measure.name}_high": row.high,
             f"{measure.name}_best": row.cluster == 1,
+            f"{measure.name}_n": row.n,
         }
     return cells
 
