@@ -221,7 +221,7 @@ def _calibration_tables(result: AgreementResult, out: Path) -> list[Table]:
     rows: list[Cells] = []
     with Store.read(out) as store:
         for measure in result.measures:
-            # Verdicts stand beside labels that are yes or no, once a label.
+            # A metric has verdicts if the labels are yes or no, once a label.
             if measure.paired or not measure.data.said:
                 continue
             gold = zip(measure.data.first, measure.data.gold, strict=True)
