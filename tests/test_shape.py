@@ -10,6 +10,7 @@ from pathlib import Path
 SRC = Path(__file__).parents[1] / "src" / "beholder"
 MOST_PARAMETERS = 10
 PUBLIC = {
+    "backends/decisions/backend.py:__init__",
     "judges/operations/base.py:rows",
     "kinds/agreement/door.py:agree",
     "kinds/narratives/door.py:compare",

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from beholder.backends import Answer, Sample, Usage
+from beholder.judges import Judge
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
+from beholder.judges.decisions.judge import DecisionJudge
+from beholder.kinds.agreement import judge_check
 from beholder.terminal.groups import find_cache
 from toy.command import Cli, runner
+from toy.planted_decisions import PlantedDecisions
 
 
 @pytest.fixture
@@ -108,6 +113,57 @@ def test_judge_check_prints_consistency_and_bias(
     assert (
         "0.33 at 2.00" in done.out
     )  # half are there: F1 2/3 of these, 0 of the others
+
+
+def test_judge_check_of_a_judge_with_probabilities_adds_its_traps(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_judge = judge_check.build_judge
+
+    def build_planted(judge: str, *args: Any, **options: Any) -> Judge:
+        if judge != "planted":
+            return build_judge(judge, *args, **options)
+        backend = PlantedDecisions(
+            lambda call: [0.75] * len(call.questions),
+            count_tokens=lambda call: 600 + 10 * len(call.questions),
+        )
+        return DecisionJudge(backend, answers=options["answers"])
+
+    monkeypatch.setattr(judge_check, "build_judge", build_planted)
+    monkeypatch.setenv("COLUMNS", "200")
+    done = cli("judge-check", "planted", rules(tmp_path))
+    lines = {
+        cells[0].strip(): [cell.strip() for cell in cells[1:]]
+        for cells in (
+            line.strip("│").split("│") for line in done.out.splitlines()
+        )
+        if len(cells) == 4
+    }
+    # Half of the units are stated: (.25 ** 2 + .75 ** 2) / 2, and |.75 - .5|.
+    assert lines["Brier score"][0] == "0.313 [0.313 to 0.313], n 200"
+    assert lines["calibration error"][0] == "0.250 [0.250 to 0.250], n 200"
+    assert lines["order of options"][0].startswith("+1.00 [+0.84 to +1.00]")
+    assert lines["order of options"][1] == "gives no probabilities"
+    assert lines["refusals"][0].startswith("+0.00 [")
+    assert lines["smallest step"][0].startswith("0.01, n ")
+    assert lines["the state counts once"][0] == "yes: 610; 1,240 with 64"
+    assert "says yes to what no text states" in lines["last sentence"][0]
+    assert "draws no answers" in lines["bias: repeats"][0]
+
+    done = cli("judge-check", "planted", "--json")
+    [report] = json.loads(done.out)
+    assert report["verdict"] == "unfit"
+    assert report["fit"]["brier"]["mean"] == pytest.approx(0.3125)
+    traps = report["decisions"]["traps"]
+    assert traps["state_count"]["tokens_of_all"] == 1240
+    names = [bias["name"] for bias in traps["biases"]]
+    assert names[:2] == ["order of options", "names of options"]
+
+
+def test_dry_judge_check_counts_calls_and_asks_nothing(cli: Cli) -> None:
+    done = cli("judge-check", "decisions:gpt-6-luna", "--dry-run")
+    assert done.code == 0
+    assert "decisions:gpt-6-luna: about 186 calls" in done.out
 
 
 def test_judge_check_without_a_usable_answer_shows_one_and_the_next_step(

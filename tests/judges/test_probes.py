@@ -88,12 +88,11 @@ def test_shares_of_pairs_and_of_answers_are_counted() -> None:
     # At 3: stated 2 of 2, others 1 of 2: F1 (4/5 + 2/3) / 2, and no threshold does better.
     assert fitness_.calibration.used.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
     assert fitness_.calibration.best.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
-    assert fitness_.reliability == [
-        (0.0, 0.0, 1),
-        (0.5, 0.5, 2),
-        (1.0, 1.0, 1),
-    ]
-    assert fitness_.calibration_error == 0.0
+    # Probabilities 0, 0.5, 0.5 and 1 of no, no, yes and yes.
+    assert fitness_.calibration_error is not None
+    assert fitness_.calibration_error.mean == 0.0
+    assert fitness_.brier is not None
+    assert fitness_.brier.mean == pytest.approx(2 * 0.5**2 / 4)
     assert fitness_.n_failed == 0
     assert (
         fitness_.position_bias == -3.0
@@ -112,7 +111,8 @@ def test_a_judge_that_knows_is_fit_wherever_its_scale_lies() -> None:
         1.0,
         2.0,
     )
-    assert fitness_.calibration_error == pytest.approx(
+    assert fitness_.calibration_error is not None
+    assert fitness_.calibration_error.mean == pytest.approx(
         (2 * 0.75 + 2 * 0.0) / 4
     )
 

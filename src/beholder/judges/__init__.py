@@ -227,7 +227,8 @@ def _build_decider(
         )
     orders = own_options.pop("orders", 1)
     arguments |= replace(spec, options=own_options).literals()
-    arguments.setdefault("facts", answers)
+    if BACKENDS.takes(spec.name, "facts"):
+        arguments.setdefault("facts", answers)
     if not spec.argument:
         raise ConfigError(
             f"{str(spec)!r} needs a model; write for example {spec.name}:MODEL"

@@ -79,6 +79,7 @@ _PADDING = (
     " The weather is calm, and there is nothing else of note in the picture."
     * 8
 )
+_NO_DRAWS = "a decision model draws no answers"
 _LABELS = "texts with labels are needed: beholder score --labels"
 
 
@@ -230,7 +231,11 @@ async def check_steadiness(
         temperature: Of the repeats.
     """
     questions = [probe.question for probe in OBVIOUS]
-    draws = [Draw(r, temperature) for r in range(replicates)]
+    # A decision model has no temperature: its repeats would be one stored answer.
+    draws_answers = not isinstance(judge, DecisionJudge)
+    draws = [
+        Draw(r, temperature) for r in range(replicates if draws_answers else 0)
+    ]
     # One batch of questions, in this order: the repeats at temperature, then
     # the scene as it is and the scene with ten times the words. The answers
     # are cut apart again below.
@@ -280,7 +285,9 @@ async def check_steadiness(
             [len(each) > 1 for each in repeats],
             "questions",
             least=10,
-        ),
+        )
+        if draws_answers
+        else Bias("repeats", None, None, 0, unit, _NO_DRAWS),
         await _wording(judge),
         *seat_bias(*await _seats(judge)),
         # These two need human labels, which this check does not have; they are

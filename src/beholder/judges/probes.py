@@ -15,16 +15,25 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import groupby
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.errors import BeholderError, ConfigError, RunError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.operations import Presence, Question, Rank
-from beholder.judges.operations.presence import QuestionKind
+from beholder.judges.operations.presence import (
+    HIGHEST,
+    LOWEST,
+    QuestionKind,
+)
+from beholder.records import Estimate
 from beholder.stats.alerts import AlertF1, alert_f1
+from beholder.stats.calibration import (
+    brier_score,
+    expected_calibration_error,
+)
 from beholder.stats.checks import Floats
 
 ProbeKind: TypeAlias = Literal["true", "altered", "swapped", "foreign"]
@@ -43,8 +52,6 @@ MOST_FAILED = 0.05
 
 QUESTIONS_PER_ITEM = 130
 """The questions of PoSh for a pair of descriptions of 100 and 170 words (``docs/judges.md``)."""
-
-_BINS = 10
 
 
 @dataclass(frozen=True)
@@ -145,8 +152,8 @@ class Fitness:
         threshold: Grade from which a unit counts as found.
         calibration: F1 at that threshold, and at the best one.
         calibration_error: Mean distance of the grade, as a probability from 0 to 1, from the share
-            of stated units, over tenths; 0 is best.
-        reliability: Mean probability, share of stated units and count of each tenth that has any.
+            of stated units, over tenths of the probes; 0 is best. None without grades.
+        brier: Mean squared distance of these probabilities from 1 (stated) or 0; 0 is best.
         position_bias: Mean rank given to what stands first minus that of what stands last, in
             ranks; 0 is fair, below 0 favours the first; None if no ranking could be used,
             or no probe got a grade.
@@ -160,8 +167,8 @@ class Fitness:
     right: float
     threshold: float
     calibration: Calibration
-    calibration_error: float
-    reliability: Sequence[tuple[float, float, int]]
+    calibration_error: Estimate | None
+    brier: Estimate | None
     position_bias: float | None
     seconds: float
 
@@ -179,7 +186,11 @@ class Fitness:
 
 
 async def fitness(
-    judge: Judge, *, threshold: float, selection: Sequence[Probe] = ()
+    judge: Judge,
+    *,
+    threshold: float,
+    selection: Sequence[Probe] = (),
+    together: bool = False,
 ) -> Fitness:
     """Put the probes to a judge.
 
@@ -187,6 +198,8 @@ async def fitness(
         judge: The judge.
         threshold: Grade from which a unit counts as found.
         selection: Probes of your own; the package's if not given.
+        together: Ask all probes of a text at once, as metrics do; for judges that answer them in
+            one call.
 
     Raises:
         ConfigError: No question to this judge can succeed (wrong key, unknown model).
@@ -196,9 +209,16 @@ async def fitness(
     # ranking (AUC), the threshold and calibration on the rest.
     chosen = list(selection) or list(probes())
     start = time.monotonic()
-    answers = await asyncio.gather(
-        *(graded(judge, p.question, p.text) for p in chosen)
+    groups = [[probe] for probe in chosen]
+    if together:
+        groups = [
+            list(group)
+            for _, group in groupby(chosen, key=lambda probe: probe.text)
+        ]
+    answers_by_group = await asyncio.gather(
+        *(_grade_group(judge, group) for group in groups)
     )
+    answers = [answer for group in answers_by_group for answer in group]
     seconds = time.monotonic() - start
     failed = Counter(answer for answer in answers if isinstance(answer, str))
     graded_probes = [
@@ -211,6 +231,9 @@ async def fitness(
     # may see invented things and miss exchanged ones.
     kinds = np.array([probe.kind for probe, _ in graded_probes], dtype=object)
     there = kinds == "true"
+    judged = probability_of_yes(grades), there.astype(float)
+    # Probes of one text are not independent.
+    texts = [probe.text for probe, _ in graded_probes]
     return Fitness(
         n=len(chosen),
         failed=failed,
@@ -225,13 +248,33 @@ async def fitness(
         else np.nan,
         threshold=threshold,
         calibration=calibrate(grades.tolist(), there.tolist(), threshold),
-        calibration_error=_calibration_error(grades, there),
-        reliability=_reliability(grades, there),
+        calibration_error=expected_calibration_error(*judged, clusters=texts)
+        if graded_probes
+        else None,
+        brier=brier_score(*judged, clusters=texts) if graded_probes else None,
         position_bias=await position_bias(judge, EQUAL_TEXTS)
         if graded_probes
         else None,
         seconds=seconds,
     )
+
+
+async def _grade_group(
+    judge: Judge, group: Sequence[Probe]
+) -> list[float | str]:
+    """Return the grades of units of one text; asks each alone where a question fails."""
+    questions = [probe.question for probe in group]
+    text = group[0].text
+    if len(group) > 1:
+        grades = await attempt(judge.ask(Presence(questions, text)))
+        if not isinstance(grades, str):
+            return [grade.value for grade in grades]
+    return [await graded(judge, question, text) for question in questions]
+
+
+def probability_of_yes(grades: Floats) -> Floats:
+    """Return grades of presence as probabilities: 0 for the lowest, 1 for the highest."""
+    return (grades - LOWEST) / (HIGHEST - LOWEST)
 
 
 async def graded(
@@ -249,30 +292,6 @@ def area(high: Floats, low: Floats) -> float:
     return float(
         ((high[:, None] > low).mean() + (high[:, None] >= low).mean()) / 2
     )
-
-
-def _reliability(
-    grades: Floats, there: npt.NDArray[np.bool_]
-) -> list[tuple[float, float, int]]:
-    tenths = np.minimum((grades - 1) / 4 * _BINS, _BINS - 1).astype(np.intp)
-    each = (tenths == tenth for tenth in np.unique(tenths))
-    return [
-        (
-            float(((grades[here] - 1) / 4).mean()),
-            float(there[here].mean()),
-            int(here.sum()),
-        )
-        for here in each
-    ]
-
-
-def _calibration_error(grades: Floats, there: npt.NDArray[np.bool_]) -> float:
-    if not len(grades):
-        return np.nan
-    rows = _reliability(grades, there)
-    return sum(
-        n * abs(probability - share) for probability, share, n in rows
-    ) / len(grades)
 
 
 async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:

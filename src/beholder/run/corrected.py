@@ -9,13 +9,22 @@ from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from beholder.base.grouping import group_by_key
 from beholder.base.spec import Spec, canonical_spec, parse_spec
-from beholder.data.marks import SIDES
+from beholder.data.marks import SIDES, Label
 from beholder.errors import ConfigError
-from beholder.records import Span
+from beholder.records import Span, Unit
+from beholder.run.calibration import (
+    LabelledProbability,
+    calibration_cells,
+    calibration_table,
+    decisions_by_place,
+    has_probabilities,
+    item_probabilities,
+    unit_probability,
+)
 from beholder.run.labels import GradedText, Target, read_grades
 from beholder.run.store import Store
 from beholder.stats.corrected import (
@@ -33,7 +42,15 @@ from beholder.stats.judge_bias import (
     place_bias,
 )
 from beholder.stats.significance import holm
-from beholder.tables import NOTE, VALUE, Column, N, Table, interval_cells
+from beholder.tables import (
+    NOTE,
+    VALUE,
+    Cells,
+    Column,
+    N,
+    Table,
+    interval_cells,
+)
 from beholder.text.rules import RuleSplitter
 
 FAULTS = ("contradicted", "unstated", "mistake", "unmatched", "omission")
@@ -87,7 +104,10 @@ def labelled_tables(
         tables, problems = corrected_tables(
             [store], [[""] * store.n_subjects()], label_targets
         )
-        return [*tables, bias_table(store, label_targets)], problems
+        biases = bias_table(store, label_targets)
+        rows = list(calibration_rows(store, label_targets))
+        calibration = [calibration_table(rows)] if rows else []
+        return [*tables, biases, *calibration], problems
 
 
 def corrected_tables(
@@ -225,35 +245,12 @@ def _iterate_verdicts(
     """
     if target.labels.marks and target.value.endswith("_rate"):
         fault = target.value.removesuffix("_rate")
-        # Marks name the side of the text that they are on.
-        side = next(
-            side for label, side in SIDES if label == target.labels.name
-        )
         faults = (fault,) if fault in FAULTS else FAULTS
-        texts_by_place = {
-            place: (source, item) for place, _, _, source, item in texts
-        }
-        for place, units in run.units(target.metric):
-            source, item = texts_by_place.get(place, (b"", None))
-            annotations = (
-                target.labels.marks.get((item.id, item.candidate), ())
-                if item
-                else ()
-            )
-            for unit in units if item else ():
-                if (
-                    # Units of further references have no marks.
-                    unit.side == side
-                    and unit.spans
-                    and (unit.reference_index or 0) == 0
-                ):
-                    overlaps = [
-                        _overlap(unit.spans, spans) for spans in annotations
-                    ]
-                    # The truth of a unit is the majority of the annotators; a tie counts as
-                    # marked.
-                    truth = float(fmean(overlaps) >= 0.5) if overlaps else None
-                    yield place, (float(unit.verdict in faults), truth, source)
+        sources = {place: source for place, _, _, source, _ in texts}
+        for place, unit, truth in _iterate_units(run, target):
+            if place in sources:
+                verdict = float(unit.verdict in faults)
+                yield place, (verdict, truth, sources[place])
     elif {0, 1}.issuperset(
         number
         for _, *numbers, _, _ in texts
@@ -264,6 +261,73 @@ def _iterate_verdicts(
             (place, (grade, label, source))
             for place, grade, label, source, _ in texts
         )
+
+
+def _iterate_units(
+    run: Store, target: Target
+) -> Iterator[tuple[int, Unit, float | None]]:
+    """Yield (position, unit, 1 if most annotators marked it or else 0) of each unit with a place.
+
+    The third is None without labels of the text.
+    """
+    # Marks name the side of the text that they are on.
+    side = dict(SIDES)[cast("Label", target.labels.name)]
+    items = dict(run.items())
+    for place, units in run.units(target.metric):
+        item = items[place]
+        annotations = target.labels.marks.get((item.id, item.candidate), ())
+        for unit in units:
+            # Units of further references have no marks.
+            is_first = (unit.reference_index or 0) == 0
+            if unit.side != side or not unit.spans or not is_first:
+                continue
+            overlaps = [_overlap(unit.spans, spans) for spans in annotations]
+            # The truth of a unit is the majority of the annotators; a tie counts as
+            # marked.
+            truth = float(fmean(overlaps) >= 0.5) if overlaps else None
+            yield place, unit, truth
+
+
+def calibration_rows(
+    run: Store, label_targets: Sequence[Target]
+) -> Iterator[Cells]:
+    """Yield a row for each value whose judge gave probabilities, beside labels of yes and no."""
+    for target in label_targets:
+        if not has_probabilities(run, target.metric):
+            continue
+        numbers = {*target.labels.numbers.values()}
+        if target.labels.marks and target.labels.name in dict(SIDES):
+            kind = "units"
+            probabilities = _label_units(run, target)
+        elif numbers <= {0.0, 1.0}:
+            kind = "texts"
+            by_place = item_probabilities(run, target.metric)
+            probabilities = [
+                LabelledProbability(by_place[place], label, source)
+                for place, _, label, source, _ in read_grades(run, target)
+                if label is not None and place in by_place
+            ]
+        else:
+            continue
+        yield {
+            "value": f"{target.metric}.{target.value}",
+            "of": kind,
+            **calibration_cells(probabilities),
+        }
+
+
+def _label_units(run: Store, target: Target) -> list[LabelledProbability]:
+    """Return the probability of each unit that it is right, with 1 where people did not mark it."""
+    decisions = dict(decisions_by_place(run, target.metric))
+    sources = run.sources(run.n_subjects())
+    probabilities = []
+    for place, unit, truth in _iterate_units(run, target):
+        probability = unit_probability(unit, decisions.get(place, ()))
+        if truth is not None and probability is not None:
+            probabilities.append(
+                LabelledProbability(probability, 1.0 - truth, sources[place])
+            )
+    return probabilities
 
 
 def _rate_cells(verdicts: Sequence[_Labelled]) -> dict[str, Any]:

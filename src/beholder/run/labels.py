@@ -188,7 +188,7 @@ def targets(
             raise ConfigError(
                 f"{where}: name one of its judgments with --label: {listing}"
             )
-        labels = _collect_labels(items, label)
+        labels = collect_labels(items, label)
         if len(labels.numbers) < LEAST_PICTURES:
             raise ConfigError(
                 f"{where}: {len(labels.numbers)} rows have a number for {label!r}; at least"
@@ -302,7 +302,7 @@ def _match_values(
     return matches
 
 
-def _collect_labels(items: Sequence[Item], label: str) -> Labels:
+def collect_labels(items: Sequence[Item], label: str) -> Labels:
     """Collect the labels of one name; an export has a row for each annotator's marks."""
     numbers: dict[tuple[str, str], list[float]] = {}
     marks: dict[tuple[str, str], list[list[Span]]] = {}

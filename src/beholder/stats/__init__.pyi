@@ -9,6 +9,12 @@ from .annotators import alternative_annotator as alternative_annotator
 from .bootstrap import PairedDifference as PairedDifference
 from .bootstrap import mean_interval as mean_interval
 from .bootstrap import paired_difference as paired_difference
+from .calibration import ReliabilityBin as ReliabilityBin
+from .calibration import brier_score as brier_score
+from .calibration import (
+    expected_calibration_error as expected_calibration_error,
+)
+from .calibration import reliability_bins as reliability_bins
 from .checks import Resampling as Resampling
 from .compare import CorrelationDifference as CorrelationDifference
 from .compare import compare_correlations as compare_correlations

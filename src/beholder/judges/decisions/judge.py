@@ -45,6 +45,10 @@ class DecisionJudge(Judge):
         answers: Where answers are kept; in memory if None.
         budget: What may be spent; no limit if None.
         tally: Counts what would be asked; nothing is sent.
+
+    Attributes:
+        is_deciding: Whether the model is a decision model, and not a chat model.
+        limits: How much one call may ask.
     """
 
     def __init__(
@@ -62,8 +66,8 @@ class DecisionJudge(Judge):
         self.backend = backend
         self.writer = writer
         self._orders = orders
-        self._is_deciding = isinstance(backend, DecidingBackend)
-        self._limits = (
+        self.is_deciding = isinstance(backend, DecidingBackend)
+        self.limits = (
             backend.limits
             if isinstance(backend, DecidingBackend)
             else LETTER_LIMITS
@@ -90,7 +94,7 @@ class DecisionJudge(Judge):
             # The model is not asked, nor who it is.
             return self.writer.identity_for(operations)
         kind = self.backend.name.partition(":")[0]
-        limits = self._limits
+        limits = self.limits
         # Some models judge the questions of a call jointly, so that its size
         # changes answers.
         # More options than a choice takes are asked in rounds.
@@ -98,7 +102,7 @@ class DecisionJudge(Judge):
             f"{limits.max_questions} questions/{limits.max_options} options"
             f"/{limits.window} tokens"
         )
-        if not self._is_deciding:
+        if not self.is_deciding:
             size = "letters"
             operations = [*operations, LETTERS]
         orders = f",orders={self._orders}" if self._orders > 1 else ""
@@ -164,17 +168,21 @@ class DecisionJudge(Judge):
             if self.writer is None:
                 self._cannot(kind)
             return await self.writer.ask(operation, draw)
-        decider_type = Decider if self._is_deciding else LetterDecider
-        decider = decider_type(
+        decider = self.decider_for(operation.name)
+        answer: T = await method(decider, operation)
+        return answer
+
+    def decider_for(self, operation: str) -> Decider:
+        """Return what asks the questions of an operation, named as its prompt."""
+        decider_type = Decider if self.is_deciding else LetterDecider
+        return decider_type(
             asker=self._asker,
-            limits=self._limits,
-            operation=operation.name,
-            template=TEMPLATES[operation.name],
+            limits=self.limits,
+            operation=operation,
+            template=TEMPLATES[operation],
             letter_template=TEMPLATES[LETTERS],
             orders=self._orders,
         )
-        answer: T = await method(decider, operation)
-        return answer
 
     def _cannot(self, kind: type[Operation[Any]]) -> NoReturn:
         raise ConfigError(

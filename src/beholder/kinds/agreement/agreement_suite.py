@@ -31,11 +31,16 @@ from beholder.kinds.agreement.granular import (
     marked_sides,
 )
 from beholder.kinds.agreement.load import SETS, JudgedSet, load
-from beholder.kinds.agreement.measure import AgreementFigure, compare
+from beholder.kinds.agreement.measure import (
+    AgreementFigure,
+    compare,
+    scored_items,
+)
 from beholder.kinds.agreement.protocols import Measure
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
 from beholder.run.session import Progress
 from beholder.stats.alerts import alert_auc
@@ -175,6 +180,19 @@ def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
     """Return the items and judge calls that one set's run would need; nothing is written."""
     run = scoring_config(config.run_of(judged), with_length(config.metrics))
     return plan_agreement(run, judged, measures_of(judged, config.kind))
+
+
+def score_set(
+    judged: JudgedSet,
+    config: AgreementSuiteConfig,
+    metrics: Sequence[MetricValue],
+    progress: Progress,
+) -> None:
+    """Score the missing texts of a set with some of the metrics, without comparing anything."""
+    run = scoring_config(config.run_of(judged), metrics)
+    measures = measures_of(judged, config.kind)
+    items = scored_items(judged.items, measures)
+    kind.run(SCORES, run, progress, given=items, notes=judged.row_notes)
 
 
 SetResult: TypeAlias = tuple[Sequence[SuiteMeasureResult], Mapping[str, str]]

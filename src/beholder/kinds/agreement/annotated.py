@@ -23,11 +23,15 @@ from beholder.data.sources import read_rows
 from beholder.errors import DataError, ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import Presence, Question, QuestionKind
-from beholder.judges.probes import calibrate
+from beholder.judges.probes import calibrate, probability_of_yes
 from beholder.language.reading import GraphReader
 from beholder.metrics.posh.published_graph import PublishedGraph
-from beholder.records import Side, Span
+from beholder.records import Estimate, Side, Span
 from beholder.stats.alerts import AlertF1
+from beholder.stats.calibration import (
+    brier_score,
+    expected_calibration_error,
+)
 
 
 @dataclass(frozen=True)
@@ -93,11 +97,15 @@ class Verification:
         n: Units.
         used: Macro F1 of present and absent units at the threshold of the judge's scale.
         best: The highest there is, with its threshold: an upper bound.
+        calibration_error: Of the grades as probabilities from 0 to 1, against the answers.
+        brier: Brier score of the same.
     """
 
     n: int
     used: AlertF1
     best: AlertF1
+    calibration_error: Estimate
+    brier: Estimate
 
 
 class _GraphRow(Struct):
@@ -208,7 +216,21 @@ def verification(
                 [answers[i].present for i in places],
                 judge.presence_threshold,
             )
-            verifications[name] = Verification(len(places), fit.used, fit.best)
+            judged = (
+                probability_of_yes(np.array([grades[i] for i in places])),
+                [float(answers[i].present) for i in places],
+            )
+            # Answers about one text are not independent.
+            texts = [answers[i].target for i in places]
+            verifications[name] = Verification(
+                n=len(places),
+                used=fit.used,
+                best=fit.best,
+                calibration_error=expected_calibration_error(
+                    *judged, clusters=texts
+                ),
+                brier=brier_score(*judged, clusters=texts),
+            )
     return verifications
 
 

@@ -8,13 +8,16 @@ from cyclopts import Parameter
 
 from beholder.base.spec import split_specs
 from beholder.errors import ConfigError
-from beholder.kinds.agreement.groups import DrawingGroup, JudgmentGroup
+from beholder.kinds.agreement.groups import (
+    ComparedToolGroup,
+    DrawingGroup,
+    JudgmentGroup,
+)
 from beholder.terminal.groups import (
     ItemDataGroup,
     JudgeGroup,
     RunOut,
     TellGroup,
-    ToolGroup,
     WorkGroup,
 )
 
@@ -26,7 +29,7 @@ def agree(
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
     judgments: JudgmentGroup = JudgmentGroup(),
     out: RunOut = None,
-    tools: ToolGroup = ToolGroup(),
+    tools: ComparedToolGroup = ComparedToolGroup(),
     rows: ItemDataGroup = ItemDataGroup(),
     judging: JudgeGroup = JudgeGroup(),
     work: WorkGroup = WorkGroup(),
@@ -38,6 +41,8 @@ def agree(
     Example: `beholder agree flickr8k_expert --data sets -m cider -m meteor`
 
     Example: `beholder agree --suite sets -m posh -m vcs -m meteor`
+
+    Example: `beholder agree --suite sets -m posh --judge builtin --judge decisions:gpt-6-luna`
 
     Args:
         source: A known data set, a data file with judgments, or a run with --judges.
@@ -52,7 +57,7 @@ def agree(
         split_specs(metric),
         judgments,
         out,
-        tools.specs(),
+        tools.embedders() if judgments.suite else tools.specs(),
         rows,
         judging,
         work.to_options(),
@@ -75,7 +80,7 @@ def agree(
                 "--suite takes every set of its folder by the set's own protocol, so"
                 " name no set, --data, --label, --labels, --subset or --judges beside it"
             )
-        return comparing.compare_suite(call, judgments.suite)
+        return comparing.compare_suite(call, judgments.suite, tools.judge)
     if source is None:
         raise ConfigError(
             "name a set or a data file with judgments, or a folder with --suite"

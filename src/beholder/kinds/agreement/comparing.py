@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from beholder.api import Run
-from beholder.data.marks import MARKED
+from beholder.data.marks import MARKED, SIDES
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import agreement_suite as suite
 from beholder.kinds.agreement.agree import (
+    MetricValue,
     agree,
     default_out,
     parse_metric_value,
@@ -24,6 +26,18 @@ from beholder.kinds.agreement.annotators import annotator_tables
 from beholder.kinds.agreement.contents import contents_tables
 from beholder.kinds.agreement.granular import granular
 from beholder.kinds.agreement.groups import DrawingGroup, JudgmentGroup
+from beholder.kinds.agreement.judge_table import (
+    DEFAULT_METRICS,
+    MINIMAL_PAIRS,
+    JudgeFigures,
+    check_distinct,
+    check_probes,
+    describe_missing,
+    expand_judges,
+    judges_table,
+    load_minimal_pairs,
+    measure_work,
+)
 from beholder.kinds.agreement.load import JudgedSet, folder_of, load
 from beholder.kinds.agreement.measure import scored_items
 from beholder.kinds.agreement.page_tables import (
@@ -32,27 +46,35 @@ from beholder.kinds.agreement.page_tables import (
     published_of,
 )
 from beholder.kinds.agreement.people import write_agreement_figures
+from beholder.kinds.agreement.results import AgreementResult
 from beholder.kinds.agreement.suite_page import (
     measures_table,
     suite_tables,
     write_suite,
 )
 from beholder.kinds.scores.engine import ScoreConfig
-from beholder.metrics import metric
+from beholder.metrics import Metric, metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.report.drawing import draw
 from beholder.report.markdown import summed_up
 from beholder.report.study_tables import write_tables
 from beholder.report.tables import reliability_table
 from beholder.run import session
-from beholder.run.corrected import labelled_tables
-from beholder.run.labels import check_fit, targets
+from beholder.run.calibration import calibration_table, verdict_rows
+from beholder.run.corrected import calibration_rows, labelled_tables
+from beholder.run.labels import (
+    Target,
+    check_fit,
+    collect_labels,
+    targets,
+)
 from beholder.run.reading import describe_incomplete
 from beholder.run.reliability import of_panels, of_ratings, reliability
 from beholder.run.store import Store
-from beholder.tables import Table
+from beholder.tables import Cells, Table
 from beholder.terminal.groups import TellGroup
 from beholder.terminal.printing import (
+    print_line,
     print_note,
     print_notes,
     print_plan,
@@ -171,6 +193,8 @@ def compare_set(call: Call) -> int:
     if judged.has_protocol:
         further += contents_tables(judged)
     further += corrected
+    if not any(table.name == "calibration" for table in corrected):
+        further += _calibration_tables(result, config.out)
     tables = agreement_tables(result) + further
     # The data of the measures are in agreement.json; on the screen they would
     # hide the figures.
@@ -190,6 +214,24 @@ def compare_set(call: Call) -> int:
         else draw(config.out, media_root=pictures)
     )
     return report_end(config.out, progress, page)
+
+
+def _calibration_tables(result: AgreementResult, out: Path) -> list[Table]:
+    """Return the calibration of judges that gave probabilities, beside labels of yes and no."""
+    rows: list[Cells] = []
+    with Store.read(out) as store:
+        for measure in result.measures:
+            # A metric has verdicts if the labels are yes or no, once a label.
+            if measure.paired or not measure.data.said:
+                continue
+            gold = zip(measure.data.first, measure.data.gold, strict=True)
+            labels = {name: label for name, label in gold if label is not None}
+            for metric_name in dict.fromkeys(
+                m.metric for m in measure.metrics
+            ):
+                value = f"{metric_name}: {measure.name}"
+                rows += verdict_rows(store, metric_name, labels, value)
+    return [calibration_table(rows)] if rows else []
 
 
 def _say_run(out: Path) -> None:
@@ -228,13 +270,30 @@ def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
             progress,
             n_resamples=call.judgments.resamples,
         )
-    contents = contents_tables(judged) if judged.has_protocol else []
-    tables = [granular_table(report), *contents]
-    plain = asdict(report) | {table.name: table.rows for table in contents}
+    further = contents_tables(judged) if judged.has_protocol else []
+    further += _mark_calibration(judged, metrics, config.out)
+    tables = [granular_table(report), *further]
+    plain = asdict(report) | {table.name: table.rows for table in further}
     call.print(f"Agreement: {judged.name}", plain, tables)
     call.drawing.write(tables)
     _say_run(config.out)
     return report_end(config.out, progress)
+
+
+def _mark_calibration(
+    judged: JudgedSet, metrics: Sequence[Metric[Any]], out: Path
+) -> list[Table]:
+    """Return the calibration of judges that gave probabilities, beside marks of units."""
+    all_labels = [collect_labels(judged.items, label) for label, _ in SIDES]
+    label_targets = [
+        Target(metric.name, labels.name, labels)
+        for metric in metrics
+        for labels in all_labels
+        if labels.marks
+    ]
+    with Store.read(out) as store:
+        rows = list(calibration_rows(store, label_targets))
+    return [calibration_table(rows)] if rows else []
 
 
 def print_reliability(call: Call) -> int:
@@ -272,15 +331,24 @@ def print_reliability(call: Call) -> int:
     return 0
 
 
-def compare_suite(call: Call, folder: Path) -> int:
+def compare_suite(call: Call, folder: Path, judges: Sequence[str]) -> int:
     """Score set after set, then print, write and draw one table; returns the exit code.
 
-    By default with all metrics that need neither key nor download, in runs/suite-FOLDER.
+    By default with all metrics that need neither key nor download, in runs/suite-FOLDER. With
+    judges, each metric is scored with each of them, also on our own minimal pairs, and the table
+    is one of judges.
     """
-    names = call.metrics or suite.WITHOUT_A_KEY
+    check_distinct(judges)
+    names = call.metrics or (
+        DEFAULT_METRICS if judges else suite.WITHOUT_A_KEY
+    )
+    entries = expand_judges(names, judges, call.tools)
+    metrics = [entry.value for entry in entries] or [
+        parse_metric_value(name, **call.tools) for name in names
+    ]
     config = suite.AgreementSuiteConfig(
         folder,
-        tuple(parse_metric_value(name, **call.tools) for name in names),
+        tuple(metrics),
         call.out or session.default_out(str(folder.resolve()), "suite-"),
         call.rows,
         call.judging,
@@ -294,7 +362,16 @@ def compare_suite(call: Call, folder: Path) -> int:
     sets = suite.load_sets(config.folder, config.rows)
     for judged in sets:
         report_left_out(judged.bad_rows)
+    if judges:
+        if all(judged.name != MINIMAL_PAIRS for judged in sets):
+            sets.append(load_minimal_pairs(config.rows.limit))
+        print_notes(describe_missing([judged.name for judged in sets]))
     if call.tell.dry_run:
+        if judges:
+            print_line(
+                f"calibration: 200 probes to each of {len(judges)} judges, in 20 calls to a"
+                " decision model, else one call each"
+            )
         return max(
             print_plan(
                 suite.plan_set(judged, config), config.run_of(judged).out
@@ -302,10 +379,14 @@ def compare_suite(call: Call, folder: Path) -> int:
             for judged in sets
         )
     results = []
+    seconds: dict[str, tuple[float, int]] = {}
     for number, judged in enumerate(sets, start=1):
         print_note(
             f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged"
         )
+        # Each judge alone, so that its time is its own.
+        for entry in entries:
+            _add_time(seconds, entry.value, judged, config)
         with TerminalProgress() as progress:
             results.append(suite.compare_with_set(judged, config, progress))
         run = config.run_of(judged).out
@@ -314,10 +395,47 @@ def compare_suite(call: Call, folder: Path) -> int:
     report = suite.combine_sets(config, results)
     tables = suite_tables(report)
     plain = msgspec.to_builtins(report)
-    call.print("Agreement of metrics with people", plain, tables)
+    # The judges come first on the screen; their times are not written, because
+    # files do not depend on the machine.
+    judge_tables = []
+    if judges:
+        folders = [config.run_of(judged).out for judged in sets]
+        figures = JudgeFigures(
+            fits=check_probes(judges, config),
+            works={
+                entry.value.label: measure_work(
+                    folders, entry.value.metric.name
+                )
+                for entry in entries
+            },
+            seconds=seconds,
+        )
+        timed = judges_table(report, entries, figures)
+        plain["judges"] = timed.rows
+        judge_tables = [timed]
+        tables.append(
+            judges_table(report, entries, replace(figures, seconds={}))
+        )
+    shown = [*judge_tables, *(t for t in tables if t.name != "judges")]
+    call.print("Agreement of metrics with people", plain, shown)
     place = call.drawing.tables or config.out / "tables"
     paths = write_tables([*tables, measures_table(report)], place)
     print_note(f"tables: {place} ({len(paths)} files)")
     if not call.drawing.no_report:
         print_note(f"report: {write_suite(report, config.out / 'suite.html')}")
     return 0
+
+
+def _add_time(
+    seconds: dict[str, tuple[float, int]],
+    value: MetricValue,
+    judged: JudgedSet,
+    config: suite.AgreementSuiteConfig,
+) -> None:
+    """Score a set with one judge, and add its seconds and texts to those of its label."""
+    with TerminalProgress() as progress:
+        suite.score_set(judged, config, [value], progress)
+    before, n_before = seconds.get(value.label, (0.0, 0))
+    n_now = progress.scored_now + progress.failed_now
+    took = progress.seconds if n_now else 0.0
+    seconds[value.label] = before + took, n_before + n_now

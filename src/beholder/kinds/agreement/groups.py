@@ -9,7 +9,41 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from beholder.errors import ConfigError
-from beholder.terminal.groups import ROWS, Markdown, TablesGroup
+from beholder.terminal.groups import JUDGES, ROWS, Markdown, TablesGroup
+
+
+@Parameter(name="*", group=JUDGES)
+@dataclass(frozen=True)
+class ComparedToolGroup:
+    """Judges and embedder of the metrics that name none themselves.
+
+    Attributes:
+        judge: Default judge: openai:MODEL, hf:MODEL or 'panel(A, B)'; repeatable with --suite.
+        embedder: Default embedder: static, ordered, minilm, st:NAME or openai:MODEL.
+    """
+
+    judge: tuple[str, ...] = ()
+    embedder: str | None = None
+
+    def specs(self) -> dict[str, str]:
+        """Return the embedder and the only judge, by kind, if they were given.
+
+        Raises:
+            ConfigError: There are several judges.
+        """
+        if len(self.judge) > 1:
+            raise ConfigError(
+                "several --judge are compared by --suite FOLDER; for one set name the judge in"
+                " each metric, as in -m 'posh(judge='openai:MODEL')'"
+            )
+        specs = self.embedders()
+        if self.judge:
+            specs["judge"] = self.judge[0]
+        return specs
+
+    def embedders(self) -> dict[str, str]:
+        """Return the embedder by its kind, if it was given."""
+        return {"embedder": self.embedder} if self.embedder else {}
 
 
 @Parameter(name="*")
