@@ -94,6 +94,7 @@ def lint(
     from beholder.lint.linting import lint as lint_paths
     from beholder.lint.outputs import WRITERS
     from beholder.lint.rules import LintSetting
+    from beholder.terminal.log_progress import LogProgress
 
     if which.rules:
         _list_rules()
@@ -111,21 +112,23 @@ def lint(
             raise ConfigError(
                 f"--rule {name}={level}: expected off, note, warning or error"
             )
-    report = lint_paths(
-        paths,
-        LintSetting(
-            which.profile, which.platform, vocabulary(which.vocabulary)
-        ),
-        choice=Choice(
-            frozenset(which.select), frozenset(which.ignore), severity
-        ),
-        baseline=outcome.baseline,
-        columns=dict(
-            _pair(assignment, "text=COLUMN") for assignment in which.map
-        ),
-        layouts=which.layouts,
-        exclude=which.exclude,
-    )
+    with LogProgress() as progress:
+        report = lint_paths(
+            paths,
+            LintSetting(
+                which.profile, which.platform, vocabulary(which.vocabulary)
+            ),
+            choice=Choice(
+                frozenset(which.select), frozenset(which.ignore), severity
+            ),
+            baseline=outcome.baseline,
+            columns=dict(
+                _pair(assignment, "text=COLUMN") for assignment in which.map
+            ),
+            layouts=which.layouts,
+            exclude=which.exclude,
+            progress=progress,
+        )
     formats = outcome.format or (_format_of(outcome.out),)
     # One format goes to a file or to standard output, several into a folder.
     for form in formats:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -35,6 +35,10 @@ from beholder.lint.rules import (
 )
 from beholder.lint.sources import ReadFile, as_unread, read_files
 from beholder.lint.wording import fold, words
+
+if TYPE_CHECKING:
+    # Loading the engine takes longer than most checks.
+    from beholder.run.session import Progress
 
 L = TypeVar("L", LintFinding, Occurrence)
 
@@ -134,6 +138,7 @@ def lint(
     columns: Mapping[str, str] = {},
     layouts: bool = False,
     exclude: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> LintReport:
     """Check the alternative texts of files and folders; nothing is fetched.
 
@@ -145,6 +150,7 @@ def lint(
         columns: Columns of tables by what they contain, such as ``text``.
         layouts: Whether layouts and masters of slides are read, too.
         exclude: Patterns of files in folders that are neither read nor counted.
+        progress: Receives the progress of checking, picture by picture.
 
     Raises:
         DataError: A path or the baseline cannot be read at all.
@@ -171,14 +177,20 @@ def lint(
     )
     # By ``id``: two occurrences may be equal, and are still two places.
     hits_by_id: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
+    if progress is not None:
+        progress.start(len(report.occurrences), 0)
     with one_blas_thread():
         for occurrence in report.occurrences:
+            n_bad = len(report.bad)
             try:
                 hits_by_id[id(occurrence)] = list(
                     _hits(occurrence, setting, choice)
                 )
             except Exception as error:  # a rule fails on one picture of many
                 report.bad.append(as_unread(occurrence.file, error))
+            if progress is not None:
+                n_failed = len(report.bad) - n_bad
+                progress.advance(1 - n_failed, n_failed)
     report.groups = [
         group
         for group in compare_all(checked)
