@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from beholder.terminal.printing import print_note
-
 if TYPE_CHECKING:
     from beholder.backends import Usage
 
@@ -72,7 +70,7 @@ class LogProgress:
     def write_lines(self) -> None:
         """Write a line on stderr every ``LINE_INTERVAL`` seconds until the end."""
         while not self._wait(LINE_INTERVAL):
-            print_note(self.line)
+            sys.stderr.write(f"{self.line}\n")
 
     def start(self, total: int, reused: int) -> None:
         """Count from here: a run begins."""
