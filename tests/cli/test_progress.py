@@ -74,7 +74,7 @@ def test_where_no_judge_answers_nothing_is_said_of_tokens() -> None:
 LINES = [
     ((40, 0), 30.0, (0, 0), 0, "0 of 40 done, 0 failed, 0 reused, 0.0/s, time left unknown"),
     ((40, 0), 30.0, (0, 0), 7, "0 of 40 done, 0 failed, 0 reused, 0.0/s, time left unknown,"
-     " 7 answers of judges"),
+     " judge answers: 7"),
     # 60 in 30 s; the other 40 take 20 s
     ((100, 0), 30.0, (58, 2), 0, "60 of 100 done, 2 failed, 0 reused, 2.0/s, about 20 s left"),
     # 10 in 60 s, without the reused ones; 80 take 8 minutes

@@ -106,7 +106,7 @@ class LogProgress:
         )
         # Subjects that need many answers finish late, and answers show the work before.
         n_answers = self.n_answered + self.n_recalled
-        answers = f", {n_answers:,} answers of judges" if n_answers else ""
+        answers = f", judge answers: {n_answers:,}" if n_answers else ""
         # One look at the rate: the run may begin anew between two.
         rate = self._rate
         n_left = self._total - self.reused - self._done_now
