@@ -83,7 +83,6 @@ def judge_check(
     from rich.table import Table
 
     from beholder.errors import ConfigError
-    from beholder.terminal.log_progress import LogProgress
 
     if not judges:
         raise ConfigError(
@@ -93,14 +92,10 @@ def judge_check(
     if answers is not None:
         _print_verifications(judges, judge_options, answers)
         return 0
-    reports = []
-    with LogProgress() as progress:
-        progress.start(len(judges), 0)
-        for judge in judges:
-            reports.append(
-                _check(judge, judge_options, replicates, temperature)
-            )
-            progress.advance(1, 0)
+    reports = [
+        _check(judge, judge_options, replicates, temperature)
+        for judge in judges
+    ]
     silent_judges = [
         report for report in reports if report.fit.n_failed == report.fit.n
     ]
