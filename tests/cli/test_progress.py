@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+import pytest
+
 from beholder.backends import Usage
+from beholder.lint import lint
+from beholder.terminal.log_progress import LINE_INTERVAL, LogProgress
 from beholder.terminal.progress import RATE_WINDOW, TerminalProgress
-
-
-class Clock:
-    """Says what it was set to."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from toy.clock import Clock
 
 
 def bar_text(progress: TerminalProgress) -> str:
@@ -67,3 +65,106 @@ def test_where_no_judge_answers_nothing_is_said_of_tokens() -> None:
     progress.advance(1, 0)
     assert bar_text(progress) == "0 failed, 0 reused, 0.0/s"
     assert progress.tokens_in_words == ""
+
+
+# --- lines of a log
+
+
+# (total, reused), seconds, (scored, failed), answers -> line, computed by hand
+LINES = [
+    ((40, 0), 30.0, (0, 0), 0, "0 of 40 done, 0 failed, 0 reused, 0.0/s, time left unknown"),
+    ((40, 0), 30.0, (0, 0), 7, "0 of 40 done, 0 failed, 0 reused, 0.0/s, time left unknown,"
+     " judge answers: 7"),
+    # 60 in 30 s; the other 40 take 20 s
+    ((100, 0), 30.0, (58, 2), 0, "60 of 100 done, 2 failed, 0 reused, 2.0/s, about 20 s left"),
+    # 10 in 60 s, without the reused ones; 80 take 8 minutes
+    ((100, 10), 60.0, (10, 0), 0, "20 of 100 done, 0 failed, 10 reused, 10.0/min,"
+     " about 8 min left"),
+    # 2 in 60 s; 500 take 250 minutes
+    ((502, 0), 60.0, (0, 2), 0, "2 of 502 done, 2 failed, 0 reused, 2.0/min,"
+     " about 4 h 10 min left"),
+    # 1,200 in 30 s; 1,198,800 take 29,970 s, which are 499.5 minutes
+    ((1_200_000, 0), 30.0, (1200, 0), 0, "1,200 of 1,200,000 done, 0 failed, 0 reused, 40.0/s,"
+     " about 8 h 20 min left"),
+    ((5, 5), 30.0, (0, 0), 0, "5 of 5 done, 0 failed, 5 reused, 0.0/s,"
+     " all done; the results are being written"),
+    ((0, 0), 30.0, (0, 0), 0, "0 of 0 done, 0 failed, 0 reused, 0.0/s,"
+     " all done; the results are being written"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("begin", "seconds", "done", "n_answers", "line"), LINES
+)
+@pytest.mark.parametrize("kind", [LogProgress, TerminalProgress])
+def test_a_line_has_done_failures_rate_and_time_left(
+    kind: type[LogProgress],
+    begin: tuple[int, int],
+    seconds: float,
+    done: tuple[int, int],
+    n_answers: int,
+    line: str,
+) -> None:
+    clock = Clock()
+    progress = kind(clock)
+    progress.start(*begin)
+    clock.now += seconds
+    for _ in range(n_answers):
+        progress.answered(Usage(prompt=1))
+    progress.advance(*done)
+    assert progress.line == f"progress: {line}"
+
+
+def test_each_run_of_a_suite_has_its_own_counts_and_rate() -> None:
+    clock = Clock()
+    progress = TerminalProgress(clock)
+    progress.start(100, 0)
+    clock.now += 10.0
+    progress.advance(97, 3)
+    progress.start(50, 0)
+    clock.now += 10.0
+    progress.advance(9, 1)
+    # 10 in 10 s; 40 take 40 s
+    assert progress.line == (
+        "progress: 10 of 50 done, 1 failed, 0 reused, 1.0/s, about 40 s left"
+    )
+
+
+@pytest.mark.parametrize("kind", [LogProgress, TerminalProgress])
+def test_lines_come_every_30_seconds_on_stderr_alone(
+    kind: type[LogProgress], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A shorter command waits for its end, once.
+    clock = Clock()
+    with kind(clock, clock.waits(0)):
+        pass
+    assert capsys.readouterr() == ("", "")
+    with kind(clock, clock.waits(3)):
+        pass
+    assert clock.now == 100.0 + 3 * LINE_INTERVAL == 190.0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        f"progress: reading the input for {seconds} s"
+        for seconds in (30, 60, 90)
+    ]
+    assert all(line.isprintable() for line in err.splitlines())
+
+
+def test_a_terminal_gets_no_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    clock = Clock()
+    with LogProgress(clock, clock.waits(3)):
+        pass
+    assert capsys.readouterr() == ("", "")
+    assert clock.now == 100.0
+
+
+def test_lint_counts_the_pictures_it_checks(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text('<img src="a.png" alt="A dog."><img src="b.png">')
+    progress = LogProgress(Clock())
+    assert len(lint([page], progress=progress).occurrences) == 2
+    assert progress.line.startswith("progress: 2 of 2 done, 0 failed")

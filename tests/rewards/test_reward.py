@@ -209,6 +209,26 @@ def test_a_missing_column_names_those_there_are(rouge: Reward) -> None:
         _call(rouge, ["a"], caption=["x"], image=["y"])
 
 
+@pytest.mark.parametrize(
+    ("verify", "columns", "missing"),
+    [
+        ("image", {"references": ["x"]}, "images"),
+        ("auto", {"images": ["x"]}, "references"),
+        ("reference", {"images": ["x"]}, "references"),
+    ],
+)
+def test_the_columns_needed_are_those_of_the_metric_as_it_is_set(
+    verify: str, columns: dict[str, list[str]], missing: str
+) -> None:
+    with (
+        closing(
+            reward(f"dcscore(verify={verify!r})", value="precision", workers=1)
+        ) as of_facts,
+        pytest.raises(ConfigError, match=f"needs the column '{missing}'"),
+    ):
+        _call(of_facts, ["a"], **columns)
+
+
 def test_another_column_may_hold_the_references() -> None:
     caption_reward = reward(
         "rouge", value="rouge_1", references="caption", guards=(), workers=1

@@ -10,6 +10,28 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+class Clock:
+    """Says the seconds it was set to; a wait sets it forward and takes no time."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def waits(self, n: int) -> Callable[[float], bool]:
+        """Return a function that waits ``n`` times; after these, it says that the end is there."""
+        left = iter(range(n))
+
+        def wait(seconds: float) -> bool:
+            if next(left, None) is None:
+                return True
+            self.now += seconds
+            return False
+
+        return wait
+
+
 class _Selector(selectors.DefaultSelector):
     """Where the loop would sleep until its next timer, it sets the clock forward instead."""
 

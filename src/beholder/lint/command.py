@@ -95,30 +95,33 @@ def lint(
     from beholder.lint.linting import lint as lint_paths
     from beholder.lint.outputs import WRITERS
     from beholder.lint.rules import LintSetting
+    from beholder.terminal.log_progress import LogProgress
 
     if which.rules:
         _list_rules()
         return 0
     _check_options(paths, which, outcome)
     _refuse_checked_file((outcome.out, outcome.write_baseline), paths)
-    report = lint_paths(
-        paths,
-        LintSetting(
-            which.profile, which.platform, vocabulary(which.vocabulary)
-        ),
-        choice=Choice(
-            frozenset(which.select),
-            frozenset(which.ignore),
-            _parse_severities(which.rule),
-        ),
-        baseline=outcome.baseline,
-        columns=dict(
-            _pair(assignment, "text=COLUMN") for assignment in which.map
-        ),
-        layouts=which.layouts,
-        exclude=which.exclude,
-        workers=which.workers,
-    )
+    with LogProgress() as progress:
+        report = lint_paths(
+            paths,
+            LintSetting(
+                which.profile, which.platform, vocabulary(which.vocabulary)
+            ),
+            choice=Choice(
+                frozenset(which.select),
+                frozenset(which.ignore),
+                _parse_severities(which.rule),
+            ),
+            baseline=outcome.baseline,
+            columns=dict(
+                _pair(assignment, "text=COLUMN") for assignment in which.map
+            ),
+            layouts=which.layouts,
+            exclude=which.exclude,
+            workers=which.workers,
+            progress=progress,
+        )
     formats = outcome.format or (_format_of(outcome.out),)
     # One format goes to a file or to standard output, several into a folder.
     for form in formats:

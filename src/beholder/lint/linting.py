@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
@@ -34,6 +34,10 @@ from beholder.lint.rules import (
 )
 from beholder.lint.sources import ReadFile, read_files
 from beholder.lint.wording import fold, norm
+
+if TYPE_CHECKING:
+    # Loading the engine takes longer than most checks.
+    from beholder.run.session import Progress
 
 L = TypeVar("L", LintFinding, Occurrence)
 
@@ -97,6 +101,7 @@ def lint(
     layouts: bool = False,
     exclude: Sequence[str] = (),
     workers: int | None = None,
+    progress: Progress | None = None,
 ) -> LintReport:
     """Check the alternative texts of files and folders; nothing is fetched.
 
@@ -110,6 +115,7 @@ def lint(
         exclude: Patterns of files in folders that are neither read nor counted.
         workers: Worker processes, which change nothing but the time; None decides from the number
             of pictures.
+        progress: Receives the progress of checking, picture by picture.
 
     Raises:
         DataError: A path or the baseline cannot be read at all.
@@ -123,7 +129,7 @@ def lint(
         paths, columns, setting, layouts=layouts, exclude=exclude
     ):
         _add_file(report, source)
-    hits_by_id = _check_pictures(report, choice, workers)
+    hits_by_id = _check_pictures(report, choice, workers, progress)
     _collect_findings(report, hits_by_id, choice)
     for finding in report.findings:
         if known_counts[finding.fingerprint]:
@@ -173,7 +179,10 @@ _HitsById: TypeAlias = "dict[int, list[tuple[str, Hit]]]"
 
 
 def _check_pictures(
-    report: LintReport, choice: Choice, workers: int | None
+    report: LintReport,
+    choice: Choice,
+    workers: int | None,
+    progress: Progress | None,
 ) -> _HitsById:
     """Return the hits of all rules, and add those about several pictures to the report."""
     # ALT113 asks how many texts have a length, so all must be read before the
@@ -198,9 +207,14 @@ def _check_pictures(
     hits_by_id: _HitsById = defaultdict(list)
     collection = Collection()
     checks = check_all(report.occurrences, setting, choice, workers)
+    if progress is not None:
+        progress.start(len(report.occurrences), 0)
     for occurrence, check in zip(report.occurrences, checks, strict=True):
         if check.error:
             report.bad.append(check.error)
+        if progress is not None:
+            n_failed = int(check.error is not None)
+            progress.advance(1 - n_failed, n_failed)
         if check.hits:
             hits_by_id[id(occurrence)] += check.hits
         if check.traits:

@@ -190,7 +190,12 @@ def _board(board: Board, suffix: str) -> Table:
     )
     if any(standing.mean is None for standing in board.standings):
         notes.append(
-            "systems without any score stand last and restrict no other."
+            "systems without any value stand last and restrict no other."
+        )
+    lacks = any(standing.n_without for standing in board.standings)
+    if lacks:
+        notes.append(
+            f"no value: texts that are scored, without {board.value}."
         )
     notes += [f"caution: {caution}." for caution in board.cautions]
     return Table(
@@ -207,6 +212,7 @@ def _board(board: Board, suffix: str) -> Table:
             Column("p", "p (Holm)", "p"),
             Column("n", "scored", "count"),
             FAILED,
+            *((Column("n_without", "no value", "count"),) if lacks else ()),
         ),
         rows=tuple(
             {**asdict(standing), **_marks("mean", standing)}

@@ -255,7 +255,7 @@ class Reward:
         needed = [
             name
             for name, field in ((references, "references"), (images, "images"))
-            if field in self.of.required_fields and name not in columns
+            if field in self.of.needed_fields and name not in columns
         ]
         if needed:
             raise ConfigError(

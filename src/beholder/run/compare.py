@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,8 @@ class Comparison:
     Attributes:
         differences: Per metric and value, in the order of the first run.
         counts: Per kind of subject that is compared.
-        cautions: Runs that are not complete, a sentence each.
+        cautions: Runs that are not complete, and values that no subject has in both, a sentence
+            each.
     """
 
     differences: tuple[Difference, ...]
@@ -144,6 +146,7 @@ def compare(
         for name, kind in kinds.items()
     }
     differences: list[Difference] = []
+    cautions = list(filter(None, map(describe_incomplete, (a, b))))
     for name, name_b in names_in_b.items():
         # A run without a score has no signature, and nothing that could differ.
         signatures_a, signatures_b = a.signatures(name), b.signatures(name_b)
@@ -159,11 +162,25 @@ def compare(
             )
         shared_subjects = subjects[a.kind_of(name).name]
         names_of_values = {value.name for value in chosen.get(name, ())}
+        paired_by_value = {
+            difference.value: difference
+            for difference in _differences(name, name_b, a, b, shared_subjects)
+        }
         differences += [
             difference
-            for difference in _differences(name, name_b, a, b, shared_subjects)
-            if not values or difference.value in names_of_values
+            for value, difference in paired_by_value.items()
+            if not values or value in names_of_values
         ]
+        unpaired = [
+            value
+            for value in _value_names(name, name_b, a, b)
+            if value not in paired_by_value
+            and (not values or value in names_of_values)
+        ]
+        if unpaired:
+            cautions.append(
+                f"{name}: no subject has {', '.join(unpaired)} in both runs"
+            )
         differences += _whole_differences(
             name, name_b, a, b, shared_subjects, names_of_values
         )
@@ -180,7 +197,7 @@ def compare(
         counts=tuple(
             kind_subjects.counts for kind_subjects in subjects.values()
         ),
-        cautions=tuple(filter(None, map(describe_incomplete, (a, b)))),
+        cautions=tuple(cautions),
     )
 
 
@@ -317,6 +334,12 @@ def _differences(
             math.fsum(numbers) / len(numbers) for numbers in (first, second)
         )
         yield Difference(name, value, mean_a, mean_b, paired, other=name_b)
+
+
+def _value_names(name: str, name_b: str, a: Store, b: Store) -> list[str]:
+    """Return the names of the values that any subject has, in either run."""
+    outcomes = chain(a.values(name), b.values(name_b))
+    return list(dict.fromkeys(value for _, row in outcomes for value in row))
 
 
 def _whole_differences(

@@ -54,6 +54,7 @@ class Standing:
             systems; None for the best one, and if there is none.
         n: Texts that the mean is of.
         n_failed: Texts without a score, about any source.
+        n_without: Texts with a score that lack this value, about any source.
         reason: Why its mean has no interval; None if it has one.
     """
 
@@ -66,6 +67,7 @@ class Standing:
     p: float | None
     n: int
     n_failed: int
+    n_without: int = 0
     reason: str | None = None
 
 
@@ -105,6 +107,7 @@ class _Tally:
         default_factory=lambda: defaultdict(list)
     )
     n_failed: int = 0
+    n_without: int = 0
 
 
 def leaderboard(
@@ -149,7 +152,10 @@ def leaderboard(
         raise ConfigError("the runs share no metric")
     askers = {name: logs[0].askers[name] for name in shared}
     chosen = {
-        name: [*log.values[:1], *log.corpus_values[:1]]
+        name: [
+            *_headline_values(name, log.values, logs),
+            *log.corpus_values[:1],
+        ]
         for name, log in askers.items()
     }
     if values:
@@ -233,6 +239,19 @@ def leaderboard(
     return [replace(board, cautions=cautions) for board in boards]
 
 
+def _headline_values(
+    name: str,
+    values: Sequence[manifest.ValueLog],
+    logs: Sequence[manifest.RunLog],
+) -> Sequence[manifest.ValueLog]:
+    """Return the first value of a metric that all runs have, else its first, if it has values."""
+    shared_names = set.intersection(
+        *({value.name for value in log.askers[name].values} for log in logs)
+    )
+    shared = [value for value in values if value.name in shared_names]
+    return (shared or values)[:1]
+
+
 def systems_of(stores: Sequence[Store]) -> list[list[str]]:
     """Return per run the system of each item; the name of the run for items without one."""
     systems = [
@@ -291,7 +310,7 @@ def _tally_scores(
         if value in values:
             tally.scores[sources[place]].append(values[value])
         else:  # the value is not defined for this item
-            tally.n_failed += 1
+            tally.n_without += 1
     for place, _ in store.failures(metric):
         tallies[systems[place]].n_failed += 1
 
@@ -451,13 +470,25 @@ def _rank_systems(
                 p=p_values.get(row),
                 n=sum(len(tally.scores[source]) for source in common_sources),
                 n_failed=tally.n_failed,
+                n_without=tally.n_without,
                 reason=describe_few_sources(len(common_sources)),
             )
         )
     # Values without a direction have no rank, so the name orders them.
     standings.sort(key=lambda standing: (standing.rank or 0, standing.system))
     failed = [
-        Standing(system, None, None, None, None, None, None, 0, tally.n_failed)
+        Standing(
+            system,
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
+            0,
+            tally.n_failed,
+            tally.n_without,
+        )
         for system, tally in sorted(tallies.items())
         if not tally.scores
     ]

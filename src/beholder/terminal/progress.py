@@ -1,4 +1,4 @@
-"""Progress of a run on a terminal; silent anywhere else."""
+"""Progress of a run on a terminal; plain lines anywhere else."""
 
 from __future__ import annotations
 
@@ -6,39 +6,32 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import Self
 
 from rich import progress
 from rich.console import Console
 
 from beholder.backends import Usage
+from beholder.terminal.log_progress import LogProgress
 
 RATE_WINDOW = 30.0
 """Seconds over which the bar takes tokens by the second: a model may load for minutes first."""
 
 
-class TerminalProgress:
-    """A bar with counts of scored, failed and reused and the rates; a ``run.session.Progress``.
-
-    Args:
-        clock: Returns seconds.
+class TerminalProgress(LogProgress):
+    """A bar with counts of scored, failed and reused and the rates; lines if it is no terminal.
 
     Attributes:
-        scored_now: Scored by this start of the run.
-        failed_now: Failed in this start of the run.
-        reused: Finished by an earlier start.
         tokens: Tokens that judges have read and written in this start.
-        n_recalled: Answers that came from the cache in this start.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.scored_now = 0
-        self.failed_now = 0
-        self.reused = 0
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
+        super().__init__(clock, wait)
         self.tokens = Usage()
-        self.n_answered = 0
-        self.n_recalled = 0
-        self._clock = clock
-        self._began = clock()
         self._earlier = deque([(self._began, self.tokens)])
         self._bar = progress.Progress(
             progress.SpinnerColumn(),
@@ -52,18 +45,17 @@ class TerminalProgress:
             disable=not sys.stderr.isatty(),
         )
 
-    def __enter__(self) -> TerminalProgress:
+    def __enter__(self) -> Self:
         self._bar.start()
-        return self
+        return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         self._bar.stop()
 
     def start(self, total: int, reused: int) -> None:
         """Show the bar of a run that begins."""
-        self.reused = reused
-        # The clock starts again: reading the data before is not part of the rate.
-        self._began = self._clock()
+        super().start(total, reused)
         self._earlier = deque([(self._began, self.tokens)])
         self._task = self._bar.add_task(
             "", total=total, completed=reused, counts=self._counts()
@@ -71,27 +63,17 @@ class TerminalProgress:
 
     def advance(self, n_scored: int, n_failed: int) -> None:
         """Count subjects that were finished."""
-        self.scored_now += n_scored
-        self.failed_now += n_failed
+        super().advance(n_scored, n_failed)
         self._bar.update(
             self._task, advance=n_scored + n_failed, counts=self._counts()
         )
 
     def answered(self, usage: Usage) -> None:
         """Count an answer of a judge and its tokens."""
-        self.n_answered += 1
+        super().answered(usage)
         self.tokens += usage
         self._earlier.append((self._clock(), self.tokens))
         self._bar.update(self._task, counts=self._counts())
-
-    def recalled(self) -> None:
-        """Count an answer that came from the cache."""
-        self.n_recalled += 1
-
-    @property
-    def seconds(self) -> float:
-        """Since the run started."""
-        return self._clock() - self._began
 
     @property
     def tokens_in_words(self) -> str:
@@ -116,9 +98,7 @@ class TerminalProgress:
         return f"{share_text} of judges came from the cache"
 
     def _counts(self) -> str:
-        done = self.scored_now + self.failed_now
-        rate = done / self.seconds if done and self.seconds > 0 else 0.0
-        text = f"{self.failed_now} failed, {self.reused} reused, {rate:.1f}/s"
+        text = f"{self.failed_now} failed, {self.reused} reused, {self._rate:.1f}/s"
         if self.tokens == Usage():
             return text
         # A window, because a model may load for minutes before its first token.

@@ -133,6 +133,9 @@ def _read_pair(
     )
     if not isinstance(outcome, ItemScore):
         return replace(pair, failure=outcome.message)
+    # A text that was verified by pictures alone has one direction, without recall.
+    if not item.references:
+        return replace(pair, failure="there is no text of people to compare")
     model, human = facts(outcome.units)
     # Values that are means over all references are about each of them: no entry in ``chosen``.
     details = {

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from beholder.backends import Image
+from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw
 from beholder.judges import operations as ops
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
+from beholder.metrics.base import check_words_in
 from beholder.metrics.dcscore.scoring import (
+    COUNTS_BY_SIGHT,
     VALUES,
+    VALUES_BY_SIGHT,
     reference_id,
     score_trials,
     score_units,
@@ -85,6 +90,10 @@ class DCScore(Metric[DCScoreEvidence]):
     matches and recall are per reference, and the best f1 or the mean counts. In both directions
     the mean is the default: each reference is a person's text, and each is scored.
 
+    Pictures without references (``verify="image"`` or ``"auto"``): each fact of the candidate is
+    verified by sight. The text has ``precision`` and ``hallucination_rate``, and none of the
+    values that need a reference; ``on_empty="zero"`` does not make these 0.
+
     Source: Painting with Words (DeCapBench, ICLR 2025); HAR and MAR after the study of human and
     model captions in both directions. ``docs/dcscore.md`` has the rules and the corrections.
 
@@ -104,7 +113,7 @@ class DCScore(Metric[DCScoreEvidence]):
         "code", "how recall is counted"
     )
     verify: Literal["auto", "image", "reference", "both"] = param(
-        "auto", "evidence; auto: the reference, and images if any"
+        "auto", "evidence; auto: the references and the images that there are"
     )
     samples: int | tuple[int, int] = param(
         1, "answers to average: n, or (match, verify)"
@@ -138,6 +147,9 @@ class DCScore(Metric[DCScoreEvidence]):
     on_empty: Literal["omit", "zero"] = param("omit", "undefined values")
 
     pictured: bool = field(default=False, repr=False, compare=False)
+    n_items: int = field(default=0, repr=False, compare=False)
+    n_with_references: int = field(default=0, repr=False, compare=False)
+    n_by_sight: int = field(default=0, repr=False, compare=False)
 
     registered_name = "dcscore"
     operations = ("decompose", "match", "match_nearest", "verify")
@@ -165,6 +177,15 @@ class DCScore(Metric[DCScoreEvidence]):
                 for v in _VALUES
             )
             object.__setattr__(self, "values", directed_values)
+        # Without any reference, values that need one would be empty columns,
+        # and the headline one of them.
+        if self.n_by_sight and not self.n_with_references:
+            defined_values = tuple(
+                value
+                for value in self.values
+                if value.name in self._names_by_sight
+            )
+            object.__setattr__(self, "values", defined_values)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -191,16 +212,41 @@ class DCScore(Metric[DCScoreEvidence]):
         return super().config() | {"references": self.over_references}
 
     def prepare(self, items: Iterable[Item]) -> Self:
-        """Return this metric with the knowledge whether there is a picture to look at."""
-        return replace(self, pictured=any(map(self._looks_at, items)))
+        """Return this metric with the numbers of items, and of those without references."""
+        counts: Counter[str] = Counter()
+        for item in items:
+            counts["pictured"] += self._looks_at(item)
+            counts["n_items"] += 1
+            counts["n_with_references"] += bool(item.references)
+            counts["n_by_sight"] += self._is_by_sight(item)
+        return replace(
+            self,
+            pictured=counts["pictured"] > 0,
+            n_items=counts["n_items"],
+            n_with_references=counts["n_with_references"],
+            n_by_sight=counts["n_by_sight"],
+        )
 
     def state(self) -> Mapping[str, Any] | None:
-        """Return whether there is a picture to look at, as JSON."""
-        return {"pictured": self.pictured}
+        """Return whether there is a picture to look at, and numbers of items, as JSON."""
+        names = ("pictured", "n_items", "n_with_references", "n_by_sight")
+        return {name: getattr(self, name) for name in names}
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
         """Return this metric as it looks at the pictures of the run, or not."""
-        return replace(self, pictured=state["pictured"])
+        return replace(self, **state)
+
+    def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
+        """Warn of texts that lack most values because they have no references."""
+        cautions = super().cautions(columns)
+        if not self.n_by_sight:
+            return cautions
+        return (
+            *cautions,
+            f"{self.n_by_sight:,} of {self.n_items:,} texts have no references: their facts are"
+            " verified by the pictures, and they count in"
+            f" {' and '.join(self._names_by_sight)} alone",
+        )
 
     @property
     def looks(self) -> bool:
@@ -220,9 +266,21 @@ class DCScore(Metric[DCScoreEvidence]):
 
     @property
     def needed_fields(self) -> frozenset[str]:
-        """The references, and pictures where they are the evidence."""
+        """The references, and pictures where they are the evidence, alone if they can be."""
+        if self.verify == "image" and "har" in self.directions:
+            return frozenset({"images"})
         pictures = {"images"} if self.verify in ("image", "both") else set()
         return self.required_fields | pictures
+
+    def check_item(self, item: Item) -> None:
+        """Refuse an item without evidence, or with a text without words.
+
+        Raises:
+            ItemError: Names the field that is missing or empty, or the text without words.
+        """
+        if not self._is_by_sight(item):
+            super().check_item(item)
+        check_words_in(item, has_references=True)
 
     async def gather(self, item: Item, tools: Tools) -> DCScoreEvidence:
         """Decompose the texts once, then match and verify their facts.
@@ -247,6 +305,23 @@ class DCScore(Metric[DCScoreEvidence]):
             *(judge.ask(ops.Decompose(t, language)) for t in texts)
         )
 
+        n_match, n_verify = self._n_samples
+
+        async def verify_facts(
+            predicted: list[str], trusted: str | None
+        ) -> tuple[tuple[bool, ...], ...]:
+            verify = ops.Verify(predicted, images, trusted, language)
+            draws = self._draws("verify", n_verify)
+            samples = await asyncio.gather(
+                *(judge.ask(verify, draw) for draw in draws)
+            )
+            return tuple(map(tuple, samples))
+
+        async def check_by_sight() -> Pairing:
+            predicted = [fact.text for fact in facts[0]]
+            verified = await verify_facts(predicted, None)
+            return Pairing("har", None, (), verified)
+
         async def check_pair(direction: Direction, reference: int) -> Pairing:
             sides = [
                 [fact.text for fact in side]
@@ -263,22 +338,15 @@ class DCScore(Metric[DCScoreEvidence]):
                 if self.match == "nearest"
                 else ops.MatchStatements
             )
-            n_match, n_verify = self._n_samples
             match = matching(predicted, targets, language)
-            verify = ops.Verify(
-                predicted,
-                images,
-                None if self.verify == "image" else trusted,
-                language,
-            )
             # Each sample is a draw of its own: with one number for all, a
             # store would repeat the answer.
             draws = self._draws("match", n_match)
-            asking = [judge.ask(match, draw) for draw in draws]
-            draws = self._draws("verify", n_verify)
             matches, verified = await asyncio.gather(
-                asyncio.gather(*asking),
-                asyncio.gather(*(judge.ask(verify, draw) for draw in draws)),
+                asyncio.gather(*(judge.ask(match, draw) for draw in draws)),
+                verify_facts(
+                    predicted, None if self.verify == "image" else trusted
+                ),
             )
             ids = tuple(
                 tuple(reference_id(i, len(targets)) for i in sample)
@@ -296,30 +364,39 @@ class DCScore(Metric[DCScoreEvidence]):
                 direction,
                 reference,
                 ids,
-                tuple(map(tuple, verified)),
+                verified,
                 tuple(flags if lost else ()),
             )
 
-        pairs = [
-            (d, i)
-            for d in self.directions
-            for i in range(len(item.references))
+        checks = [
+            check_pair(direction, reference)
+            for direction in self.directions
+            for reference in range(len(item.references))
         ]
-        checks = await asyncio.gather(*(check_pair(d, i) for d, i in pairs))
+        if self._is_by_sight(item):
+            checks = [check_by_sight()]
+        pairings = await asyncio.gather(*checks)
+        is_read = bool(item.references) and self.verify != "image"
         verified_by = " or ".join(
-            ["image"] * bool(images) + ["text"] * (self.verify != "image")
+            ["image"] * bool(images) + ["text"] * is_read
         )
         candidate_facts, *reference_facts = map(tuple, facts)
         return DCScoreEvidence(
-            candidate_facts, tuple(reference_facts), tuple(checks), verified_by
+            candidate_facts,
+            tuple(reference_facts),
+            tuple(pairings),
+            verified_by,
         )
 
     def score_item(self, item: Item, evidence: DCScoreEvidence) -> ItemScore:
         """Score the facts from the verdicts on them.
 
         Raises:
-            ItemError: The target text states nothing, so that recall is not defined.
+            ItemError: The target text states nothing, so that recall is not defined; or there are
+                no references and the candidate states nothing.
         """
+        if self._is_by_sight(item):
+            return self._score_by_sight(item, evidence)
         values: dict[str, float] = {}
         chosen: dict[Direction, Pairing] = {}
         directions_detail: dict[str, Any] = {}
@@ -388,6 +465,62 @@ class DCScore(Metric[DCScoreEvidence]):
             values, fact_units(item, evidence, chosen), detail=detail
         )
 
+    def _score_by_sight(
+        self, item: Item, evidence: DCScoreEvidence
+    ) -> ItemScore:
+        """Score the candidate's facts without a target side, from the verdicts on the picture.
+
+        Raises:
+            ItemError: The candidate states nothing, so that no value is defined.
+        """
+        (pairing,) = evidence.pairings
+        relevant = [fact.relevant for fact in evidence.candidate]
+        # Precision does not depend on matches: no fact has one.
+        unmatched = [[None] * len(relevant)]
+        trials = score_trials(
+            pairing.verified, unmatched, relevant, (), self.rules
+        )
+        if not relevant and self.on_empty == "omit":
+            raise ItemError(
+                "the judge found no fact in the candidate, and the item has no references; there"
+                " is nothing to verify"
+            )
+        rates = [trials["precision"], trials["hallucination_rate"]]
+        values = {
+            name: rate if relevant else 0.0
+            for name, rate in zip(self._names_by_sight, rates, strict=True)
+        }
+        detail = {
+            "verified_by": evidence.verified_by,
+            "in_order": 1.0,
+            "directions": {
+                "har": {
+                    "reference": None,
+                    "over": self.over_references,
+                    "counts": {
+                        name: trials["counts"][name]
+                        for name in COUNTS_BY_SIGHT
+                    },
+                    "flags": [
+                        f"no reference: {' and '.join(VALUES_BY_SIGHT)} alone"
+                    ],
+                    "variance": {
+                        name: trials["variance"][name]
+                        for name in VALUES_BY_SIGHT
+                        if relevant
+                    },
+                }
+            },
+        }
+        units = fact_units(item, evidence, {"har": pairing})
+        return ItemScore(values, units, detail=detail)
+
+    @property
+    def _names_by_sight(self) -> tuple[str, ...]:
+        """Names of the values of an item without references."""
+        prefix = "har_" if self.direction == "both" else ""
+        return tuple(prefix + name for name in VALUES_BY_SIGHT)
+
     def _trials(
         self, evidence: DCScoreEvidence, pairing: Pairing
     ) -> Mapping[str, Any]:
@@ -419,11 +552,23 @@ class DCScore(Metric[DCScoreEvidence]):
     def _looks_at(self, item: Item) -> bool:
         return bool(item.images) and self.verify != "reference"
 
+    def _is_by_sight(self, item: Item) -> bool:
+        """Return whether pictures are the only evidence: an item without references."""
+        is_enough = self.verify in ("auto", "image")
+        has_own_direction = "har" in self.directions
+        return (
+            bool(item.images)
+            and not item.references
+            and is_enough
+            and has_own_direction
+        )
+
     def _cannot_see(self) -> ConfigError:
         return ConfigError(
             f"the judge {self.judge} cannot see (a model on a server: it refused a red and a blue"
             " square, or answered alike to both), and there are images; choose one that can"
-            " (judge='openai:MODEL'), or verify by the texts alone: dcscore(verify='reference')"
+            " (judge='openai:MODEL'), or verify by the texts alone, where there are references:"
+            " dcscore(verify='reference')"
         )
 
 

@@ -49,6 +49,10 @@ class FactScores(TypedDict):
 _RATES = tuple(FactScores.__annotations__)[:10]
 VALUES = _RATES[:-1]
 """The values of the metric, the headline first."""
+VALUES_BY_SIGHT = ("precision", "hallucination_rate")
+"""The values of a text without references, whose facts are verified by pictures."""
+COUNTS_BY_SIGHT = ("predicted", "verified", "relevant", "relevant_verified")
+"""The counts of such a text."""
 
 _NO_ID = ("", "none", "null")
 _EPSILON = 1e-8

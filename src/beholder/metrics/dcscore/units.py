@@ -22,14 +22,15 @@ class Pairing:
 
     Attributes:
         direction: ``har``: the candidate's facts are predicted; ``mar``: the reference's.
-        reference: Index of the reference.
-        matches: Match samples: per predicted fact the index of a target fact, or None.
+        reference: Index of the reference; None if facts are verified by pictures alone.
+        matches: Match samples: per predicted fact the index of a target fact, or None; empty
+            without a reference.
         verified: Verification samples: per predicted fact whether it is right.
         flags: Unusual things about the judge's answers, in words.
     """
 
     direction: Direction
-    reference: int
+    reference: int | None
     matches: tuple[tuple[int | None, ...], ...]
     verified: tuple[tuple[bool, ...], ...]
     flags: tuple[str, ...] = ()
@@ -48,6 +49,8 @@ class DCScoreEvidence:
         self, pairing: Pairing
     ) -> tuple[tuple[AtomicStatement, ...], tuple[AtomicStatement, ...]]:
         """Return the predicted and the target facts of a pairing."""
+        if pairing.reference is None:
+            return self.candidate, ()
         candidate_first = (self.candidate, self.references[pairing.reference])
         return (
             candidate_first
@@ -69,9 +72,10 @@ def fact_units(
     reference's its coverage, and ``detail`` has the rest.
 
     ``detail`` holds ``index`` (of the fact in its text), ``subject``, ``relevant``, ``direction``;
-    of a predicted fact ``verified``, ``matched`` (per match sample the index of the target fact, or
-    None) and ``against`` (index of the reference); of a target fact ``covered``. With several
-    references a fact of the candidate has ``elsewhere``: its matches in the others.
+    of a predicted fact ``verified`` and, where there are references, ``matched`` (per match sample
+    the index of the target fact, or None) and ``against`` (index of the reference); of a target
+    fact ``covered``. With several references a fact of the candidate has ``elsewhere``: its matches
+    in the others.
     """
     units = _side_units(item, evidence, chosen, None)
     for reference in range(len(evidence.references)):
@@ -125,8 +129,11 @@ def _side_units(
         if predicted is not None:
             truth = fmean(sample[index] for sample in predicted.verified)
             detail["verified"] = truth > 0.5
-            detail["matched"] = [sample[index] for sample in predicted.matches]
-            detail["against"] = predicted.reference
+            if predicted.reference is not None:
+                detail["matched"] = [
+                    sample[index] for sample in predicted.matches
+                ]
+                detail["against"] = predicted.reference
             elsewhere = (
                 _elsewhere(evidence, predicted, index)
                 if side == "candidate"
