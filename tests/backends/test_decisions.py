@@ -280,20 +280,20 @@ def edited(shape: str, *path: Any, value: Any) -> dict[str, Any]:
     return response  # type: ignore[no-any-return]
 
 
-def read(shape: str, response: dict[str, Any]) -> list[Decision]:
+def read_answers(shape: str, response: dict[str, Any]) -> list[Decision]:
     return FORMS[shape].read(CALL, response)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("shape", list(RESPONSES))
 def test_documented_answers_are_read_from_the_distribution(shape: str) -> None:
-    assert read(shape, RESPONSES[shape]) == RIGHT
+    assert read_answers(shape, RESPONSES[shape]) == RIGHT
     # The server's own choice, score and confidence are not used.
     response = edited(
         shape, "answers", *_places(shape, 1), "choice", value="blue"
     )
-    assert read(shape, response) == RIGHT
+    assert read_answers(shape, response) == RIGHT
     response = edited(shape, "answers", *_places(shape, 2), "score", value=0.0)
-    assert read(shape, response) == RIGHT
+    assert read_answers(shape, response) == RIGHT
 
 
 def _places(shape: str, number: int) -> list[Any]:
@@ -338,7 +338,7 @@ ANSWERS_A: list[tuple[int, Any, str]] = [
 def test_what_is_no_answer_has_a_reason_and_the_others_count(
     number: int, answer: Any, reason: str
 ) -> None:
-    decisions = read(
+    decisions = read_answers(
         "openai", edited("openai", "answers", number, value=answer)
     )
     assert reason in decisions[number].reason
@@ -382,7 +382,7 @@ def test_a_distribution_is_whole_or_no_answer(
     if shape == "systemone":
         values = {str(name): value for name, value in pairs}
     path = ["answers", *_places(shape, number), "probabilities"]
-    decision = read(shape, edited(shape, *path, value=values))[number]
+    decision = read_answers(shape, edited(shape, *path, value=values))[number]
     if isinstance(expected, str):
         assert expected in decision.reason
         assert not decision.probabilities
@@ -408,7 +408,7 @@ def test_lists_of_probabilities_that_are_none(
     values: Any, reason: str
 ) -> None:
     response = edited("openai", "answers", 1, "probabilities", value=values)
-    assert reason in read("openai", response)[1].reason
+    assert reason in read_answers("openai", response)[1].reason
 
 
 def test_truth_values_and_floats_are_no_levels() -> None:
@@ -417,7 +417,7 @@ def test_truth_values_and_floats_are_no_levels() -> None:
         response = edited(
             "openai", "answers", 2, "probabilities", value=levels
         )
-        assert read("openai", response)[2].reason
+        assert read_answers("openai", response)[2].reason
 
 
 ANSWERS_B: list[tuple[str, Any, Any]] = [
@@ -451,7 +451,7 @@ def test_answers_by_id_that_are_none_have_a_reason(
     name: str, answer: Any, expected: Any
 ) -> None:
     response = edited("systemone", "answers", name, value=answer)
-    decision = read("systemone", response)[int(name[1])]
+    decision = read_answers("systemone", response)[int(name[1])]
     if isinstance(expected, str):
         assert expected in decision.reason
         assert not decision.probabilities
@@ -462,18 +462,20 @@ def test_answers_by_id_that_are_none_have_a_reason(
 def test_ids_that_were_not_asked_and_their_order_do_not_matter() -> None:
     answers = dict(reversed(RESPONSE_B["answers"].items()))  # type: ignore[attr-defined]
     answers["q9"] = {"type": "noul", "noul": 0.5}
-    assert read("systemone", {**RESPONSE_B, "answers": answers}) == RIGHT
+    assert (
+        read_answers("systemone", {**RESPONSE_B, "answers": answers}) == RIGHT
+    )
 
 
 def test_the_mass_on_the_outcomes_is_kept() -> None:
     answer = {"type": "noul", "noul": 0.5, "x_label_mass": 0.5}
     response = edited("systemone", "answers", "q0", value=answer)
-    assert read("systemone", response)[0] == Decision((0.5,), 0.5)
+    assert read_answers("systemone", response)[0] == Decision((0.5,), 0.5)
 
 
 def test_a_blocked_input_refuses_every_question() -> None:
     feedback = {"prompt_feedback": {"block_reason": "safety"}, "answers": {}}
-    decisions = read("gemini", feedback)
+    decisions = read_answers("gemini", feedback)
     assert [d.reason for d in decisions] == ["refused: safety"] * 3
 
 

@@ -54,7 +54,7 @@ class Standing:
             systems; None for the best one, and if there is none.
         n: Texts that the mean is of.
         n_failed: Texts without a score, about any source.
-        n_without: Texts with a score that lack this value, about any source.
+        n_without: Texts with a score without this value, about any source.
         reason: Why its mean has no interval; None if it has one.
     """
 

@@ -107,7 +107,7 @@ class LogProgress:
         # Subjects that need many answers finish late, and answers show the work before.
         n_answers = self.n_answered + self.n_recalled
         answers = f", judge answers: {n_answers:,}" if n_answers else ""
-        # One look at the rate: the run may begin anew between two.
+        # One look at the rate: the run may begin again between two.
         rate = self._rate
         n_left = self._total - self.reused - self._done_now
         return f"{counts}, {_rate_in_words(rate)}, {_time_left(n_left, rate)}{answers}"

@@ -86,7 +86,7 @@ _TEXT_CALL = DecisionCall(
         )
     ),
 )
-"""Many short questions about a longer text: the usage of the answer tells whether the server
+"""Many short questions about a longer text: the usage of the answer shows whether the server
 counts the text once or for each question, before a call that could cost much."""
 
 _SURELY_MORE = 1.5

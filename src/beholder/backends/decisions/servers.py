@@ -27,7 +27,7 @@ class DecisionServer:
         key_header: Header of the key; ``authorization`` is a bearer's.
         headers: Headers of every request.
         counts_once: Whether the state is known to count once a call, as far as its usage does not
-            tell otherwise.
+            say otherwise.
     """
 
     shape: Shape

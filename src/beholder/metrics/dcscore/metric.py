@@ -237,7 +237,7 @@ class DCScore(Metric[DCScoreEvidence]):
         return replace(self, **state)
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """Warn of texts that lack most values because they have no references."""
+        """Warn of texts without most values because they have no references."""
         cautions = super().cautions(columns)
         if not self.n_by_sight:
             return cautions
@@ -567,7 +567,7 @@ class DCScore(Metric[DCScoreEvidence]):
         return ConfigError(
             f"the judge {self.judge} cannot see (a model on a server: it refused a red and a blue"
             " square, or answered alike to both), and there are images; choose one that can"
-            " (judge='openai:MODEL'), or verify by the texts alone, where there are references:"
+            " (judge='openai:MODEL'), or verify by the texts alone, if there are references:"
             " dcscore(verify='reference')"
         )
 

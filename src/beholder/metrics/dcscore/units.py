@@ -72,7 +72,7 @@ def fact_units(
     reference's its coverage, and ``detail`` has the rest.
 
     ``detail`` holds ``index`` (of the fact in its text), ``subject``, ``relevant``, ``direction``;
-    of a predicted fact ``verified`` and, where there are references, ``matched`` (per match sample
+    of a predicted fact ``verified`` and, if there are references, ``matched`` (per match sample
     the index of the target fact, or None) and ``against`` (index of the reference); of a target
     fact ``covered``. With several references a fact of the candidate has ``elsewhere``: its matches
     in the others.
