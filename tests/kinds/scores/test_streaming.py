@@ -103,7 +103,7 @@ def test_what_cannot_be_added_leaves_the_state_as_it_was() -> None:
             DataError,
             "'a' came before with other texts",
         ),
-        (lambda: stream.update([3]), DataError, "candidate"),
+        (lambda: stream.update([3])  # type: ignore[list-item], DataError, "candidate"),
         (lambda: stream.merge(other), DataError, "'a' came before"),
         (
             lambda: stream.merge(StreamingMetric("chrf")),
