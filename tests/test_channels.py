@@ -1,4 +1,4 @@
-"""The GitHub action and the pre-commit hook, as far as a runner can be imitated."""
+"""The GitHub action, the pre-commit hook and the container, as far as a machine can be imitated."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from beholder.cli.main import app
+from beholder.web.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 GOOD = '<img src="boat.png" alt="A red boat on the sand">'
@@ -125,3 +129,72 @@ def test_hook_checks_the_files_that_a_commit_changes(tmp_path: Path) -> None:
         page.write_text(content, "utf-8")
         result = subprocess.run(command, capture_output=True, check=False)
         assert result.returncode == status
+
+
+def container_lines() -> list[tuple[str, str]]:
+    """Return each instruction of the container file with its words."""
+    text = (ROOT / "Containerfile").read_text("utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip()]
+    return [
+        (instruction, words)
+        for instruction, _, words in (line.partition(" ") for line in lines)
+        if not instruction.startswith("#")
+    ]
+
+
+def test_container_copies_what_is_there_and_is_not_ignored() -> None:
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    sources = [
+        source
+        for instruction, words in container_lines()
+        if instruction == "COPY" and "--from=" not in words
+        for source in words.split()[:-1]
+    ]
+    assert len(sources) > 5
+    for source in sources:
+        assert (ROOT / source).exists(), source
+        assert f"!{source}" in ignored
+    # What building the package reads is among them.
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = [project["project"]["readme"], *wheel["shared-data"]]
+    assert {*needed, "LICENSE", "NOTICE", "src"} <= {*sources}
+    words = " ".join(words for _, words in container_lines())
+    assert {*re.findall(r"--extra (\w+)", words)} <= extras.keys()
+
+
+def test_container_serves_the_page_of_texts_as_a_user_with_a_token() -> None:
+    instructions = container_lines()
+    starts = [i for i, (name, _) in enumerate(instructions) if name == "FROM"]
+    last_stage = instructions[starts[-1] :]
+    by_name = dict(last_stage)
+    assert re.fullmatch(r"[1-9]\d+:[1-9]\d+", by_name["USER"])
+    # Only the finished environment comes from the stage that builds.
+    copied = [words for name, words in last_stage if name == "COPY"]
+    assert copied == ["--from=build /opt/beholder /opt/beholder"]
+    assert json.loads(by_name["ENTRYPOINT"]) == ["beholder"]
+    words = json.loads(by_name["CMD"])
+    command, bound, _ = app.parse_args(
+        words, print_error=False, exit_on_error=False
+    )
+    assert command.__name__ == "view"
+    assert bound.kwargs["trying"]
+    server = bound.kwargs["server"]
+    assert str(server.port) == by_name["EXPOSE"]
+    settings = Settings(host=server.host, token=server.token)
+    assert not settings.open_to_all
+    assert settings.may_be_called(f"localhost:{server.port}")
+
+
+def test_a_linter_finds_nothing_in_the_container_file() -> None:
+    linter = Path(sys.executable).with_name("hadolint")
+    if not linter.exists():
+        pytest.skip("hadolint has no wheel for this machine")
+    done = subprocess.run(
+        [linter, "--no-color", ROOT / "Containerfile"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("", 0)

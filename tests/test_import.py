@@ -96,10 +96,12 @@ def test_scoring_loads_no_statistics_before_a_gate_or_labels_ask_for_one() -> (
 EXTRAS = (
     "matplotlib", "sklearn", "skimage", "sqlalchemy", "starlette", "uvicorn", "torch", "transformers",
     "sentence_transformers", "ray", "datasets", "networkx", "pandas", "av", "umap", "inspect_ai",
+    "mcp",
 )  # fmt: skip
 NEED_EXTRAS = (
     "beholder.backends.hf_",
     "beholder.harness.inspect_scorers",
+    "beholder.harness.mcp_server",
     "beholder.kinds.annotation.pages",
     "beholder.kinds.scores.trying",
     "beholder.web",

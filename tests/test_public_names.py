@@ -37,6 +37,7 @@ NAMES = {
     "Run": beholder.Run,
     "RunError": beholder.RunError,
     "Storyline": beholder.Storyline,
+    "StreamingMetric": beholder.StreamingMetric,
     "Tools": beholder.Tools,
     "TransientError": beholder.TransientError,
     "Unit": beholder.Unit,

@@ -176,7 +176,10 @@ def test_the_lock_waits_for_new_versions() -> None:
 
 def test_nothing_is_installed_without_a_version_and_a_hash() -> None:
     """Each line that installs: from the lock, or from files with hashes."""
-    files = (ROOT / "Makefile", ROOT / "tools" / "release.sh")
+    files = [
+        ROOT / name
+        for name in ("Makefile", "tools/release.sh", "Containerfile")
+    ]
     text = "".join(file.read_text("utf-8") for file in files).replace(
         "\\\n", " "
     )

@@ -16,6 +16,7 @@ FEATURE = Feature(
         Command("show", "beholder.cli.tools:show", place=16),
         Command("doctor", "beholder.cli.tools:doctor", place=17),
         Command("graph", "beholder.cli.tools:graph", place=18),
+        Command("mcp", "beholder.cli.tools:mcp", place=19),
         Command("cache", "beholder.cli.cache:app", is_group=True),
     ),
 )

@@ -265,6 +265,30 @@ def describe_metric(cls: type[Metric[Any]]) -> str:
     )
 
 
+def mcp(
+    folder: Path,
+    /,
+    *,
+    judge: str | None = None,
+    max_cost: float | None = None,
+) -> None:
+    """Serve checks, scores and runs to an assistant, by the Model Context Protocol on stdio.
+
+    Example: `beholder mcp pictures`
+
+    Args:
+        folder: Folder below which the assistant may name pictures and runs; nothing else is read.
+        judge: Judge of the metrics and for questions about pictures; the built-in one by default.
+        max_cost: Stop before all questions together have cost more US dollars.
+    """
+    from beholder.base.optional import require
+
+    require("mcp", extra="mcp", purpose="beholder mcp")
+    from beholder.harness.mcp_server import ServedTools
+
+    ServedTools(folder, judge, max_cost).server().run("stdio")
+
+
 def doctor(
     *,
     judge: str | None = None,

@@ -198,6 +198,22 @@ def inside(folder: Path, name: str) -> Path:
     return path
 
 
+def file_below(folder: Path, name: str) -> Path:
+    """Return the file of a name for others, who may read nothing outside a folder.
+
+    Args:
+        folder: The folder.
+        name: A path relative to it, or an absolute one; a moment of a video names the video.
+
+    Raises:
+        ItemError: The file itself, behind all links, is outside the folder.
+    """
+    file = file_of(inside(folder, name))
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise ItemError(f"{name}: lies outside {folder}")
+    return file
+
+
 @contextmanager
 def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
     with regular(path, MAX_BYTES) as file, _image(path, file) as image:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,15 +70,35 @@ def read_columns(
     Raises:
         RunError: The store is damaged.
     """
+    return collect_columns(
+        store.values(asker, n),
+        {p: failure.message for p, failure in store.failures(asker) if p < n},
+        store.details(asker, n) if statistics else None,
+    )
+
+
+def collect_columns(
+    scores: Iterable[tuple[int, Mapping[str, float]]],
+    failures: Mapping[int, str],
+    details: Iterable[tuple[int, Mapping[str, Any]]] | None = None,
+) -> OutcomeColumns:
+    """Return outcomes as columns.
+
+    Args:
+        scores: Position and values of each subject with a score, by position.
+        failures: Reason by position, of each subject without a score.
+        details: Position and detail of the same subjects as ``scores``; None if no value is
+            computed from sums over all subjects.
+    """
     positions = array("q")
     values: dict[str, array[float]] = {}
-    for position, scores in store.values(asker, n):
-        for name in [name for name in scores if name not in values]:
+    for position, numbers in scores:
+        for name in [name for name in numbers if name not in values]:
             # A value that first occurs late is NaN for all subjects before.
             values[name] = array("d", [np.nan]) * len(positions)
         positions.append(position)
         for name, column in values.items():
-            column.append(scores.get(name, np.nan))
+            column.append(numbers.get(name, np.nan))
     return OutcomeColumns(
         np.frombuffer(positions, dtype=np.int64)
         if positions
@@ -87,16 +107,16 @@ def read_columns(
             name: np.frombuffer(column, dtype=np.float64)
             for name, column in values.items()
         },
-        {p: failure.message for p, failure in store.failures(asker) if p < n},
-        *(_statistics(store, asker, n) if statistics and positions else ()),
+        failures,
+        *(_statistics(details) if details is not None and positions else ()),
     )
 
 
 def _statistics(
-    store: Store, asker: str, n: int
+    details: Iterable[tuple[int, Mapping[str, Any]]],
 ) -> tuple[FloatArray, list[str]]:
     flat, subsets = array("d"), []
-    for _, detail in store.details(asker, n):
+    for _, detail in details:
         flat.extend(detail["statistics"])
         subsets.append(detail.get("subset", ""))
     rows = np.frombuffer(flat, dtype=np.float64).reshape(len(subsets), -1)
@@ -134,11 +154,40 @@ def summarise(
     corpus = bool(entry.asker.corpus_values)
     columns = read_columns(store, name, n, statistics=corpus)
     sources = cluster_codes(store.sources(n, entry.kind), n)
-    signatures = store.signatures(name) or [entry.signature]
+    is_asked = judging is not None and entry.asker.asks_judge()
+    judge_cautions = (
+        [judging.caution]
+        if judging is not None and is_asked and judging.caution
+        else []
+    )
+    return summarise_columns(
+        entry.asker,
+        columns,
+        sources,
+        store.signatures(name) or [entry.signature],
+        judge_cautions,
+    )
+
+
+def summarise_columns(
+    asker: Asker[Any],
+    columns: OutcomeColumns,
+    sources: Ints,
+    signatures: Sequence[str],
+    cautions: Sequence[str] = (),
+) -> MetricResult:
+    """Compute the result of one asker from its outcomes; see ``summarise``.
+
+    Args:
+        asker: The asker.
+        columns: Its outcomes; with statistics if it has values of the whole set.
+        sources: Code of what each subject describes, by position.
+        signatures: Distinct signatures of the outcomes.
+        cautions: Cautions besides those about the values.
+    """
     estimates = {}
-    for (
-        key
-    ) in columns.values:  # a value that an item does not have counts nowhere
+    # A value that an item does not have counts nowhere.
+    for key in columns.values:
         positions, values = columns.scored_values(key)
         estimates[key] = stats.mean_interval(
             values,
@@ -148,28 +197,20 @@ def summarise(
         )
     if columns.statistics is not None:
         clusters = sources[columns.positions]
-        estimates |= corpus_estimates(
-            entry.asker, columns.statistics, clusters
-        )
+        estimates |= corpus_estimates(asker, columns.statistics, clusters)
     failures = Counter(columns.failures.values())
-    is_asked = judging is not None and entry.asker.asks_judge()
-    judge_cautions = (
-        [judging.caution]
-        if judging is not None and is_asked and judging.caution
-        else []
-    )
     return MetricResult(
-        metric=name,
+        metric=asker.name,
         values=estimates,
         n_scored=len(columns.positions),
         n_failed=sum(failures.values()),
         signature=f"{' ; '.join(signatures)}|bs:{N_RESAMPLES}|seed:{SEED}",
         failures=dict(failures.most_common()),
         cautions=(
-            *entry.asker.cautions(
+            *asker.cautions(
                 {key: columns.scored_values(key)[1] for key in columns.values}
             ),
-            *judge_cautions,
+            *cautions,
         ),
     )
 

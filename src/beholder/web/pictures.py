@@ -13,7 +13,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from beholder.errors import ItemError, MissingExtraError
-from beholder.media import encode_jpeg, file_of, inside, load_image
+from beholder.media import (
+    encode_jpeg,
+    file_below,
+    file_of,
+    inside,
+    load_image,
+)
 from beholder.run import manifest
 from beholder.run.subjects import KINDS
 from beholder.run.thumbs import FOLDER, thumb
@@ -80,10 +86,7 @@ class SmallPictures:
         """
         # Data may name pictures by absolute paths and through links. Pages serve them to other
         # machines, so here the file itself must be in the folder.
-        file = file_of(inside(self.root, name))
-        if not file.resolve().is_relative_to(self.root.resolve()):
-            raise ItemError(f"{name}: lies outside {self.root}")
-        return file
+        return file_below(self.root, name)
 
     def response(self, request: Request, name: str, side: int) -> Response:
         """Return a picture as a response; 304 if the browser has the same.

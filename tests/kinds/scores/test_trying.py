@@ -19,7 +19,8 @@ from starlette.routing import Route
 from beholder.errors import ConfigError
 from beholder.kinds.scores import trying
 from beholder.kinds.scores.engine import ScoreConfig
-from beholder.kinds.scores.trying import MOST_WAITING, TryPage
+from beholder.kinds.scores.limits import MOST_WAITING
+from beholder.kinds.scores.trying import TryPage
 from beholder.options import WorkOptions
 from beholder.web import Settings
 from beholder.web.app import make_app

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -17,36 +16,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from beholder.base.optional import missing_message
-from beholder.errors import BeholderError, ConfigError, ItemError
+from beholder.errors import BeholderError, ConfigError
 from beholder.kinds.scores.engine import ScoreConfig, run_scores
+from beholder.kinds.scores.limits import MOST_WAITING, check_pasted
 from beholder.metrics import METRICS, Metric, Tools, metric
-from beholder.metrics.base import Bounds
 from beholder.options import WorkOptions
 from beholder.records import Item
 from beholder.report.steps import step_pictures
 from beholder.run import manifest
 from beholder.run.answers import spent
 from beholder.run.session import Quiet
-from beholder.text import RuleSplitter
 from beholder.web.items import RunView
 from beholder.web.pages import page
 from beholder.web.subject_pages import Drawing, SeenSubject, subject_page
 
-MAX_TEXT = 20_000
-"""Characters of all pasted texts; each sign outside a word counts as several (``Bounds``)."""
-
-MOST_COST = 250_000
-"""Sum over the sentences of a post of their words and signs, squared.
-
-Parsing takes time by the square of a sentence: commas alone can make one of 20,000 characters.
-This many are one sentence of 500 words and signs, or 400 sentences of 25.
-"""
-
 MOST_SECONDS = 60.0
 """Seconds for the metrics of a post; the one that is at work then is finished, no other begins."""
-
-MOST_WAITING = 8
-"""Posts that wait for their turn; further ones are refused at once."""
 
 
 class TryPage:
@@ -132,8 +117,7 @@ class TryPage:
         references = fields.get("references", "").replace("\r", "")
         paragraphs = map(str.strip, re.split(r"\n\s*\n", references))
         item = Item("pasted", text, tuple(filter(None, paragraphs)))
-        Bounds(MAX_TEXT).check(item, "this page")
-        _check_cost(item)
+        check_pasted(item, "this page")
         metrics_by_name, problems = _build_metrics(
             chosen, {"judge": judge} if judge else {}
         )
@@ -205,26 +189,6 @@ class TryPage:
         if limit is None:
             return self._work
         return replace(self._work, max_cost=max(0.0, limit - self._spent))
-
-
-def _check_cost(item: Item) -> None:
-    """Refuse texts that would hold the turn of others for long.
-
-    Raises:
-        ItemError: The sentences are too long.
-    """
-    # The same rules count words and signs as in `Bounds`; parsing time grows by their square.
-    lengths = [
-        len(re.findall(r"\w+|[^\w\s]", sentence.text_in(text)))
-        for text in (item.candidate, *item.references)
-        for sentence in RuleSplitter().split(text)
-    ]
-    if sum(length * length for length in lengths) > MOST_COST:
-        raise ItemError(
-            f"the longest sentence has {max(lengths):,} words and signs, too many to be scored at"
-            f" once on this page: it takes one sentence of {math.isqrt(MOST_COST)} or several"
-            " shorter ones; beholder score takes longer ones"
-        )
 
 
 def _reasons_unusable(tools: Mapping[str, object]) -> dict[str, str]:
