@@ -185,16 +185,3 @@ def test_container_serves_the_page_of_texts_as_a_user_with_a_token() -> None:
     settings = Settings(host=server.host, token=server.token)
     assert not settings.open_to_all
     assert settings.may_be_called(f"localhost:{server.port}")
-
-
-def test_a_linter_finds_nothing_in_the_container_file() -> None:
-    linter = Path(sys.executable).with_name("hadolint")
-    if not linter.exists():
-        pytest.skip("hadolint has no wheel for this machine")
-    done = subprocess.run(
-        [linter, "--no-color", ROOT / "Containerfile"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout, done.returncode) == ("", 0)

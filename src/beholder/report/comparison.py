@@ -94,7 +94,7 @@ def _fewer(comparison: Comparison) -> list[str]:
         return []
     what = " and ".join(counts.subjects for counts in comparison.counts)
     return [
-        f"n: {what} with a value in both runs; those that failed in one, or lack the value, have"
+        f"n: {what} with a value in both runs; those that failed or are without it in one have"
         " none there."
     ]
 
