@@ -148,7 +148,8 @@ def annotate(
     report_left_out(skipped_rows)
     print_notes(notes.sentences())
     if people.gold is not None:
-        units = with_gold(annotation_task, units, people.gold)
+        media = media_folder(data, rows, pictures)
+        units = with_gold(annotation_task, units, people.gold, media)
     if hidden := list_hidden_pictures(units, people.iiif):
         print_note(
             f"beholder: pages do not show pictures at addresses, such as {hidden[0]}"
