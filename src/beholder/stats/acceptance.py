@@ -322,3 +322,38 @@ def pairs_for_margin(
         )
     z = float(stats.norm.ppf(0.975) + stats.norm.ppf(power))
     return math.ceil(z * z * discordant / margin**2)
+
+
+def early_stops(
+    rate: float,
+    expected: float,
+    n_texts: int | None = None,
+    *,
+    alpha: float = 0.05,
+    n_runs: int = 1000,
+    seed: int = 0,
+) -> Floats:
+    """Return after how many texts simulated collections are accepted, (n_runs,); inf for never.
+
+    Args:
+        rate: Claimed rate.
+        expected: True rate.
+        n_texts: Texts of the collection; None for very many, of which at most 10,000 are read.
+        alpha: One minus the confidence.
+        n_runs: Collections.
+        seed: Seed of their orders.
+    """
+    rng = np.random.default_rng(seed)
+    n_breaking = breaking_count(rate, n_texts) if n_texts else rate
+    stops = np.full(n_runs, np.inf)
+    for run in range(n_runs):
+        if n_texts is None:
+            marks = (rng.random(10_000) < expected).astype(np.float64)
+        else:
+            marks = np.zeros(n_texts)
+            n_errors = round(expected * n_texts)
+            marks[rng.choice(n_texts, n_errors, replace=False)] = 1
+        reached = capitals(marks, n_breaking, n_texts) >= 1 / alpha
+        if reached.any():
+            stops[run] = int(np.argmax(reached)) + 1
+    return stops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -255,9 +256,10 @@ def export_rows(study: AnnotationStudy, form: str) -> list[Row]:
 def study_readings(folder: Path) -> dict[str, Any]:
     """Return all judgments of a study as plain values, for kinds of work that read studies.
 
-    ``annotators`` are the names in order, ``adjudicator`` a name or None, and ``rows`` the
-    judgments: ``unit``, ``annotator``, ``judgment``, ``done``, ``gold`` (the right judgment or
-    None) and ``seconds`` since the annotator finished the unit before (None for the first).
+    ``annotators`` are the names in order, ``adjudicator`` a name or None, ``assigned`` the numbers
+    of annotators by unit without the adjudicator, and ``rows`` the judgments: ``unit``,
+    ``annotator``, ``judgment``, ``done``, ``gold`` (the right judgment or None) and ``seconds``
+    since the annotator finished the unit before (None for the first).
 
     Raises:
         RunError: The folder contains no study, or its database cannot be used.
@@ -279,10 +281,18 @@ def study_readings(folder: Path) -> dict[str, Any]:
         for unit, who, state in study.judgments()
     ]
     task, adjudicator = study.task.full_name, study.design.adjudicator
+    ids = {position: name for name, position in positions.items()}
+    assigned = Counter(
+        ids[position]
+        for name in names
+        if name != adjudicator
+        for position in study.assigned(name)
+    )
     study.close()
     return {
         "task": task,
         "annotators": names,
         "adjudicator": adjudicator,
+        "assigned": dict(assigned),
         "rows": rows,
     }
