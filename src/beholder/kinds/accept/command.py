@@ -15,6 +15,7 @@ from beholder.terminal.groups import (
     OutFile,
 )
 from beholder.terminal.printing import (
+    UNDECIDED,
     print_json,
     print_line,
     print_note,
@@ -25,7 +26,7 @@ from beholder.terminal.printing import (
 if TYPE_CHECKING:
     from beholder.kinds.accept.claim import Claim
 
-CODES = {"accepted": 0, "refuted": 1, "not shown": 3}
+CODES = {"accepted": 0, "refuted": 1, "not shown": UNDECIDED}
 """Exit codes of results."""
 
 app = App(

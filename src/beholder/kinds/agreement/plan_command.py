@@ -126,7 +126,7 @@ def plan(
             "name a goal: --width, --difference, --kappa, --labels, --reliability, --error-rate or"
             " --not-worse-than"
         )
-    notes = (pilot.in_words,) if pilot.in_words else ()
+    notes: tuple[str, ...] = (pilot.in_words,) if pilot.in_words else ()
     if goals.error_rate is not None and assumptions.expect is not None:
         notes += (
             "default: the fewest errors with which a chance to pass is 80 %",
@@ -220,22 +220,10 @@ def _acceptance_rows(
     rate: float, assumptions: AssumptionGroup, pilot: Pilot
 ) -> Iterator[dict[str, Any]]:
     """Yield fixed plans by the errors that they allow, then the early stop."""
-    import numpy as np
-
     from beholder.stats import acceptance
 
+    _check_acceptance(rate, assumptions)
     expected, n_texts = assumptions.expect, assumptions.texts
-    if assumptions.claims < 1 or not 0 < rate < 1:
-        raise ConfigError(
-            f"--error-rate {rate:g}, --claims {assumptions.claims}: expected a rate between 0 and 1,"
-            " and a claim or more"
-        )
-    if n_texts is not None and n_texts < 1:
-        raise ConfigError(f"--texts {n_texts}: expected 1 or more")
-    if expected is not None and not 0 <= expected < 1:
-        raise ConfigError(
-            f"--expect {expected:g}: expected a share from 0 to below 1"
-        )
     alpha = 0.05 / assumptions.claims
     effect = 1 + (pilot.per_picture - 1) * (assumptions.icc or 0.0)
     is_chosen = False
@@ -256,9 +244,21 @@ def _acceptance_rows(
         if effect > 1:
             row["pictures"] = math.ceil(row["texts"] / pilot.per_picture)
         yield {"goal": goal, **row}
-    if effect > 1:
-        return
-    stops = acceptance.early_stops(rate, expected or 0.0, n_texts, alpha=alpha)
+    # Whole series have no early stop.
+    if effect == 1:
+        yield from _early_rows(rate, assumptions, alpha)
+
+
+def _early_rows(
+    rate: float, assumptions: AssumptionGroup, alpha: float
+) -> Iterator[dict[str, Any]]:
+    """Yield after how many texts simulated collections are accepted with the early stop."""
+    import numpy as np
+
+    from beholder.stats.acceptance import early_stops
+
+    expected = assumptions.expect
+    stops = early_stops(rate, expected or 0.0, assumptions.texts, alpha=alpha)
     # Without an expected rate all collections are free of errors and stop at the same text.
     named = {"no grave error": 0.5}
     if expected is not None:
@@ -267,6 +267,21 @@ def _acceptance_rows(
         quantile = float(np.quantile(stops, share, method="inverted_cdf"))
         if math.isfinite(quantile):
             yield {"goal": f"early stop, {name}", "texts": int(quantile)}
+
+
+def _check_acceptance(rate: float, assumptions: AssumptionGroup) -> None:
+    """Refuse figures of an acceptance plan that are out of their range."""
+    figures = {
+        f"--error-rate {rate:g}": 0 < rate < 1,
+        f"--claims {assumptions.claims}": assumptions.claims >= 1,
+        f"--texts {assumptions.texts}": (assumptions.texts or 1) >= 1,
+        f"--expect {assumptions.expect}": 0 <= (assumptions.expect or 0) < 1,
+    }
+    for figure, is_valid in figures.items():
+        if not is_valid:
+            raise ConfigError(
+                f"{figure}: expected a rate between 0 and 1, or a number from 1"
+            )
 
 
 def _row(
