@@ -143,7 +143,7 @@ def steps(
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class ComparedGroup:
+class ComparisonGroup:
     """What is compared.
 
     Attributes:
@@ -170,7 +170,7 @@ def compare(
     run_b: Path,
     /,
     *,
-    what: ComparedGroup = ComparedGroup(),
+    what: ComparisonGroup = ComparisonGroup(),
     out: Out = None,
     media_root: Path | None = None,
     people: LabelGroup = LabelGroup(),

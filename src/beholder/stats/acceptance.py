@@ -70,16 +70,16 @@ def texts_to_read(
         raise ConfigError(
             f"rate={rate}, alpha={alpha}: expected numbers between 0 and 1"
         )
-    most = 10**9 if n_texts is None else n_texts
+    limit = 10**9 if n_texts is None else n_texts
     if n_texts is not None:
         rate = breaking_count(rate, n_texts) / n_texts
 
     def is_enough(n_read: int) -> bool:
         return chance_to_pass(n_read, allowed, rate, n_texts) <= alpha
 
-    first = min(allowed + 1, most)
+    first = min(allowed + 1, limit)
     return min(
-        first + bisect_left(range(first, most), True, key=is_enough), most
+        first + bisect_left(range(first, limit), True, key=is_enough), limit
     )
 
 
@@ -205,16 +205,16 @@ def more_texts(
     return max(0, int(reached[0]) + 1 - len(marks)) if len(reached) else None
 
 
-def rounding_factor(sizes: Sequence[int], read: Sequence[int]) -> float:
+def rounding_factor(sizes: Sequence[int], n_read: Sequence[int]) -> float:
     """Return the factor on the claimed rate for a stratified sample whose sizes are rounded.
 
     Args:
         sizes: Texts of each stratum.
-        read: Texts read in each.
+        n_read: Texts read in each.
 
     Source: Hoeffding 1956: with proportional sizes the binomial limit is valid.
     """
-    ratios = np.divide(read, sizes) * sum(sizes) / sum(read)
+    ratios = np.divide(n_read, sizes) * sum(sizes) / sum(n_read)
     return min(1.0, float(ratios.min()))
 
 
@@ -241,12 +241,12 @@ def series_limit(
 
     Source: Korn and Graubard 1998.
     """
-    found, counts = vector(errors, "errors"), vector(sizes, "sizes")
-    n_series, n = same_length(errors=found, sizes=counts), float(counts.sum())
-    rate = float(found.sum()) / n
+    marks, counts = vector(errors, "errors"), vector(sizes, "sizes")
+    n_series, n = same_length(errors=marks, sizes=counts), float(counts.sum())
+    rate = float(marks.sum()) / n
     effect = max(1.0, planned_effect)
     if 0 < rate < 1 and n_series > 1:
-        spread = float(((found - rate * counts) ** 2).sum()) / n**2
+        spread = float(((marks - rate * counts) ** 2).sum()) / n**2
         variance = n_series / (n_series - 1) * spread
         effect = max(planned_effect, variance / (rate * (1 - rate) / n))
     effective = n / effect

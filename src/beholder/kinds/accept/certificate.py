@@ -24,7 +24,7 @@ from beholder.kinds.accept.claim import (
     open_proof,
     restore,
 )
-from beholder.kinds.accept.evidence import Decision, Readings
+from beholder.kinds.accept.evidence import ClaimDecision, Readings
 from beholder.report.pages import render_page
 
 FORMAT = 1
@@ -46,7 +46,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f}".rstrip("0").rstrip(".") + " %"
 
 
-def describe(claim: Claim, decision: Decision, n_unsure: int) -> str:
+def describe(claim: Claim, decision: ClaimDecision, n_unsure: int) -> str:
     """Return the decision in a sentence."""
     n_grave = decision.n_errors - n_unsure
     found = f"{n_grave} grave"

@@ -239,7 +239,7 @@ def write(
 
     Args:
         proof: Folder of the proof.
-        source: Data file, HTML page, file of IIIF or Web Annotations, or a folder of them.
+        source: Data file, HTML page, IIIF or Web Annotation file, or a folder of them.
         out: File or folder to write; the source is never changed.
         marks: Write marks into HTML pages, too.
         xmp: Write an XMP file beside each picture of the folder.

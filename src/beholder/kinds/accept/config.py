@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from beholder.errors import ConfigError
 
 Method: TypeAlias = Literal["sequence", "fixed", "strata", "series"]
 """Early stop; a fixed sample; a fixed proportional sample of strata; whole series."""
+PLAN = Group("Plan", sort_key=0)
+"""Panel of the options of a plan on the help page."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +33,20 @@ class ClaimOptions:
         icc: Intraclass correlation of grave errors within a series.
         twice: Share of texts that two people read.
         definition: Markdown file that says what a grave error is; by default ours.
-        reader_is_author: Is a reader the author of texts or prompts? Printed in the certificate.
+        reader_is_author: Whether a reader is the author of texts or prompts; for the certificate.
     """
 
     at_most: float
     alpha: float = 0.05
     claims: int = 1
     seed: int | None = None
-    fixed: Annotated[bool, Parameter(negative="")] = False
-    allow: int | None = None
-    expect: float | None = None
-    strata: str = ""
-    series: str = ""
-    icc: float = 0.3
-    twice: float = 0.2
+    fixed: Annotated[bool, Parameter(negative="", group=PLAN)] = False
+    allow: Annotated[int | None, Parameter(group=PLAN)] = None
+    expect: Annotated[float | None, Parameter(group=PLAN)] = None
+    strata: Annotated[str, Parameter(group=PLAN)] = ""
+    series: Annotated[str, Parameter(group=PLAN)] = ""
+    icc: Annotated[float, Parameter(group=PLAN)] = 0.3
+    twice: Annotated[float, Parameter(group=PLAN)] = 0.2
     definition: Path | None = None
     reader_is_author: Literal["yes", "no", "unknown"] = "unknown"
 

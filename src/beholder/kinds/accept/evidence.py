@@ -88,7 +88,7 @@ class ReadText:
 
     @property
     def is_error(self) -> bool:
-        """Whether the text counts as a grave error."""
+        """True if the text counts as a grave error."""
         return self.level in ("grave", "cannot")
 
 
@@ -175,7 +175,7 @@ def _read_text(
 
 
 @dataclass(frozen=True)
-class Decision:
+class ClaimDecision:
     """The result of a claim.
 
     Attributes:
@@ -202,7 +202,7 @@ def decide(
     texts: Sequence[ReadText],
     looks: Sequence[Mapping[str, Any]],
     alpha: float | None = None,
-) -> Decision:
+) -> ClaimDecision:
     """Return the decision on a claim.
 
     Args:
@@ -218,7 +218,7 @@ def decide(
     if claim.method in ("strata", "series") and is_open:
         # These designs have no early stop, so nothing is shown before the end.
         more = claim.n_planned - len(texts)
-        return Decision(
+        return ClaimDecision(
             "not shown", claim.method, len(texts), 0, None, None, more
         )
     if claim.method == "sequence" or was_seen or is_open:
@@ -230,7 +230,7 @@ def _marks(texts: Sequence[ReadText]) -> Floats:
     return np.array([text.is_error for text in texts], dtype=np.float64)
 
 
-def _decide_early(claim: Claim, marks: Floats, alpha: float) -> Decision:
+def _decide_early(claim: Claim, marks: Floats, alpha: float) -> ClaimDecision:
     """Return the decision of the ratio martingale, which is valid at any time."""
     n, n_breaking = claim.n_texts, claim.n_breaking
     bound = acceptance.error_bound(marks, n, alpha=alpha) / n
@@ -238,17 +238,17 @@ def _decide_early(claim: Claim, marks: Floats, alpha: float) -> Decision:
     reached = np.flatnonzero(capital >= 1 / alpha)
     decided = "sequence", len(marks), int(marks.sum()), bound
     if len(reached):
-        return Decision("accepted", *decided, after=int(reached[0]) + 1)
+        return ClaimDecision("accepted", *decided, after=int(reached[0]) + 1)
     against = acceptance.capitals(marks, n_breaking - 1, n, acceptance.ABOVE)
     if (against >= 1 / alpha).any():
-        return Decision("refuted", *decided)
+        return ClaimDecision("refuted", *decided)
     more = acceptance.more_texts(marks, n_breaking, n, alpha=alpha)
-    return Decision("not shown", *decided, more=more)
+    return ClaimDecision("not shown", *decided, more=more)
 
 
 def _decide_fixed(
     claim: Claim, texts: Sequence[ReadText], alpha: float
-) -> Decision:
+) -> ClaimDecision:
     """Return the decision of a fixed sample, by its exact limit."""
     planned = texts[: claim.n_planned]
     n, n_errors = len(planned), int(_marks(planned).sum())
@@ -276,7 +276,7 @@ def _decide_fixed(
         verdict = "accepted"
     elif low > claim.at_most:
         verdict = "refuted"
-    return Decision(verdict, claim.method, n, n_errors, bound)
+    return ClaimDecision(verdict, claim.method, n, n_errors, bound)
 
 
 def gold_bound(

@@ -47,7 +47,7 @@ _ATTRIBUTE = re.compile(
 
 
 @dataclass(frozen=True)
-class Mark:
+class ReviewMark:
     """A text with the marks of its review.
 
     Attributes:
@@ -71,7 +71,7 @@ class Mark:
 
 def find_marks(
     frozen: Frozen, readings: Readings, certificate: Mapping[str, Any]
-) -> dict[str, Mark]:
+) -> dict[str, ReviewMark]:
     """Return the mark of each text by id."""
     origin = frozen.claim.captioner
     signatures = origin.get("signatures") or [origin.get("model")]
@@ -97,7 +97,7 @@ def find_marks(
             "alt_reviewer": reviewer,
             "alt_certificate": certificate["digest"],
         }
-        marks[item.id] = Mark(item, final, state, fields)
+        marks[item.id] = ReviewMark(item, final, state, fields)
     return marks
 
 
@@ -112,7 +112,7 @@ class MarkWriter:
         xmp: Whether pictures get XMP files beside them.
     """
 
-    marks: Mapping[str, Mark]
+    marks: Mapping[str, ReviewMark]
     root: Path
     in_html: bool = False
     xmp: bool = False
@@ -154,7 +154,7 @@ class MarkWriter:
             counts += self._write_sidecars(source, out)
         return counts
 
-    def by_picture(self) -> dict[str, Mark]:
+    def by_picture(self) -> dict[str, ReviewMark]:
         """Return the marks by the place of their picture; a picture with two texts has none."""
         counts = Counter(
             _place(mark.item.images[0], self.root)
@@ -189,7 +189,7 @@ class MarkWriter:
 
     def _match(
         self, rows: Sequence[dict[str, Any]], source: Path
-    ) -> Iterator[tuple[dict[str, Any], Mark | None]]:
+    ) -> Iterator[tuple[dict[str, Any], ReviewMark | None]]:
         """Yield rows with their marks: by id, or in order where no row has an id."""
         if any("id" in row for row in rows):
             for row in rows:
@@ -293,7 +293,10 @@ class MarkWriter:
         return counts
 
     def _annotation(
-        self, annotation: dict[str, Any], mark: Mark, counts: Counter[str]
+        self,
+        annotation: dict[str, Any],
+        mark: ReviewMark,
+        counts: Counter[str],
     ) -> dict[str, Any] | None:
         """Return an annotation with the text, its maker and reviewer; None if it is withheld."""
         counts[mark.count] += 1
@@ -431,7 +434,7 @@ def _write_table(
             writer.writerows(rows)
 
 
-def _sidecar(existing: Path, mark: Mark) -> bytes:
+def _sidecar(existing: Path, mark: ReviewMark) -> bytes:
     """Return the XMP of a picture: its alternative text and four marks; all else is kept.
 
     Raises:

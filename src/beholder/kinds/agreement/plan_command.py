@@ -33,8 +33,7 @@ class GoalGroup:
         power: Probability of finding --difference.
         systems: Systems to rank; all pairs are tested.
         error_rate: Share of grave errors that `beholder accept` should show is not exceeded.
-        not_worse_than: Margin by which a rate of grave errors should be shown not to be worse than
-            that of other texts about the same pictures; needs --discordant.
+        not_worse_than: Difference of two rates of grave errors to rule out; needs --discordant.
     """
 
     width: float | None = None

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from beholder.errors import ConfigError
 from beholder.terminal.groups import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from beholder.run.store import Store
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Tests of means", sort_key=0))
 @dataclass(frozen=True)
 class TestGroup:
     """The tests of means.
@@ -46,8 +46,7 @@ class TestGroup:
         fail_under: Exit with 1 if a mean is lower: accord=0.6 or accord.precision=0.5; repeatable.
         gate_on: Figure that --fail-under tests: the lower end of the 95 % interval, or the mean.
         worse_than: Exit with 1 if any metric is worse than in this run of the same items.
-        not_worse_than: Exit with 3 unless every metric is shown to be at most --margin worse than
-            in this run of the same items.
+        not_worse_than: Exit with 3 unless metrics are shown to be at most --margin worse than here.
         margin: Difference that --worse-than ignores, and that --not-worse-than rules out.
         gates: File for failed gates and their items: FILE.xml (JUnit) or FILE.sarif.
         until: Score in random order until the interval of a mean is narrow: accord=0.01 is +/-
