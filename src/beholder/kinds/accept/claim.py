@@ -47,7 +47,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
         map: Columns of its fields.
         n_texts: Texts of the collection.
         n_copies: Texts that repeat an earlier one of the collection.
-        digest: SHA-256 of the definition, the claim and the texts.
+        digest: SHA-256 of the claim, with definition and plan, and the texts.
         at_most: Claimed share of grave errors.
         alpha: Risk of this claim: that of the options divided by the number of claims.
         method: How it is shown.
@@ -169,17 +169,30 @@ def origin_of(items: Sequence[Item], data: str) -> dict[str, Any]:
     return origin
 
 
-def digest_of(
-    items: Sequence[Item], definition: str, at_most: float, alpha: float
-) -> str:
-    """Return the SHA-256 of the definition, the claim and the texts, in the order of the data."""
+_LATER = (
+    "data",
+    "map",
+    "digest",
+    "frozen",
+    "seed",
+    "drawn",
+    "seed_after_digest",
+    "order_digest",
+)
+"""Fields of a claim that its digest does not contain."""
+
+
+def digest_of(items: Sequence[Item], claim: Claim) -> str:
+    """Return the SHA-256 of the claim, with definition and plan, and the texts."""
     texts = [[item.id, item.candidate, list(item.images)] for item in items]
-    return _digest([definition, at_most, alpha, texts])
+    fields = msgspec.to_builtins(claim)
+    frozen = {k: v for k, v in fields.items() if k not in _LATER}
+    return _digest([frozen, texts])
 
 
 def _digest(value: object) -> str:
     """Return the SHA-256 of a JSON value."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -327,7 +340,7 @@ def build_claim(
         map=dict(rows.map),
         n_texts=len(items),
         n_copies=len(items) - len({item.candidate for item in items}),
-        digest=digest_of(items, definition, options.at_most, alpha),
+        digest="",
         at_most=options.at_most,
         alpha=alpha,
         method=options.method,
@@ -340,7 +353,8 @@ def build_claim(
         frozen=today,
         **plan_of(items, options, alpha),
     )
-    return Frozen(claim, items)
+    digest = digest_of(items, claim)
+    return Frozen(msgspec.structs.replace(claim, digest=digest), items)
 
 
 def draw(frozen: Frozen, seed: int, today: str, *, later: bool) -> Frozen:
@@ -406,8 +420,7 @@ def check_texts(claim: Claim, items: Sequence[Item], folder: Path) -> None:
     Raises:
         RunError: A text changed, went or came; names the ids.
     """
-    digest = digest_of(items, claim.definition, claim.at_most, claim.alpha)
-    if digest == claim.digest:
+    if digest_of(items, claim) == claim.digest:
         return
     changed: list[str] = []
     if (folder / FROZEN).is_file():
@@ -424,11 +437,15 @@ def check_texts(claim: Claim, items: Sequence[Item], folder: Path) -> None:
             or before[name].candidate != now[name].candidate
             or before[name].images != now[name].images
         ]
-    shown = ", ".join(map(repr, changed[:5]))
-    which = f": {len(changed)} texts, such as {shown}" if changed else ""
+    if not changed:
+        raise RunError(
+            f"{claim.data} and the claim are not what was frozen (digest {claim.digest[:12]}):"
+            " one of them changed"
+        )
+    ids = ", ".join(map(repr, changed[:5]))
     raise RunError(
-        f"{claim.data} changed after freezing{which}; start a new proof of the present texts in"
-        " another folder"
+        f"{claim.data} changed after freezing: {len(changed)} texts, such as {ids}; start a new"
+        " proof of the present texts in another folder"
     )
 
 

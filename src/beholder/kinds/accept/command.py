@@ -98,7 +98,7 @@ def _describe_plan(claim: Claim) -> list[str]:
     ]
     if claim.n_copies:
         lines.append(
-            f"{claim.n_copies:,} texts are copies of others; each counts as a text of its own"
+            f"{claim.n_copies:,} of the texts are copies of others; each counts as a text of its own"
         )
     if claim.n_breaking == 1:
         lines.append(
