@@ -27,6 +27,7 @@ from beholder.kinds.accept.claim import (
 from beholder.kinds.accept.evidence import ClaimDecision, Readings
 from beholder.report.pages import render_page
 
+CERTIFICATE = "certificate.json"
 FORMAT = 1
 MANY_UNSURE = 0.05
 """Share of texts that cannot be judged above which a caution is printed."""
@@ -39,6 +40,9 @@ METHODS = {
 }
 _COPIED = ("looks", "date", "version")
 """Fields of a certificate that the data and the study do not determine."""
+
+
+_DATED = ("date", "version", "digest")
 
 
 def percent(share: float) -> str:
@@ -219,6 +223,17 @@ def certify(
 ) -> dict[str, Any]:
     """Return the certificate of a proof; arguments and errors as ``check``."""
     result = check(folder, study=study, data=data)
+    # A certificate keeps its date and digest, which marks name, until something else changes.
+    if (folder / CERTIFICATE).is_file():
+        written: dict[str, Any] = files.read_json(
+            folder / CERTIFICATE,
+            form=FORMAT,
+            kind="certificate",
+            missing_message=f"{folder / CERTIFICATE} is gone",
+        )
+        same = {k: v for k, v in written.items() if k not in _DATED}
+        if same == result and digest_of(written) == written["digest"]:
+            return written
     certificate = {**result, "version": __version__, "date": today()}
     return {**certificate, "digest": digest_of(certificate)}
 

@@ -98,7 +98,7 @@ def _describe_plan(claim: Claim) -> list[str]:
     ]
     if claim.n_copies:
         lines.append(
-            f"{claim.n_copies:,} of the texts are copies of others; each counts as a text of its own"
+            f"{claim.n_copies:,} of the texts are copies of others; each counts as a text"
         )
     if claim.n_breaking == 1:
         lines.append(
@@ -174,13 +174,14 @@ def certificate(
         html: HTML page of the certificate.
     """
     from beholder.kinds.accept.certificate import (
+        CERTIFICATE,
         cautions_of,
         certify,
         write_certificate,
     )
 
     content = certify(proof, study=study, data=data)
-    path = out or proof / "certificate.json"
+    path = out or proof / CERTIFICATE
     write_certificate(content, path, html)
     if as_json:
         print_json(content)
