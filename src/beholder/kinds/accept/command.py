@@ -59,7 +59,7 @@ def start(
 ) -> None:
     """Freeze the texts and the claim; with --seed, draw the order in which texts are read.
 
-    Name the seed after the digest was printed, so that nobody who made the texts could know which
+    Name the seed after the digest was printed, so that no one who made the texts could know which
     are read: run the command without --seed first.
 
     Example: `beholder accept start captions.jsonl --at-most 0.02 --seed 417 -o proof`
@@ -233,7 +233,7 @@ def write(
 ) -> None:
     """Write accepted and edited texts into copies of files, with marks of review.
 
-    A text with a grave error that nobody edited, or that could not be judged, is never written.
+    A text with a grave error that no one edited, or that could not be judged, is never written.
     Picture files are never changed.
 
     Example: `beholder accept write proof captions.jsonl --output reviewed.jsonl`
@@ -253,7 +253,7 @@ def write(
     content = certify(proof, study=study, data=data)
     if content["result"]["verdict"] != "accepted":
         print_note(
-            "caution: the collection is not accepted, so texts that nobody read are unreviewed;"
+            "caution: the collection is not accepted, so texts that no one read are unreviewed;"
             " pages do not get them"
         )
     frozen = open_proof(proof, data)

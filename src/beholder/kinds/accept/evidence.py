@@ -39,7 +39,7 @@ LONGEST_PAUSE = 300.0
 Verdict = Literal["accepted", "not shown", "refuted"]
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ReaderJudgment(msgspec.Struct, frozen=True):
     """The judgment of a reader."""
 
     unit: str
@@ -63,7 +63,7 @@ class Readings(msgspec.Struct, frozen=True):
     annotators: tuple[str, ...]
     adjudicator: str | None
     assigned: Mapping[str, int]
-    rows: tuple[Reading, ...]
+    rows: tuple[ReaderJudgment, ...]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ReadText:
         item: The text.
         level: Its level: the adjudicator's, else the gravest.
         levels: Levels of its readers, by code.
-        final: The text as it should be; that of the row if nobody edited it.
+        final: The text as it should be; that of the row if no one edited it.
         editor: Code of the reader who edited it, else of the first reader.
         is_adjudicated: Whether the adjudicator has decided.
     """
@@ -158,7 +158,9 @@ def all_read(frozen: Frozen, readings: Readings) -> dict[str, ReadText]:
 
 
 def _read_text(
-    item: Item, readers: Sequence[Reading], third: Sequence[Reading]
+    item: Item,
+    readers: Sequence[ReaderJudgment],
+    third: Sequence[ReaderJudgment],
 ) -> ReadText:
     """Return a text with the stricter verdict of its readers, or the adjudicator's."""
     deciding = third or readers
@@ -456,7 +458,7 @@ def level_counts(texts: Sequence[ReadText]) -> dict[str, int]:
 
 
 def read_looks(path: Path) -> list[dict[str, Any]]:
-    """Read the looks at a result, oldest first; none if nobody looked yet."""
+    """Read the looks at a result, oldest first; none if no one looked yet."""
     if not path.is_file():
         return []
     return [

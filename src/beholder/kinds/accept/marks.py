@@ -52,7 +52,7 @@ class ReviewMark:
 
     Attributes:
         item: The text as it was frozen.
-        text: The text to write; None if it has a grave error that nobody edited, or could not be
+        text: The text to write; None if it has a grave error that no one edited, or could not be
             judged: it is never written.
         state: How far it was reviewed.
         fields: The marks by column name.
@@ -190,7 +190,7 @@ class MarkWriter:
     def _match(
         self, rows: Sequence[dict[str, Any]], source: Path
     ) -> Iterator[tuple[dict[str, Any], ReviewMark | None]]:
-        """Yield rows with their marks: by id, or in order where no row has an id."""
+        """Yield rows with their marks: by id, or in order if no row has an id."""
         if any("id" in row for row in rows):
             for row in rows:
                 yield row, self.marks.get(str(row.get("id")))

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 TaskName: TypeAlias = Annotated[
     str,
-    Parameter(
-        help=f"One of {', '.join(TASKS.names())}; see `annotate tasks`."
-    ),
+    Parameter(help=f"{', '.join(TASKS.names())}; see `annotate tasks`."),
 ]
 Form: TypeAlias = Literal["results", "judgments"]
 Database: TypeAlias = Annotated[
