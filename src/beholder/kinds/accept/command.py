@@ -136,7 +136,7 @@ def check(
     You may look as often as you like; each look is logged. A look before the end of a fixed plan
     leaves only the method that is valid at any time.
 
-    Example: `beholder accept check proof`
+    Example: `beholder accept check proofs/first`
 
     Args:
         proof: Folder of the proof.
@@ -166,7 +166,7 @@ def certificate(
 ) -> int:
     """Write the certificate; exit codes are those of check.
 
-    Example: `beholder accept certificate proof --html proof.html`
+    Example: `beholder accept certificate proofs/first --html proof.html`
 
     Args:
         proof: Folder of the proof.
@@ -203,7 +203,7 @@ def verify(
 ) -> int:
     """Recompute every figure of a certificate; exit code 1 if one differs.
 
-    Example: `beholder accept verify proof/certificate.json captions.jsonl proof/people`
+    Example: `beholder accept verify proof.json captions.jsonl proofs/first/people`
 
     Args:
         certificate: JSON file of the certificate.
@@ -236,7 +236,7 @@ def write(
     A text with a grave error that no one edited, or that could not be judged, is never written.
     Picture files are never changed.
 
-    Example: `beholder accept write proof captions.jsonl --output reviewed.jsonl`
+    Example: `beholder accept write proofs/first captions.jsonl -o reviewed.jsonl`
 
     Args:
         proof: Folder of the proof.
