@@ -33,6 +33,7 @@ KEYS = {
     "steps": "83t",
     "facts": "t",
     "revisions": "a",
+    "reading": "n",
 }
 CHOSEN = {
     "marks": "harbour-north",
@@ -40,6 +41,7 @@ CHOSEN = {
     "ratings": "street-north/candidate",
     "facts": "harbour-north",
     "revisions": "harbour-north",
+    "reading": "harbour-north",
     "ranking": "street (en)",
 }
 

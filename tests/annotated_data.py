@@ -145,6 +145,7 @@ def revisions(folder: Path) -> Path:
 
 DATA_OF = {
     "revisions": revisions,
+    "reading": items,
     "marks": items,
     "pairs": items,
     "ratings": items,

@@ -34,7 +34,14 @@ PARTS = [part for level in LEVELS for part in level]
 
 # Packages of ``kinds``: features may import kinds of run, and neither imports another of its own.
 RUN_KINDS = {"scores", "generation", "ranking", "narratives"}
-FEATURES = {"agreement", "bidirectional", "annotation", "audit", "revise"}
+FEATURES = {
+    "accept",
+    "agreement",
+    "bidirectional",
+    "annotation",
+    "audit",
+    "revise",
+}
 
 
 def _module(path: Path) -> str:

@@ -45,6 +45,7 @@ NAMES = {
     "VCS": beholder.VCS,
     "VCSShort": beholder.VCSShort,
     "__version__": beholder.__version__,
+    "accept": beholder.accept,
     "agree": beholder.agree,
     "audit": beholder.audit,
     "bidirectional": beholder.bidirectional,

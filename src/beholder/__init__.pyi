@@ -16,6 +16,7 @@ from .errors import OutputError as OutputError
 from .errors import RunError as RunError
 from .errors import TransientError as TransientError
 from .errors import UnknownNameError as UnknownNameError
+from .kinds.accept.door import accept as accept
 from .kinds.agreement.door import agree as agree
 from .kinds.audit.door import audit as audit
 from .kinds.bidirectional.door import bidirectional as bidirectional

@@ -26,13 +26,13 @@ OPTIONS = {
     "score": (
         "--address --allow-failed --base-url --key-env --batch --cache --clean --concurrency --dry-run --embedder "
         "--engine --fail-under --frames --gate-on --gates --json --judge --label --labels --limit --map --margin --markdown "
-        "--max-cost --until --worse-than "
+        "--max-cost --not-worse-than --until --worse-than "
         "--media-root --metric "
         "--no-report --output --parts --group-references --prompts --references-from --replicates --require-all --samples --skip-bad-rows --temperature "
         "--workers -m -o"
     ),
     "report": "--figures --output -o",
-    "compare": "--allow-different --json --label --labels --markdown --output --tables -o",
+    "compare": "--allow-different --json --label --labels --margin --markdown --output --tables -o",
     "agree": (
         "--base-url --key-env --cache --control --data --dry-run --embedder --expert --json --judge --judges --statistic "
         "--label --labels --limit --map --markdown --max-cost --media-root --metric --no-figures --output --published "

@@ -275,6 +275,43 @@ def test_a_run_that_is_worse_than_another_fails(
         )
 
 
+@pytest.mark.parametrize(
+    ("second", "margin", "code"),
+    [
+        ((5, 6, 7, 8, 9), "0.5", 0),  # no difference at all
+        ((1, 6, 7, 9, 9), "0.5", 3),  # too few data: passes --worse-than
+        ((4, 5, 6, 7, 8), "0.5", 3),  # one word less everywhere
+        ((4, 5, 6, 7, 8), "1.5", 0),  # shown to be within the margin
+        ((6, 7, 8, 9, 10), "0.5", 0),  # better
+    ],
+)
+def test_a_run_must_be_shown_not_to_be_worse(
+    cli: Cli, second: tuple[int, ...], margin: str, code: int
+) -> None:
+    first = _words("first.jsonl", 5, 6, 7, 8, 9)
+    assert (
+        cli("score", first, "-m", "word_count", "-o", "runs/first").code == 0
+    )
+    done = cli(
+        "score", _words("second.jsonl", *second), "-m", "word_count", "-o", "runs/second",
+        "--not-worse-than", "runs/first", "--margin", margin,
+    )  # fmt: skip
+    assert done.code == code, done.err
+    message = f"word_count.words: not shown to be at most {margin} worse"
+    assert (message in done.err) == bool(code)
+    compared = cli("compare", "runs/first", "runs/second", "--margin", margin)
+    assert (compared.code, message in compared.err) == (code, bool(code))
+    for options, reason in (
+        (("--worse-than", "runs/first", "--margin", "1"), "two tests; name one"),
+        ((), "needs a --margin above 0"),
+    ):  # fmt: skip
+        done = cli(
+            "score", first, "-m", "word_count", "-o", "runs/third",
+            "--not-worse-than", "runs/first", *options,
+        )  # fmt: skip
+        assert (done.code, reason in done.err) == (2, True)
+
+
 def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
     assert (
         cli(

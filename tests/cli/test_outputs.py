@@ -20,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("few_resamples")
 INPUTS = frozenset(
     {
         *("against", "answers", "baseline", "categories", "data", "gold"),
-        *("instructions", "labels", "prefill"),
+        *("certificate", "definition", "instructions", "labels", "prefill"),
+        *("not_worse_than", "proof"),
         *("like", "media_root", "prompts", "references_from", "run", "run_a"),
         *("run_b", "runs", "source", "study", "subset", "suite", "worse_than"),
     }

@@ -61,6 +61,7 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
     _checks(folder)
     _runs(run)
     _study(folder, run)
+    _proof(folder, run)
     _cache(folder / "cache")
 
 
@@ -314,6 +315,22 @@ def _study(folder: Path, run: Callable[[str], object]) -> None:
         finish(study, annotator, "harbour-north", {"mistakes:2-6": MARK})
     study.close()
     run("annotate export studies/marks --format judgments -o others.jsonl")
+
+
+def _proof(folder: Path, run: Callable[[str], object]) -> None:
+    """A proof of which all texts are read, with its certificate."""
+    proof = folder / "proofs" / "first"
+    run(
+        "accept start captions.jsonl --at-most 0.02 --seed 417 -o proofs/first"
+    )
+    run(
+        "annotate reading proofs/first/order.jsonl -o proofs/first/people --prepare"
+    )
+    study = AnnotationStudy.open(proof / "people")
+    for unit in study.positions():
+        finish(study, "annotator-1", unit, {"level": "none"})
+    study.close()
+    run("accept certificate proofs/first -o proof.json")
 
 
 def _cache(folder: Path) -> None:

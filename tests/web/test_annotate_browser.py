@@ -142,6 +142,12 @@ def click_revision(page: Any) -> None:
     choose(page.get_by_label("style"))
 
 
+def click_reading(page: Any) -> None:
+    # Grave if the text has an even length: both people see the same text.
+    even = len(page.locator("p.read").inner_text()) % 2 == 0
+    choose(page.get_by_label("grave" if even else "none"))
+
+
 CLICKS: dict[str, Callable[[Any], None]] = {
     "marks": click_marks,
     "pairs": click_pair,
@@ -151,6 +157,7 @@ CLICKS: dict[str, Callable[[Any], None]] = {
     "ranking": click_ranking,
     "facts": click_facts,
     "revisions": click_revision,
+    "reading": click_reading,
 }
 """Who judges the unit that is shown, by what is shown of it: two people say the same."""
 

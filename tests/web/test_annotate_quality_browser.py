@@ -281,6 +281,7 @@ RIGHT: dict[str, tuple[Mapping[str, Any], str]] = {
     "steps": ({step: {"rating": 8, "breaks": []} for step in "01"}, "88"),
     "facts": ({}, "tt"),
     "revisions": ({"decision": "accept"}, "a"),
+    "reading": ({"level": "none"}, "n"),
     "ranking": ({"order": [0, 1, 2]}, "012"),
 }
 """The known answer of every unit by task, and the keys that give it."""
@@ -291,6 +292,7 @@ WRONG_KEYS = {
     "sequences": "2",
     "steps": "8t2",
     "facts": "ff",
+    "reading": "g",
 }
 
 

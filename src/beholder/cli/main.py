@@ -1,6 +1,7 @@
 """The entry point: all commands, and what an error looks like to a person.
 
-Exit codes: 0 done; 1 some items failed or a gate was missed; 2 bad input or usage; 130 interrupted.
+Exit codes: 0 done; 1 some items failed or a gate was missed; 2 bad input or usage; 3 too few data
+to decide; 130 interrupted.
 A command gives its exit code, or None for 0. The module of a command is imported when the command
 is named (for the list of commands, all are), and imports what it works with when it is called, so
 that help waits for nothing.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from beholder.errors import ConfigError
 from beholder.terminal.groups import (
     AsJson,
     LabelGroup,
@@ -22,6 +24,7 @@ from beholder.terminal.groups import (
     WorkGroup,
 )
 from beholder.terminal.printing import (
+    UNDECIDED,
     print_line,
     print_note,
     print_notes,
@@ -89,7 +92,6 @@ def view(
         judge: Judge for the page of --try, such as openai:MODEL; repeatable.
     """
     from beholder.base.optional import require
-    from beholder.errors import ConfigError
 
     if not runs and not trying:
         raise ConfigError(f"name a run directory, or add --try. {runs_hint()}")
@@ -139,13 +141,36 @@ def steps(
     print_line(write_steps(run, item, out, metric))
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ComparisonGroup:
+    """What is compared.
+
+    Attributes:
+        value: Value to compare; by default all of items and each metric's first of the whole set;
+            repeatable.
+        allow_different: Compare even if signatures differ.
+        margin: Exit with 3 unless the second run is shown to be at most so much worse in every
+            compared value.
+    """
+
+    value: tuple[str, ...] = ()
+    allow_different: bool = False
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.margin is not None and not 0 < self.margin < math.inf:
+            raise ConfigError(
+                f"--margin {self.margin:g}: expected a number above 0"
+            )
+
+
 def compare(
     run_a: Path,
     run_b: Path,
     /,
     *,
-    value: tuple[str, ...] = (),
-    allow_different: bool = False,
+    what: ComparisonGroup = ComparisonGroup(),
     out: Out = None,
     media_root: Path | None = None,
     people: LabelGroup = LabelGroup(),
@@ -162,14 +187,10 @@ def compare(
     Args:
         run_a: A run directory.
         run_b: Another run of the same items, matched by id, or by picture if no id is shared.
-        value: Value to compare; by default all of items and each metric's first of the whole set;
-            repeatable.
-        allow_different: Compare even if signatures differ.
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
     """
     from beholder.base.optional import load_object
-    from beholder.errors import ConfigError
     from beholder.report.comparison import (
         differences,
         moved_tables,
@@ -177,7 +198,7 @@ def compare(
     )
     from beholder.report.markdown import summed_up
     from beholder.run.compare import compare as compare_runs
-    from beholder.run.compare import shared_askers
+    from beholder.run.compare import inferiority_reason, shared_askers
     from beholder.run.kind import Beside, kind_of
     from beholder.run.store import Store
 
@@ -185,6 +206,7 @@ def compare(
     result_tables: list[Table] = []
     moved: list[Table] = []
     problems: list[str] = []
+    unshown: list[str] = []
     # Three parts: differences of shared metrics, their correction by labels, and what the kind of
     # the runs compares beside (agreement, ranking, cost).
     with Store.read(run_a) as a, Store.read(run_b) as b:
@@ -193,8 +215,16 @@ def compare(
         # Runs of different judges may share no question; then their kind compares them otherwise.
         if not loader_path or shared_askers(a, b):
             comparison = compare_runs(
-                a, b, allow_different=allow_different, values=value
+                a,
+                b,
+                allow_different=what.allow_different,
+                values=what.value,
             )
+            if what.margin is not None:
+                unshown = [
+                    inferiority_reason(a, b, difference, what.margin)
+                    for difference in comparison.differences
+                ]
             plain = asdict(comparison)
             result_tables.append(
                 differences(comparison, str(run_a), str(run_b))
@@ -237,7 +267,9 @@ def compare(
     tables.write(result_tables)
     if out is not None:
         print_note(f"page: {out}")
-    return report_problems(problems)
+    unshown = list(filter(None, unshown))
+    code = report_problems([*problems, *unshown])
+    return UNDECIDED if unshown and not problems else code
 
 
 def _corrected_tables(

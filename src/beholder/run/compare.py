@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from beholder import metrics, stats
+from beholder.base.rounding import fixed
 from beholder.errors import ConfigError
+from beholder.records import Interval
 from beholder.run import manifest
 from beholder.run.pairs import SubjectPairing, pair_subjects
 from beholder.run.reading import describe_incomplete
@@ -21,7 +23,9 @@ from beholder.run.subjects import ITEM, SubjectKind
 from beholder.run.summary import SEED
 from beholder.run.whole_set import read_counts, whole_difference, whole_value
 from beholder.stats import PairedDifference
+from beholder.stats.acceptance import tango_interval
 from beholder.stats.checks import cluster_codes, cluster_rows
+from beholder.stats.ranks import round_values
 from beholder.stats.significance import holm
 
 
@@ -251,6 +255,61 @@ def pair_runs(
     return pair_subjects(
         *subjects, kind, names, allow_different=allow_different
     )
+
+
+def inferiority_reason(
+    a: Store, b: Store, difference: Difference, margin: float
+) -> str:
+    """Return why a run is not shown to be at most ``margin`` worse than another; empty if it is.
+
+    The end of the 95 % interval that is least in favour of the second run must be within the
+    margin: few data show nothing. For values of 0 and 1 the interval is Tango's, else it resamples
+    pictures.
+
+    Args:
+        a: The first run.
+        b: The second run.
+        difference: A value in both.
+        margin: Difference that would be too much.
+    """
+    name = f"{difference.metric}.{difference.value}"
+    log = manifest.read_log(a.folder).askers[difference.metric]
+    is_lower_better = any(
+        value.name == difference.value and value.higher_is_better is False
+        for value in (*log.values, *log.corpus_values)
+    )
+    interval = _binary_interval(a, b, difference) or difference.paired.interval
+    if interval is None:
+        reason = difference.paired.reason or "nothing to resample"
+        return f"{name}: not shown to be at most {margin:g} worse: {reason}"
+    worst = interval.high if is_lower_better else -interval.low
+    if round_values(worst) < round_values(margin):
+        return ""
+    return (
+        f"{name}: not shown to be at most {margin:g} worse: difference"
+        f" {fixed(difference.paired.mean, 4)} [{fixed(interval.low, 4)},"
+        f" {fixed(interval.high, 4)}]; score more pictures, which narrows the interval"
+    )
+
+
+def _binary_interval(
+    a: Store, b: Store, difference: Difference
+) -> Interval | None:
+    """Return Tango's interval of second minus first; None unless each picture has one 0 or 1."""
+    if a.kind_of(difference.metric) is not ITEM:
+        return None
+    pairs = paired_values(
+        a, b, difference.value, difference.metric, difference.other
+    )
+    sources = {item.source for _, item in a.items() if item.id in pairs}
+    scores = [(first, second) for (_, first), (_, second) in pairs.values()]
+    if not scores or len(sources) != len(scores):
+        return None
+    if not {value for pair in scores for value in pair} <= {0.0, 1.0}:
+        return None
+    n_first = sum(first > second for first, second in scores)
+    n_second = sum(second > first for first, second in scores)
+    return tango_interval(n_second, n_first, len(scores))
 
 
 def paired_values(

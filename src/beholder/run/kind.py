@@ -137,6 +137,7 @@ _BUILTIN: tuple[Part, ...] = (
     "beholder.kinds.annotation.kind:FEATURE",
     "beholder.kinds.revise.kind:FEATURE",
     "beholder.kinds.audit.kind:FEATURE",
+    "beholder.kinds.accept.kind:FEATURE",
     "beholder.lint.feature:FEATURE",
     "beholder.cli.feature:FEATURE",
 )

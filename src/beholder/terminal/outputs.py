@@ -21,6 +21,7 @@ OUTPUTS = {
     "latex": "--latex",
     "figure": "--figure",
     "svg": "--svg",
+    "html": "--html",
     "write": "--write",
     "write_baseline": "--write-baseline",
 }

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _MAX_REASONS = 5
 
+UNDECIDED = 3
+"""Exit code if there are too few data to decide: "not shown" is neither pass nor fail."""
+
 STDOUT = "-"
 """Standard output, where a file may be named."""
 

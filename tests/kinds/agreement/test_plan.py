@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,34 @@ def test_an_unknown_value_is_refused_with_the_values_of_the_run(
     done = cli("plan", str(run), "--value", "vcs", "--width", "0.1")
     assert done.code != 0
     assert "the run has no value 'vcs'; it has: toy.good" in done.err
+
+
+def test_plans_of_an_error_rate(cli: Cli) -> None:
+    done = cli(
+        "plan", "--error-rate", "0.02", "--texts", "5000", "--expect", "0.0024", "--json",
+    )  # fmt: skip
+    rows = json.loads(done.out)
+    assert [row["texts"] for row in rows[:4]] == [145, 229, 304, 373]
+    # 12 of 5,000: C(4988, 145) / C(5000, 145) is the chance of none.
+    assert rows[0]["chance"] == pytest.approx(
+        math.comb(4988, 145) / math.comb(5000, 145)
+    )
+    assert rows[1]["goal"].endswith("(default)")
+    assert (rows[6]["goal"], rows[6]["texts"]) == (
+        "early stop, half of collections",
+        173,
+    )
+    series = cli("plan", "--error-rate", "0.02", "--per-picture", "4", "--icc", "0.3", "--json")  # fmt: skip
+    first = json.loads(series.out)[0]
+    assert (first["texts"], first["pictures"]) == (284, 71)
+    small = json.loads(cli("plan", "--error-rate", "0.02", "--texts", "9", "--json").out)  # fmt: skip
+    assert "read all" in small[0]["goal"]
+    pairs = cli("plan", "--not-worse-than", "0.03", "--discordant", "0.04", "--json")  # fmt: skip
+    assert json.loads(pairs.out)[0]["pictures"] == 349
+    for options in (
+        ("--error-rate", "2"),
+        ("--error-rate", "0.02", "--texts", "0"),
+        ("--error-rate", "0.02", "--expect", "1"),
+        ("--error-rate", "0.02", "--claims", "0"),
+    ):
+        assert cli("plan", *options).code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,6 +21,7 @@ from beholder.kinds.annotation.agreement import (
     of_numbers,
     of_rankings,
 )
+from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.records import AnnotationUnit, Judgments
 from beholder.kinds.annotation.study import AnnotationStudy
@@ -39,6 +41,7 @@ UNITS = {
     "ranking": "harbour (en)",
     "facts": "harbour-north",
     "revisions": "harbour-north",
+    "reading": "harbour-north",
 }
 VALID_PARTS = [
     ("marks", "mistakes:2-11", MARK),
@@ -57,6 +60,8 @@ VALID_PARTS = [
     ("revisions", "reason", "house rule"),
     ("revisions", "final", "A harbour."),
     ("facts", "0", None),
+    ("reading", "level", "minor"),
+    ("reading", "final", "A harbour."),
     ("ratings", "remark", "odd picture"),
 ]
 REFUSED = [
@@ -111,6 +116,7 @@ REFUSED = [
     ("ranking", "order", [True, False, 2], r"got `bool` - at `\$\[0\]`"),
     ("ranking", "order", "012", "Expected `array`"),
     ("facts", "2", "true", "no part"),
+    ("reading", "level", "awful", "Invalid enum value"),
     ("revisions", "decision", "perhaps", "Invalid enum value"),
     ("revisions", "final", "", "length >= 1"),
     ("revisions", "final", "x" * 20_001, "length <= 20000"),
@@ -179,6 +185,8 @@ def test_a_part_that_is_not_valid_is_refused(
         ),
         ("revisions", {"decision": "refuse", "reason": "style"}, None),
         ("facts", {"0": "unsure", "1": "true"}, None),
+        ("reading", {"final": "A boat."}, "not answered: the level of error"),
+        ("reading", {"level": "grave"}, None),
     ],
 )
 def test_a_judgment_names_the_parts_that_it_lacks(
@@ -565,3 +573,32 @@ def test_results_of_rankings_are_ranks_and_not_orders(tmp_path: Path) -> None:
     assert row["ranks"] == {"anna": [2, 3, 1]}
     assert (row["id"], row["language"]) == ("street", "en")
     study.close()
+
+
+def test_readings_are_dealt_in_order_and_the_stricter_verdict_counts(
+    tmp_path: Path,
+) -> None:
+    data = DATA_OF["reading"](tmp_path)
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    rows[1]["meta"] = {"readers": 2}
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    task = task_named("reading")
+    units, _ = units_of(task, str(data), DataOptions())
+    design = AnnotationDesign(("anna", "ben"))
+    study = AnnotationStudy.make(tmp_path / "study", task, units, design)
+    # The second text has two readers; the others alternate.
+    assert study.assigned("anna") == [0, 1, *range(2, len(rows), 2)]
+    assert study.assigned("ben") == list(range(1, len(rows), 2))
+    name = rows[1]["id"]
+    finish(study, "anna", name, {"level": "minor"})
+    finish(study, "ben", name, {"level": "grave", "final": "A boat."})
+    (row,) = task.results(study.judged())
+    assert (row["level"], row["candidate"]) == ("grave", "A boat.")
+    assert row["levels"] == {"anna": "minor", "ben": "grave"}
+    (agreement,) = agreement_of(task, study.judged(), ("anna", "ben"))
+    assert agreement.what == "level"
+    study.close()
+    with pytest.raises(ConfigError, match="overlap=3"):
+        AnnotationStudy.make(
+            tmp_path / "other", task, units, AnnotationDesign(("anna",), 3)
+        )

@@ -42,6 +42,7 @@ JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
         {"decision": "edit", "reason": "style", "final": "A\nboat."},
     ),
     "facts": ("harbour-north", {"0": "false", "1": "unsure"}),
+    "reading": ("harbour-north", {"level": "minor", "final": "A boat."}),
 }
 
 

@@ -32,6 +32,8 @@ class GoalGroup:
         reliability: Wanted reliability of the mean of annotators or repeats; needs --single.
         power: Probability of finding --difference.
         systems: Systems to rank; all pairs are tested.
+        error_rate: Share of grave errors that `beholder accept` should show is not exceeded.
+        not_worse_than: Difference of two rates of grave errors to rule out; needs --discordant.
     """
 
     width: float | None = None
@@ -41,6 +43,8 @@ class GoalGroup:
     reliability: float | None = None
     power: float = 0.8
     systems: int = 2
+    error_rate: float | None = None
+    not_worse_than: float | None = None
 
 
 @Parameter(name="*", group=Group("Assumptions", sort_key=0))
@@ -56,6 +60,10 @@ class AssumptionGroup:
         judge_r: Correlation between the judge and human labels.
         single: Reliability of one annotator or repeat, ICC(2,1), as agree or judge-check report it.
         judged: Texts that only the judge rates.
+        texts: Texts of the collection of --error-rate; by default very many.
+        expect: Share of grave errors that you expect.
+        claims: Claims that --error-rate shows together, such as one for each captioner.
+        discordant: Share of pictures of which one of the two texts alone has a grave error.
         shares: Shares of both yes, only the first yes, only the second yes, both no: .4,.1,.1,.4.
     """
 
@@ -66,6 +74,10 @@ class AssumptionGroup:
     judge_r: float | None = None
     single: float | None = None
     judged: int = 2000
+    texts: int | None = None
+    expect: float | None = None
+    claims: int = 1
+    discordant: float | None = None
     shares: str | None = None
 
 
@@ -110,9 +122,14 @@ def plan(
     rows = list(_rows(goals, assumptions, pilot))
     if not rows:
         raise ConfigError(
-            "name a goal: --width, --difference, --kappa, --labels or --reliability"
+            "name a goal: --width, --difference, --kappa, --labels, --reliability, --error-rate or"
+            " --not-worse-than"
         )
-    notes = (pilot.in_words,) if pilot.in_words else ()
+    notes: tuple[str, ...] = (pilot.in_words,) if pilot.in_words else ()
+    if goals.error_rate is not None and assumptions.expect is not None:
+        notes += (
+            "default: the fewest errors with which a chance to pass is 80 %",
+        )
     table = Table("plan", "What a study needs", _COLUMNS, tuple(rows), notes)
     print_result(rows, [table], as_json)
 
@@ -122,6 +139,7 @@ _COLUMNS = (
     Column("texts", "texts", "count"),
     Column("pictures", "pictures", "count"),
     Column("raters", "annotators or repeats", "count"),
+    Column("chance", "chance to pass", "percent"),
     Column("calls", "judge calls", "count"),
     Column("tokens", "prompt tokens", "count"),
     Column("dollars", "dollars"),
@@ -179,6 +197,90 @@ def _rows(
             "goal": f"a mean of reliability {goals.reliability:g}",
             "raters": raters,
         }
+    if goals.error_rate is not None:
+        yield from _acceptance_rows(goals.error_rate, assumptions, pilot)
+    if goals.not_worse_than is not None:
+        from beholder.stats import acceptance
+
+        pairs = acceptance.pairs_for_margin(
+            _require_number(assumptions.discordant, "--discordant"),
+            goals.not_worse_than,
+            power=goals.power,
+        )
+        goal = f"not worse by {goals.not_worse_than:g}, found with power {goals.power:g}"
+        yield _row(goal, 2 * pairs, pairs, pilot.price)
+
+
+_MOST_ALLOWED = 5
+"""Grave errors that the largest fixed plan of a table allows."""
+
+
+def _acceptance_rows(
+    rate: float, assumptions: AssumptionGroup, pilot: Pilot
+) -> Iterator[dict[str, Any]]:
+    """Yield fixed plans by the errors that they allow, then the early stop."""
+    from beholder.stats import acceptance
+
+    _check_acceptance(rate, assumptions)
+    expected, n_texts = assumptions.expect, assumptions.texts
+    alpha = 0.05 / assumptions.claims
+    effect = 1 + (pilot.per_picture - 1) * (assumptions.icc or 0.0)
+    is_chosen = False
+    for allowed in range(_MOST_ALLOWED + 1):
+        needed = acceptance.texts_to_read(rate, allowed, n_texts, alpha=alpha)
+        goal = f"fixed plan, {allowed} grave allowed"
+        row: dict[str, Any] = {"texts": math.ceil(round(needed * effect, 9))}
+        if n_texts is not None and row["texts"] >= n_texts:
+            row["texts"] = n_texts
+            goal += ": read all"
+        if expected is not None:
+            row["chance"] = acceptance.chance_to_pass(
+                needed, allowed, expected, n_texts
+            )
+            if row["chance"] >= 0.8 and not is_chosen:
+                is_chosen = True
+                goal += " (default)"
+        if effect > 1:
+            row["pictures"] = math.ceil(row["texts"] / pilot.per_picture)
+        yield {"goal": goal, **row}
+    # Whole series have no early stop.
+    if effect == 1:
+        yield from _early_rows(rate, assumptions, alpha)
+
+
+def _early_rows(
+    rate: float, assumptions: AssumptionGroup, alpha: float
+) -> Iterator[dict[str, Any]]:
+    """Yield after how many texts simulated collections are accepted with the early stop."""
+    import numpy as np
+
+    from beholder.stats.acceptance import early_stops
+
+    expected = assumptions.expect
+    stops = early_stops(rate, expected or 0.0, assumptions.texts, alpha=alpha)
+    # Without an expected rate all collections are free of errors and stop at the same text.
+    named = {"no grave error": 0.5}
+    if expected is not None:
+        named = {"half of collections": 0.5, "nine in ten": 0.9}
+    for name, share in named.items():
+        quantile = float(np.quantile(stops, share, method="inverted_cdf"))
+        if math.isfinite(quantile):
+            yield {"goal": f"early stop, {name}", "texts": int(quantile)}
+
+
+def _check_acceptance(rate: float, assumptions: AssumptionGroup) -> None:
+    """Refuse figures of an acceptance plan that are out of their range."""
+    figures = {
+        f"--error-rate {rate:g}": 0 < rate < 1,
+        f"--claims {assumptions.claims}": assumptions.claims >= 1,
+        f"--texts {assumptions.texts}": (assumptions.texts or 1) >= 1,
+        f"--expect {assumptions.expect}": 0 <= (assumptions.expect or 0) < 1,
+    }
+    for figure, is_valid in figures.items():
+        if not is_valid:
+            raise ConfigError(
+                f"{figure}: expected a rate between 0 and 1, or a number from 1"
+            )
 
 
 def _row(

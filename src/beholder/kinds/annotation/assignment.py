@@ -16,6 +16,9 @@ from beholder.options import check_count, check_distinct
 
 _ADDRESS = re.compile(r"https?://[\w.-]+(:\d{1,5})?(/[\w.~%-]+)*/?", re.ASCII)
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+GOLD_DISTANCE = 9
+"""Units before each gold unit where units are judged in order, since reading may stop early."""
+
 MAX_NAME = 100
 """Characters of an annotator's name."""
 
@@ -101,7 +104,7 @@ class Assignment:
 def assign_units(
     task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign
 ) -> Assignment:
-    """Assign units to annotators, each in a different order.
+    """Assign units to annotators, each in a different order, or all in that of the data.
 
     Loads differ by at most one picture. For tasks whose units are not ``together``, as few
     annotators as possible see a text twice; this comes before equal loads.
@@ -118,9 +121,12 @@ def assign_units(
         texts = {(unit.id,): _texts(task, unit) for unit in items}
         items = [replace(unit, source=(unit.id,)) for unit in items]
     n = len(design.annotators)
-    shares = assign(
-        items, n, design.overlap or n, design.seed, unique_by_source=texts
-    )
+    if task.in_order:
+        shares = _deal(task, items, n, design.overlap)
+    else:
+        shares = assign(
+            items, n, design.overlap or n, design.seed, unique_by_source=texts
+        )
     # Count what the assignment could not avoid, for a warning to the owner of the study.
     repeated_ids = set()
     for share in shares:
@@ -132,11 +138,38 @@ def assign_units(
                 first_units[text] = item.id
     full_shares = [
         _with_gold(
-            [positions[item.id] for item in share], units, design.seed, name
+            [positions[item.id] for item in share],
+            units,
+            design.seed,
+            name,
+            GOLD_DISTANCE if task.in_order else None,
         )
         for name, share in zip(design.annotators, shares, strict=True)
     ]
     return Assignment(tuple(full_shares), len(repeated_ids))
+
+
+def _deal(
+    task: Task,
+    units: Sequence[AnnotationUnit],
+    n_annotators: int,
+    overlap: int | None,
+) -> list[list[AnnotationUnit]]:
+    """Return the shares of a task whose units are judged in order: dealt out one by one.
+
+    Raises:
+        ConfigError: The overlap is larger than the number of annotators.
+    """
+    if overlap is not None and overlap > n_annotators:
+        raise ConfigError(
+            f"overlap={overlap}: expected from 1 to the number of annotators, {n_annotators}"
+        )
+    shares: list[list[AnnotationUnit]] = [[] for _ in range(n_annotators)]
+    for place, unit in enumerate(units):
+        n = overlap or min(task.n_readers(unit), n_annotators)
+        for step in range(n):
+            shares[(place + step) % n_annotators].append(unit)
+    return shares
 
 
 def _with_gold(
@@ -144,8 +177,17 @@ def _with_gold(
     units: Sequence[AnnotationUnit],
     seed: int,
     annotator: str,
+    distance: int | None = None,
 ) -> tuple[int, ...]:
-    """Return a share with the training units first, other gold units at even distances."""
+    """Return a share with the training units first, other gold units at even distances.
+
+    Args:
+        share: Positions of the other units.
+        units: All units.
+        seed: Seed of the order of gold units.
+        annotator: The annotator.
+        distance: Units between two gold units; None spreads them over the whole share.
+    """
     gold_uses = [
         (position, unit.gold.use)
         for position, unit in enumerate(units)
@@ -156,9 +198,10 @@ def _with_gold(
     # units are checks. Each insertion shifts the later places by one, hence the `+ n`.
     places = list(share)
     for n, place in enumerate(order_of(len(spread), seed, annotator, "gold")):
-        places.insert(
-            (n + 1) * len(share) // (len(spread) + 1) + n, spread[place]
-        )
+        after = (n + 1) * len(share) // (len(spread) + 1)
+        if distance is not None:
+            after = min((n + 1) * distance, len(share))
+        places.insert(after + n, spread[place])
     return (
         *(position for position, use in gold_uses if use == "training"),
         *places,

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 TaskName: TypeAlias = Annotated[
     str,
-    Parameter(
-        help=f"One of {', '.join(TASKS.names())}; see `annotate tasks`."
-    ),
+    Parameter(help=f"{', '.join(TASKS.names())}; see `annotate tasks`."),
 ]
 Form: TypeAlias = Literal["results", "judgments"]
 Database: TypeAlias = Annotated[
@@ -148,7 +146,8 @@ def annotate(
     report_left_out(skipped_rows)
     print_notes(notes.sentences())
     if people.gold is not None:
-        units = with_gold(annotation_task, units, people.gold)
+        media = media_folder(data, rows, pictures)
+        units = with_gold(annotation_task, units, people.gold, media)
     if hidden := list_hidden_pictures(units, people.iiif):
         print_note(
             f"beholder: pages do not show pictures at addresses, such as {hidden[0]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from beholder.base.grouping import group_by_key
+from beholder.data.row import RowError, from_row
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.assignment import check_name
@@ -25,8 +27,9 @@ from beholder.kinds.annotation.records import (
     half_pair,
     read_as,
 )
-from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.study import IMPORTED, AnnotationStudy
 from beholder.kinds.annotation.tasks import Task
+from beholder.run.inputs import rebase_path
 
 EXPORTS = ("results", "judgments")
 """Forms in which a study's judgments are exported."""
@@ -52,12 +55,21 @@ class JudgmentRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GoldRow(msgspec.Struct, frozen=True):
-    """A row of ``--gold``: like a row of exported judgments, whose other fields are not read."""
+    """A row of ``--gold``: like a row of exported judgments, whose other fields are not read.
+
+    Attributes:
+        unit: Id of the unit.
+        judgment: The right judgment.
+        use: When annotators see the unit, and whether they get feedback.
+        feedback: Why it is right, for annotators.
+        row: Row of a unit that is added to those of the data, such as one with a planted error.
+    """
 
     unit: str
     judgment: State
     use: Literal["training", "gold", "attention"] = "gold"
     feedback: str = ""
+    row: Row | None = None
 
 
 R = TypeVar("R", JudgmentRow, GoldRow)
@@ -94,9 +106,12 @@ def _read_rows(
             # but no database stores them.
             msgspec.json.encode(judgment_row)
             name = judgment_row.unit
-            if name not in unit_ids:
+            if isinstance(judgment_row, GoldRow) and judgment_row.row:
+                unit = _planted_unit(task, judgment_row, name in unit_ids)
+            elif name not in unit_ids:
                 raise ItemError(f"the study has no unit {name[:60]!r}")
-            unit = unit_named(name)
+            else:
+                unit = unit_named(name)
             for part, value in judgment_row.judgment.items():
                 task.check(unit, part, value)
             is_done = kind is GoldRow or judgment_row.judgment.get(DONE)
@@ -114,15 +129,35 @@ def _read_rows(
         yield judgment_row, unit
 
 
+def _planted_unit(task: Task, gold: GoldRow, is_taken: bool) -> AnnotationUnit:
+    """Return the unit of a row that a gold file adds.
+
+    Raises:
+        ItemError: The row is not valid, or the data have a unit of that id.
+    """
+    if is_taken:
+        raise ItemError("the data have a unit of that id; choose another id")
+    try:
+        item = from_row(gold.row, default_id=gold.unit)
+    except RowError as error:
+        raise ItemError(f"row: {error}") from error
+    (unit,) = task.units([item])
+    return replace(unit, id=gold.unit)
+
+
 def with_gold(
-    task: Task, units: Sequence[AnnotationUnit], path: Path
+    task: Task,
+    units: Sequence[AnnotationUnit],
+    path: Path,
+    media: Path | None = None,
 ) -> list[AnnotationUnit]:
-    """Return units with the right judgments of a file.
+    """Return units with the right judgments of a file, and the units that the file adds.
 
     Args:
         task: The task.
         units: The units of the study.
-        path: JSONL of ``unit``, ``judgment``, ``use`` and ``feedback``.
+        path: JSONL of ``unit``, ``judgment``, ``use``, ``feedback`` and ``row``.
+        media: Folder of the study's pictures; those of added rows are relative to the file.
 
     Raises:
         DataError: A row is not valid, names an unknown unit, or its judgment is not complete.
@@ -136,7 +171,16 @@ def with_gold(
             if part not in (DONE, REMARK)
         }
         gold = Gold(judgment, row.use, row.feedback)
-        by_id[unit.id] = replace(unit, gold=gold)
+        pictures = unit.pictures
+        if row.row and media is not None:
+            pictures = tuple(
+                replace(
+                    shown, image=rebase_path(shown.image, path.parent, media)
+                )
+                for shown in pictures
+                if shown.image is not None
+            )
+        by_id[unit.id] = replace(unit, gold=gold, pictures=pictures)
     return list(by_id.values())
 
 
@@ -189,7 +233,7 @@ def _replace_judgment(
     acts += [(p, v) for p, v in state.items() if p != DONE and now.get(p) != v]
     if state.get(DONE) and not now.get(DONE):
         acts.append((DONE, True))
-    client = f"import-{secrets.token_hex(12)}"
+    client = f"{IMPORTED}{secrets.token_hex(12)}"
     for number, (part, value) in enumerate(acts, start=1):
         study.save(annotator, position, Act(client, number, part, value))
     return bool(acts)
@@ -207,3 +251,48 @@ def export_rows(study: AnnotationStudy, form: str) -> list[Row]:
             for unit, who, state in study.judgments()
         )
     return list(map(msgspec.to_builtins, rows))
+
+
+def study_readings(folder: Path) -> dict[str, Any]:
+    """Return all judgments of a study as plain values, for kinds of work that read studies.
+
+    ``annotators`` are the names in order, ``adjudicator`` a name or None, ``assigned`` the numbers
+    of annotators by unit without the adjudicator, and ``rows`` the judgments: ``unit``,
+    ``annotator``, ``judgment``, ``done``, ``gold`` (the right judgment or None) and ``seconds``
+    since the annotator finished the unit before (None for the first).
+
+    Raises:
+        RunError: The folder contains no study, or its database cannot be used.
+    """
+    study = AnnotationStudy.open(folder)
+    names = list(study.annotators())
+    seconds = {name: study.seconds_between(name) for name in names}
+    done = {name: study.done(name) for name in names}
+    positions = study.positions()
+    rows = [
+        {
+            "unit": unit.id,
+            "annotator": who,
+            "judgment": dict(state),
+            "done": positions[unit.id] in done[who],
+            "gold": None if unit.gold is None else dict(unit.gold.judgment),
+            "seconds": seconds[who].get(positions[unit.id]),
+        }
+        for unit, who, state in study.judgments()
+    ]
+    task, adjudicator = study.task.full_name, study.design.adjudicator
+    ids = {position: name for name, position in positions.items()}
+    assigned = Counter(
+        ids[position]
+        for name in names
+        if name != adjudicator
+        for position in study.assigned(name)
+    )
+    study.close()
+    return {
+        "task": task,
+        "annotators": names,
+        "adjudicator": adjudicator,
+        "assigned": dict(assigned),
+        "rows": rows,
+    }

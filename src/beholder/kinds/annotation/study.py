@@ -8,7 +8,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache, lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,9 @@ from beholder.kinds.annotation.records import (
 from beholder.kinds.annotation.tasks import Task, task_named
 
 ABOUT = "study.json"
+IMPORTED = "import-"
+"""Beginning of the client of acts that were imported."""
+
 _FORMAT = 1
 _CLIENT = re.compile(r"[\w:.-]{1,64}", re.ASCII)
 _KEPT_UNITS = 5_000
@@ -380,6 +385,21 @@ class AnnotationStudy:
             position
             for (_, position), state in states.items()
             if self._is_done(position, state)
+        }
+
+    def seconds_between(self, annotator: str) -> dict[int, float]:
+        """Return the seconds from an annotator's finished unit to the next, by position.
+
+        Imported judgments have no times of their own and are left out.
+        """
+        times: dict[int, datetime] = {}
+        for row in self._rows("acts", "id", annotator=annotator, part=DONE):
+            if row.value == "true" and not row.client.startswith(IMPORTED):
+                times[row.unit] = row.saved_at
+        ordered = sorted(times.items(), key=lambda entry: entry[1])
+        return {
+            position: (time - before).total_seconds()
+            for (_, before), (position, time) in pairwise(ordered)
         }
 
     def judgments(self) -> Iterator[tuple[AnnotationUnit, str, State]]:

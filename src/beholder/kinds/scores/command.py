@@ -10,8 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
+from beholder.errors import ConfigError
 from beholder.terminal.groups import (
     ROWS,
     Data,
@@ -22,6 +23,7 @@ from beholder.terminal.groups import (
     ToolGroup,
 )
 from beholder.terminal.printing import (
+    UNDECIDED,
     print_note,
     print_notes,
     print_plan,
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from beholder.run.store import Store
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Tests of means", sort_key=0))
 @dataclass(frozen=True)
 class TestGroup:
     """The tests of means.
@@ -45,7 +47,8 @@ class TestGroup:
         fail_under: Exit with 1 if a mean is lower: accord=0.6 or accord.precision=0.5; repeatable.
         gate_on: Figure that --fail-under tests: the lower end of the 95 % interval, or the mean.
         worse_than: Exit with 1 if any metric is worse than in this run of the same items.
-        margin: Difference that --worse-than ignores.
+        not_worse_than: Exit with 3 unless metrics are shown to be at most --margin worse than here.
+        margin: Difference that --worse-than ignores, and that --not-worse-than rules out.
         gates: File for failed gates and their items: FILE.xml (JUnit) or FILE.sarif.
         until: Score in random order until the interval of a mean is narrow: accord=0.01 is +/-
             0.01.
@@ -54,9 +57,35 @@ class TestGroup:
     fail_under: tuple[str, ...] = ()
     gate_on: Literal["interval", "mean"] = "interval"
     worse_than: Path | None = None
+    not_worse_than: Path | None = None
     margin: float = 0.0
     gates: Path | None = None
     until: str | None = None
+
+    @property
+    def earlier_run(self) -> Path | None:
+        """The run to compare with."""
+        return self.worse_than or self.not_worse_than
+
+    @property
+    def option(self) -> str:
+        """The option that names the run to compare with."""
+        return "--not-worse-than" if self.not_worse_than else "--worse-than"
+
+    def check(self) -> None:
+        """Check the options of a comparison with another run.
+
+        Raises:
+            ConfigError: Two runs are named, or a margin is missing.
+        """
+        if self.worse_than is not None and self.not_worse_than is not None:
+            raise ConfigError(
+                "--worse-than and --not-worse-than are two tests; name one of them"
+            )
+        if self.not_worse_than is not None and not self.margin > 0:
+            raise ConfigError(
+                f"--not-worse-than {self.not_worse_than} needs a --margin above 0, such as 0.02"
+            )
 
 
 def score(
@@ -91,7 +120,6 @@ def score(
     from beholder.api import Run
     from beholder.base.spec import split_specs
     from beholder.data.notes import RowNotes
-    from beholder.errors import ConfigError
     from beholder.kinds.scores import by_group, gate_reports, gates
     from beholder.kinds.scores.engine import (
         ScoreConfig,
@@ -112,6 +140,7 @@ def score(
     # Everything that can be wrong with the options is checked before the first score is paid for:
     # gates, the goal, labels and the run to compare with. Then come the run, its report, its gates,
     # and the summary.
+    test.check()
     row_notes = RowNotes(clean)
     data_options: DataOptions = run.rows
     rows = open_rows(data, data_options, row_notes)
@@ -133,7 +162,7 @@ def score(
     )
     if test.gates is not None:
         gate_reports.check_format(test.gates)
-        if not parsed_gates and test.worse_than is None:
+        if not parsed_gates and test.earlier_run is None:
             raise ConfigError(
                 "--gates has nothing to write: add --fail-under or --worse-than"
             )
@@ -161,16 +190,17 @@ def score(
         clean,
     )
     # These options read rows before the run does; standard input can be read once only.
-    is_kept = data == "-" and (label_targets or test.worse_than)
+    is_kept = data == "-" and (label_targets or test.earlier_run)
     again = list(rows) if is_kept else None
     note = gates.check_other(
         config,
-        test.worse_than,
+        test.earlier_run,
         test.margin,
         read_scored_items(config, [], again),
+        test.option,
     )
     if note:
-        print_note(f"--worse-than: {note}")
+        print_note(f"{test.option}: {note}")
     if label_targets:
         check_fit(read_scored_items(config, [], again), label_targets)
     if run.finish.dry_run:
@@ -196,14 +226,14 @@ def score(
         else write_report(config.out, media_root=config.folder)
     )
     checked_gates = gates.check(parsed_gates, finished_run.summary)
-    worse = {}
-    if test.worse_than is not None:
-        worse = gates.worse_than(
-            config.out, test.worse_than, scored, test.margin
-        )
+    worse, unshown = _compare_with_earlier(config.out, test, scored)
     if test.gates is not None:
         gate_results = gate_reports.results(
-            config.out, scored, checked_gates, worse, test.worse_than
+            config.out,
+            scored,
+            checked_gates,
+            worse | unshown,
+            test.earlier_run,
         )
         gate_reports.write_results(test.gates, list(gate_results), data)
     # All reasons for the exit code 1 come together at the end.
@@ -238,7 +268,27 @@ def score(
         table.name: table.rows for table in corrected
     }
     print_summary(fields, means, run.finish.as_json, markdown, summary)
-    return report_end(config.out, progress, report, problems)
+    unshown_reasons = list(filter(None, unshown.values()))
+    code = report_end(
+        config.out, progress, report, [*problems, *unshown_reasons]
+    )
+    return UNDECIDED if unshown_reasons and not problems else code
+
+
+def _compare_with_earlier(
+    run: Path, test: TestGroup, scored: Sequence[Metric[Any]]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return by metric why the run is worse than an earlier one, and why that is not ruled out."""
+    from beholder.kinds.scores import gates
+
+    if test.worse_than is not None:
+        worse = gates.worse_than(run, test.worse_than, scored, test.margin)
+        return worse, {}
+    if test.not_worse_than is not None:
+        return {}, gates.not_worse_than(
+            run, test.not_worse_than, scored, test.margin
+        )
+    return {}, {}
 
 
 def _say_bars(store: Store) -> None:

@@ -17,7 +17,7 @@ from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric, ValueInfo
 from beholder.records import Item, MetricResult
 from beholder.run import manifest
-from beholder.run.compare import compare
+from beholder.run.compare import compare, inferiority_reason
 from beholder.run.pairs import pair_subjects
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
@@ -299,6 +299,7 @@ def check_other(
     earlier_run: Path | None,
     margin: float,
     items: Iterable[Item],
+    option: str = "--worse-than",
 ) -> str:
     """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
 
@@ -307,6 +308,7 @@ def check_other(
         earlier_run: The run to compare with; None if there is none.
         margin: As for ``worse_than``.
         items: The items of the new run; read only if there is a run to compare with.
+        option: The option that names the run, for messages.
 
     Returns:
         A caution on how texts are paired; empty without.
@@ -321,11 +323,13 @@ def check_other(
         raise ConfigError(f"--margin {margin}: expected a number from 0")
     if earlier_run is None:
         if margin:
-            raise ConfigError(f"--margin {margin} belongs to --worse-than RUN")
+            raise ConfigError(
+                f"--margin {margin} belongs to --worse-than RUN or --not-worse-than RUN"
+            )
         return ""
     if earlier_run.resolve() == config.out.resolve():
         raise ConfigError(
-            f"--worse-than {earlier_run} is the run itself: name another one"
+            f"{option} {earlier_run} is the run itself: name another one"
         )
     # Signatures are compared before anything is scored: with another judge or prompt, a difference
     # of means would not be one of the systems. Values of a corpus metric depend on all its items,
@@ -341,7 +345,7 @@ def check_other(
     for metric in config.metrics:
         if metric.name not in earlier_signatures:
             raise ConfigError(
-                f"--worse-than {earlier_run}: the run has no metric {metric.name!r}; it has:"
+                f"{option} {earlier_run}: the run has no metric {metric.name!r}; it has:"
                 f" {', '.join(earlier_signatures) or 'none'}"
             )
         metric_signatures = earlier_signatures[metric.name]
@@ -352,7 +356,7 @@ def check_other(
             and not metric.needs_corpus()
         ):
             raise ConfigError(
-                f"--worse-than {earlier_run}: {metric.name} was made in another way:"
+                f"{option} {earlier_run}: {metric.name} was made in another way:"
                 f" {' ; '.join(metric_signatures)} there, {new_signature} here; score"
                 f" the data of {earlier_run} again"
             )
@@ -363,7 +367,7 @@ def check_other(
     common = {new_items[place].source for _, place in pairing.common}
     if few := describe_few_sources(len(common)):
         raise ConfigError(
-            f"--worse-than {earlier_run}: of {config.data}, texts of {len(common)} pictures"
+            f"{option} {earlier_run}: of {config.data}, texts of {len(common)} pictures"
             f" belong to that run: {few}; score more pictures, and give a text the same id"
             " under both systems"
         )
@@ -372,7 +376,7 @@ def check_other(
     notes = [pairing.note] if pairing.note else []
     if n_alone or n_alone_earlier:
         notes.append(
-            f"--worse-than compares the {len(pairing.common):,} items of both runs;"
+            f"{option} compares the {len(pairing.common):,} items of both runs;"
             f" {n_alone:,} are only in {config.data}, {n_alone_earlier:,} only in {earlier_run}"
         )
     return "; ".join(notes)
@@ -433,4 +437,45 @@ def worse_than(
                 f" {fixed(difference.mean_b, 4)}, difference {fixed(difference.paired.mean, 4)}"
                 f" [{fixed(interval.low, 4)}, {fixed(interval.high, 4)}], margin {margin:g}"
             )
+    return reasons
+
+
+def not_worse_than(
+    run: Path, earlier_run: Path, scored: Sequence[Metric[Any]], margin: float
+) -> dict[str, str]:
+    """Return why each metric's first value is not shown to be at most ``margin`` worse.
+
+    Unlike ``worse_than`` it passes only if the data show it.
+
+    Args:
+        run: The new run.
+        earlier_run: The run to compare with.
+        scored: The metrics.
+        margin: Difference that would be too much.
+
+    Returns:
+        For each metric, as ``accord.accord``, the reason; empty if it is shown.
+    """
+    names = {
+        (metric.name, metric.value_named(None).name): metric
+        for metric in scored
+    }
+    reasons = {
+        f"{metric}.{value}": f"{metric}: no item has a value in both runs"
+        for metric, value in names
+    }
+    with Store.read(earlier_run) as first, Store.read(run) as second:
+        try:
+            differences = compare(first, second).differences
+        except ConfigError as error:
+            # The scores are written already: report a missed gate instead of failing.
+            return dict.fromkeys(
+                reasons, f"--not-worse-than {earlier_run}: {error}"
+            )
+        for difference in differences:
+            if (difference.metric, difference.value) in names:
+                name = f"{difference.metric}.{difference.value}"
+                reasons[name] = inferiority_reason(
+                    first, second, difference, margin
+                )
     return reasons

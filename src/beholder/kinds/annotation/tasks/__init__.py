@@ -20,6 +20,7 @@ TASKS: Registry[Task] = Registry(
         "ranking": f"{_HERE}.ranking:RankTask",
         "facts": f"{_HERE}.facts:FactTask",
         "revisions": f"{_HERE}.revisions:RevisionTask",
+        "reading": f"{_HERE}.reading:ReadingTask",
     },
     "beholder.annotation_tasks",
 )

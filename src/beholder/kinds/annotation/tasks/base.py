@@ -74,6 +74,7 @@ class Task(ABC):
         scripts: Scripts of the folder ``static`` that its page loads.
         unanswered: Text of the page before the list of open parts.
         together: Whether all units of a picture go to the same annotators.
+        in_order: Whether units are judged in the order of the data, each by ``n_readers``.
         shows_pictures: Whether the page shows the pictures beside the form.
         proposals_from: Metric whose outcomes can fill in judgments; empty if none can.
     """
@@ -87,6 +88,7 @@ class Task(ABC):
     scripts: ClassVar[tuple[str, ...]] = ()
     unanswered: ClassVar[str] = "not answered"
     together: ClassVar[bool] = True
+    in_order: ClassVar[bool] = False
     shows_pictures: ClassVar[bool] = True
     proposals_from: ClassVar[str] = ""
 
@@ -179,6 +181,10 @@ class Task(ABC):
     def n_shuffled(self, unit: AnnotationUnit) -> int:
         """Return the number of texts, from the first, whose order differs between annotators."""
         return 0
+
+    def n_readers(self, unit: AnnotationUnit) -> int:
+        """Return the annotators of a unit of a task ``in_order``, if --overlap does not say it."""
+        return 1
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """Return a message about the parts that are missing in a judgment, or None."""

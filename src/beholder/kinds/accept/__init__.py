@@ -1,0 +1,1 @@
+"""Acceptance: show that at most a share of the texts of a frozen collection has a grave error."""
