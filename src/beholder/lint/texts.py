@@ -189,7 +189,7 @@ def _requests_by_first_word() -> Mapping[str, tuple[_Request, ...]]:
             for key in ("write", "describe", "here", "text_nouns", "generic")
         ]
         little = frozenset([*lists["request_words"], *lists["function"]])
-        request = _Request(*fields, little.union(*fields))
+        request = _Request._make([*fields, little.union(*fields)])
         for word in request.vocabulary:
             requests[word] = (*requests.get(word, ()), request)
     return requests
