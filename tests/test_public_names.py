@@ -30,6 +30,7 @@ NAMES = {
     "MetricResult": beholder.MetricResult,
     "MissingExtraError": beholder.MissingExtraError,
     "ModelChangedError": beholder.ModelChangedError,
+    "OutputError": beholder.OutputError,
     "NarrativesRun": beholder.NarrativesRun,
     "PoSh": beholder.PoSh,
     "RankingRun": beholder.RankingRun,

@@ -477,3 +477,15 @@ def test_other_json_of_a_folder_is_skipped(tmp_path: Path) -> None:
     ]
     with pytest.raises(DataError, match="has no list of rows"):
         lint([tmp_path / "package.json"])
+
+
+def test_rows_before_a_line_that_is_no_csv_are_checked(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text(
+        'image,alt\na.jpg,Image of a boat\nb.jpg,"A cat"x on a mat\nc.jpg,-\n'
+    )
+    report = lint([table])
+    assert [picture.line for picture in report.occurrences] == [2]
+    assert [error.line for error in report.bad] == [3]

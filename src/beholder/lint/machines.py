@@ -23,8 +23,11 @@ from beholder.text.residue import Residue, ResidueKind
 _CREDIT = re.compile(
     r"""
     (?:\b(?i:(?:photo|image|picture|foto)(?:graph)?s?(?:\s+(?i:by|credits?|courtesy)\b|\s*[:©/])
-    |credits?\b|courtesy\b|copyright\b|source\s*:)|©|\([cC]\))[\s:/©]*(?:(?i:by|of|the)\s+)*
-    (?:(?:[A-Z\d][\w.'’-]*|(?i:and|of|the|via|getty|images|shutterstock|reuters|for))[\s/,&|]*)+
+    |credits?\b|courtesy\b|copyright\b
+    |(?i:source|quelle|fuente|fonte|bron|källa|źródło|fot\.|bild(?:nachweis|quelle|rechte)|crediti
+    |crédits?(?:\ photos?)?|créditos?)\s*[:©/])|©|\([cC]\))[\s:/©]*(?:(?i:by|of|the)\s+)*
+    (?:(?:[A-ZÀ-ÖØ-ÞŁŚŻŹĆ\d][\w.'’-]*|(?i:and|of|the|via|getty|images|shutterstock|reuters
+        |for))[\s/,&|]*)+
     |\b(?i:getty\ images|shutterstock|reuters|istock|alamy)\b
     """,
     re.VERBOSE,
@@ -45,7 +48,7 @@ _PROGRAM_MIND = (
     r"|inteligência artificial|sztuczn\w+ inteligen\w+|mesterséges)"
 )
 _MAY = (
-    r"(?:\b(?:may|might|kann|können|peut|peuvent|puede|pueden|può|potrebbe|pode|podem"
+    r"(?:\b(?:may|might|kann|können|könnten?|peut|peuvent|puede|pueden|può|potrebbe|pode|podem"
     r"|poder\w+|mogelijk|kan|może|mogą|voi|může|lehet)\b|olabilir|может|могут|可能|수 )"
 )
 _FRAME = re.compile(
@@ -55,6 +58,8 @@ _FRAME = re.compile(
     |puede\ ser\ una?\ (?:imagen|foto)|pode\ ser\ uma?\ (?:imagem|foto)
     |potrebbe\ essere\ un(?:['’]|a\ )(?:immagine|foto)|kan\ een\ (?:afbeelding|foto)\ zijn
     |może\ być\ (?:zdjęci|obraz)\w*|kan\ vara\ en\ bild
+    |の(?:画像|写真|イラスト)のようです|可能是[^。]{0,30}(?:图片|图像|照片|圖片|圖像|插图)
+    |(?:이미지|사진|그림)일\ 수\ 있
     |no\ description\ available|no\ alternative\ text\ description
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -67,6 +72,28 @@ _FRAME_START = re.compile(
     |en\ bild\ som\ (?:visar|innehåller)|et\ bilde\ som\ inneholder|kuva,\ joka\ sisältää
     |.{1,40}が含まれている画像|图片包含|一張含有
     |(?:image\ )?(?:generated|written|described)\ (?:by|with)\ (?:an?\ )?(?:AI|artificial)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_PICTURE_NOUN = (
+    r"(?:image|picture|photo|bild(?:en|et|e)?|foto(?:t|graf[iíy]\w?)?|imagen|immagine|imagem"
+    r"|afbeelding"
+    r"|obraz(?:ek)?|zdjęcie|画像|写真|图片|图像|照片|圖片|圖像|이미지|사진)"
+)
+_CONTAINS = (
+    r"(?:contain|enthalten|enthält|conten|conti|contener|contém|conter|bevat|innehåll|zawiera|含|包含"
+    r"|포함)"
+)
+# "Image may contain: dog", as networks write it in the language of the reader.
+_MAY_CONTAIN = re.compile(
+    rf"""
+    \W*(?:(?:the|this|das|dieses|l|la|esta|cette|a|o|esta|de|deze|ten|to)['’\ ]\ ?)?{_PICTURE_NOUN}
+    (?:(?!\w)|(?=[에는がに可]))[^.:]{{0,12}}?(?:
+    {_MAY}[^.:]{{0,25}}?{_CONTAINS}
+    |{_CONTAINS}\w*\ (?:peut-être|möglicherweise|mogelijk|eventuell|vielleicht|quizás|tal\ vez|forse
+        |talvez|kanske|prawdopodobnie|probablement)\b
+    |(?:{_CONTAINS})[^.:：]{{0,12}}(?:可能|수\ 있)
+    )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -115,6 +142,13 @@ _NO_ADJECTIVE = (
     r"(?:(?!(?:in|of|on|with|and|at|by|from|to|for|near|behind|beside|holding|taking|a|an|the)\b)"
     r"[\w-]+\ )"
 )
+_NOUN_DE = r"(?:bild|foto|fotografie|aufnahme|grafik|abbildung|illustration)"
+_NOUN_FR = r"(?:image|photo|photographie|illustration)"
+_NOUN_ES = r"(?:imagen|foto|fotografía|ilustración)"
+_NOUN_IT = r"(?:immagine|foto|fotografia|illustrazione)"
+_NOUN_PT = r"(?:imagem|foto|fotografia|ilustração)"
+_NOUN_NL = r"(?:afbeelding|foto|beeld|plaatje|illustratie)"
+_NOUN_PL = r"(?:zdjęciu|obrazie|obrazku|ilustracji|grafice|fotografii)"
 STATEMENT = re.compile(
     rf"""
     \W*(?:
@@ -126,27 +160,41 @@ STATEMENT = re.compile(
     |(?:this|here)\ is\ an?\ {_NO_ADJECTIVE}{{0,3}}?{_NOUN}\ (?:(?:that|which)\ {_SHOWS}|of)\b
     |here\ we\ (?:can\ )?see\b|pictured\ (?:here\ )?(?:is|are)\b
     |in\ (?:this|the)\ {_NO_ADJECTIVE}{{0,2}}?{_NOUN}(?:,|\ (?:we|you|there|a|an|the|one)\b)
-    |(?:das|dieses|die|diese)\ (?:bild|foto|aufnahme|grafik|abbildung|illustration)\ zeigt\b
-    |(?:auf|in)\ (?:dem|diesem|der|dieser)\ (?:bild|foto|aufnahme|grafik|abbildung)\ (?:ist|sind
-        |sieht|sehen|befinde[nt]|steht|stehen)\b
-    |(?:cette|la|l['’])\ ?(?:image|photo|photographie|illustration)\ (?:montre|représente|présente
-        |illustre|capture)\b|(?:sur|dans)\ (?:cette|l['’])\ ?(?:image|photo|photographie)\b
-    |(?:la|esta)\ (?:imagen|foto|fotografía|ilustración)\ (?:muestra|presenta|representa|captura)\b
-    |en\ (?:la|esta)\ (?:imagen|foto|fotografía)\ (?:se|hay|vemos|aparece\w*)\b
-    |(?:l['’]|la|questa|quest['’])\ ?(?:immagine|foto|fotografia|illustrazione)\ (?:mostra|raffigura
-        |ritrae|rappresenta)\b|(?:nell['’]|in\ quest[a'’]\ ?|nella\ )(?:immagine|foto)\b
-    |(?:a|esta)\ (?:imagem|foto|fotografia|ilustração)\ (?:mostra|apresenta|retrata|exibe)\b
-    |(?:na|nesta)\ (?:imagem|foto|fotografia)\b
-    |(?:de|deze|het|dit)\ (?:afbeelding|foto|beeld|illustratie)\ (?:toont|laat|bevat)\b
-    |op\ (?:de|deze)\ (?:afbeelding|foto)\ (?:is|zijn|zie|staat|staan)\b
-    |(?:bilden|fotot|denna\ bild|den\ här\ bilden)\ (?:visar|föreställer)\b
-    |på\ bilden\ (?:syns|ser|är)
-    |(?:to\ )?(?:zdjęcie|obraz|obrazek|ilustracja|grafika)\ (?:przedstawia|pokazuje|ukazuje)\b
-    |na\ (?:tym\ )?(?:zdjęciu|obrazie|obrazku|ilustracji|grafice)\ (?:widać|jest|są|widoczn
-        |znajduj)
-    |(?:这张|这幅|该|此|這張)?(?:图片|图像|照片|圖片)(?:显示|展示|描绘|展现|中|上|顯示)
-    |(?:この|こちらの)(?:画像|写真|イラスト|図)(?:は|には|では|に)
-    |이\ (?:이미지|사진|그림)(?:은|는|에는|에서)
+    |(?:das|dieses|die|diese)\ (?:vorliegende\ )?{_NOUN_DE}\ (?:zeigt|stellt|präsentiert|enthält
+        |bildet)\b
+    |(?:auf|in)\ (?:diesem|dieser)\ {_NOUN_DE}\b
+    |(?:auf|in)\ (?:dem|der)\ {_NOUN_DE}\ (?:ist|sind|sieht|sehen|befinde[nt]|steht|stehen|kann
+        |können|erkenn\w+|wird|werden|zu\ sehen|sitzt|sitzen|liegt|liegen|hat|gibt|ein|eine|man)\b
+    |(?:cette|la|l['’])\ ?{_NOUN_FR}\ (?:montre|représente|présente|illustre|capture|dépeint
+        |contient|met\ en)\b
+    |(?:sur|dans)\ (?:cette|l['’])\ ?{_NOUN_FR}\b
+    |(?:sur|dans)\ la\ {_NOUN_FR}(?:,|\ (?:on|nous|il\ y\ a|se|une?|figure)\b)
+    |(?:la|esta)\ {_NOUN_ES}\ (?:muestra|presenta|representa|captura|contiene|retrata|ilustra)\b
+    |en\ esta\ {_NOUN_ES}\b
+    |en\ la\ {_NOUN_ES}(?:,|\ (?:se|hay|vemos|podemos|puede|aparece\w*|observa\w*|está|una?)\b)
+    |(?:l['’]|la|questa|quest['’])\ ?{_NOUN_IT}\ (?:mostra|raffigura|ritrae|rappresenta|presenta
+        |contiene|cattura)\b
+    |(?:nell['’]|in\ quest[a'’]\ ?|nella\ ){_NOUN_IT}\b
+    |(?:a|esta|essa)\ {_NOUN_PT}\ (?:mostra|apresenta|retrata|exibe|representa|contém|captura)\b
+    |(?:na|nesta|nessa)\ {_NOUN_PT}\b
+    |(?:de|deze|het|dit)\ {_NOUN_NL}\ (?:toont|laat|bevat|geeft)\b
+    |(?:op|in)\ (?:deze|dit|de|het)\ (?:afbeelding|foto|plaatje|illustratie)\ (?:is|zijn|zie|zien
+        |ziet|staat|staan|zit|zitten|ligt|liggen
+        |wordt|worden|kun|kan|een)\b
+    |(?:bilden|fotot|fotografiet|denna\ bild|det\ här\ fotot|den\ här\ bilden)\ (?:visar
+        |föreställer|innehåller|skildrar)\b
+    |(?:på|i)\ (?:den\ här\ bilden|denna\ bild|det\ här\ fotot)\b
+    |(?:på|i)\ (?:bilden|fotot|fotografiet)\ (?:syns|ser|är|finns|står|sitter|ligger|visas|kan|har
+        |en|ett)\b
+    |(?:to\ |ten\ |ta\ )?(?:zdjęcie|obraz|obrazek|ilustracja|grafika|fotografia)
+        \ (?:przedstawia|pokazuje|ukazuje|prezentuje|zawiera)\b
+    |na\ (?:tym|tej)\ {_NOUN_PL}\b
+    |na\ {_NOUN_PL}\ (?:widać|widzimy|jest|są|widoczn|znajduj|można|przedstawion|pokazan)
+    |(?:这张|这幅|该|此|這張|這幅|本)?(?:图片|图像|照片|圖片|画面|图)(?:显示|展示|描绘|展现|呈现|顯示|展現)
+    |(?:这张|这幅|该|此|這張|這幅|本)?(?:图片|图像|照片|圖片|画面)(?:中|上|里|裡)
+    |(?:この|こちらの)(?:画像|写真|イラスト|図)(?:は|には|では|に|で)
+    |(?:画像|写真|イラスト)(?:には|では)
+    |이\ (?:이미지|사진|그림)(?:은|는|에는|에서)|(?:이미지|사진)(?:에는|에서는)
     )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -190,7 +238,8 @@ _MOOD = re.compile(
     |\b(?:vermittelt|erzeugt|schafft|strahlt|verleiht)\b[^.]{{0,60}}?\b(?:stimmung|atmosphäre|gefühl
         |eindruck|ruhe|geborgenheit)\b
     |\b(?:ambiance|atmosphère)\b(?:\ [\w'’]+){{0,3}}?\ est\b
-    |\b(?:créant|crée|évoquant|évoque|dégageant|dégage|conférant|confère)\b[^.]{{0,40}}?\b(?:ambiance
+    |\b(?:créant|crée|évoquant|évoque|dégageant|dégage|conférant
+        |confère)\b[^.]{{0,40}}?\b(?:ambiance
         |atmosphère|sentiment|sensation|impression)\b
     |\b(?:atmósfera|ambiente|estado\ de\ ánimo)\b(?:\ \w+){{0,3}}?\ es\b
     |\b(?:creando|crea|evocando|evoca|transmitiendo|transmite|genera|generando)\b[^.]{{0,40}}?
@@ -278,7 +327,11 @@ def not_a_description(
 ) -> Hit | None:
     """Find texts that are only a credit, and phrases of captioning programs."""
     text = occurrence.judged
-    match = _FRAME_START.match(text) or _FRAME.search(text)
+    match = (
+        _FRAME_START.match(text)
+        or _MAY_CONTAIN.match(text)
+        or _FRAME.search(text)
+    )
     span = match.span() if match else _find_program_sentence(text)
     if span:
         quoted = shortened(text[slice(*span)].strip())

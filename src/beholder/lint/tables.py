@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -69,25 +70,21 @@ def pictures(
         NoTextColumnError: No column of texts was found.
     """
     row_notes = RowNotes()
-    rows = _rows(
-        file, name, value, RowReading(columns, row_notes.left_out, True)
-    )
+    reading = RowReading(columns, row_notes.left_out, True)
+    rows = _flat_rows(_rows(file, name, value, reading), columns, name)
+    has_one_header = bool({".csv", ".tsv"} & _suffixes(file))
     header: dict[str, Any] = {}
-    flat: list[tuple[int, dict[str, Any] | DataError]] = []
-    # Columns are chosen after all rows are read: rows of JSON may differ in
-    # their fields.
+    first_rows: list[tuple[int, dict[str, Any] | DataError]] = []
+    # Columns are chosen after all rows are read, as rows of JSON may differ in their fields; those
+    # of a table of text have the fields of the first.
     for number, row in rows:
-        if isinstance(row, Mapping):
-            context = row.get("context")
-            inner = context if isinstance(context, Mapping) else {}
-            row = _with_paths({**row, **inner}, columns)
+        first_rows.append((number, row))
+        if not isinstance(row, DataError):
             header = {**row, **header}
-        elif not isinstance(row, DataError):
-            reason = "expected an object with the fields of a picture"
-            row = DataError(name, reason, line=number)
-        flat.append((number, row))
+            if has_one_header:
+                break
     chosen: dict[str, str] = {}
-    if header or not flat:
+    if header or not first_rows:
         chosen = _choose_columns(header, columns, name)
         columns_read = (
             f"`{chosen[key]}` as {key}"
@@ -100,15 +97,36 @@ def pictures(
     groups = (column for column in header if column.startswith("group."))
     used = {*chosen.values(), *groups, "references"}
     # Each row is dropped once it is read: tables have many.
-    flat.reverse()
-    while flat:
-        number, row = flat.pop()
+    first_rows.reverse()
+    popped_rows = (first_rows.pop() for _ in range(len(first_rows)))
+    for number, row in chain(popped_rows, rows):
         if isinstance(row, DataError):
             yield row
             continue
         row_notes.count_columns(row, "lint", used)
         yield from _occurrences(row, chosen, name, number)
     notes += [f"{name}: {sentence}" for sentence in row_notes.sentences()]
+
+
+def _suffixes(file: Path) -> set[str]:
+    """Return the endings of a name that may be packed, such as ``a.csv.gz``."""
+    return {suffix.lower() for suffix in file.suffixes[-2:]}
+
+
+def _flat_rows(
+    rows: Iterable[tuple[int, Any]], columns: Mapping[str, str], name: str
+) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+    """Yield rows with the fields of their context and of mapped paths, or the error of each."""
+    for number, row in rows:
+        if isinstance(row, DataError):
+            yield number, row
+        elif isinstance(row, Mapping):
+            context = row.get("context")
+            inner = context if isinstance(context, Mapping) else {}
+            yield number, _with_paths({**row, **inner}, columns)
+        else:
+            reason = "expected an object with the fields of a picture"
+            yield number, DataError(name, reason, line=number)
 
 
 def _rows(

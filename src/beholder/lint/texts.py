@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
 from beholder.lint.machines import (
     STATEMENT,
@@ -27,6 +29,7 @@ from beholder.lint.wording import (
     shortened,
     stem,
     without_quotes,
+    word_lists,
     words,
 )
 from beholder.text import frequency
@@ -34,8 +37,10 @@ from beholder.text.languages import base_language
 
 _TEMPLATE = re.compile(
     r"""
-    \{\{[^{}]*\}\}|\$\{[^{}]*\}|\#\{[^{}]*\}|\{%[^{}]*%\}|\{\$[^{}]*\}|<%[^%]*%>|<\?(?:php|=)[^?]*\?>
-    |(?<![\w\\^_}])\{(?:[a-z_][\w.]+|\d)\}|\[\[\w[\w.:-]*\]\]|%\(\w+\)[sd]|%\d\$[sd]|(?<![\w%])%s(?!\w)
+    \{\{[^{}]*\}\}|\$\{[^{}]*\}|\#\{[^{}]*\}|\{%[^{}]*%\}|\{\$[^{}]*\}|<%[^%]*%>|<\?(?:php
+        |=)[^?]*\?>
+    |(?<![\w\\^_}])\{(?:[a-z_][\w.]+|\d)\}|\[\[\w[\w.:-]*\]\]|%\(\w+\)[sd]|%\d\$[sd]
+        |(?<![\w%])%s(?!\w)
     |(?<!\w)%%?[A-Z][A-Z_]+%%?(?!\w)|\[alt\]|\[[a-z_]+\ [a-z_]+=["'“”][^\]]*\]
     |\[object\ \w+\]|\b__\(\s*['"][^()]*\)
     """,
@@ -45,7 +50,8 @@ _TEMPLATE = re.compile(
 _TEMPLATE_SIGN = re.compile(r"[{\[%<]|__\(")
 _UNFILLED = re.compile(
     r"""
-    \$[a-z_][\w>.\-]*|@?[a-z_]\w*(?:\.\w+)*\.(?:alt|altText|title|name|caption|description|label|text
+    \$[a-z_][\w>.\-]*|@?[a-z_]\w*(?:\.\w+)*\.(?:alt|altText|title|name|caption|description|label
+        |text
     |rendered)|(?-i:\#[¡¿]?(?:[A-ZÄÖÜÉ]{2,10}[!?]|DIV/0!|N/[AD]|NV)|=[A-ZÄÖÜ.]{2,}\(.*\))
     |alt\s*=\s*["'“”].*|(?:.{0,30}\s)?(?:undefined|null|NaN)
     |[\[<{(]\s*(?:insert|your|add|enter|alt|describe|description|image\ description|name\ of
@@ -61,6 +67,21 @@ _UNFILLED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Texts that are nothing but a variable, an error of a spreadsheet, or a request to write one."""
+_DENSE_REQUEST = re.compile(
+    r"""
+    (?:ここに|画像の|写真の|この画像の)*(?:代替テキスト|代替文|altテキスト|alt|説明文?|キャプション|テキスト)
+    を?\ ?(?:ここに)?(?:入力|追加|記入|記述|挿入|書)[^。]{0,8}
+    |(?:请|請)?(?:在此处?|在這裡|在这里)?(?:输入|輸入|添加|新增|填写|填寫|插入|撰写|撰寫)
+    (?:图片|图像|圖片|圖像|此图)?的?(?:替代文本|替代文字|描述|说明|說明|alt文?本?|文字|文本)
+    |(?:여기에\ ?)?(?:(?:이미지|사진|그림)의?\ ?)?(?:대체\ ?텍스트|설명|캡션|텍스트)(?:을|를)?
+    \ ?(?:여기에\ ?)?(?:입력|추가|작성|삽입)[^.]{0,8}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Requests to write a text in Japanese, Chinese and Korean."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+_MOST_REQUEST_WORDS = 12
+_FIRST_EAST_ASIAN = "\u3000"
 _MARKDOWN = re.compile(
     r"""
     \A>\ |(?<![\w*])\*\*(?!\s)[^*\n]{1,200}?(?<!\s)\*\*(?![\w*])
@@ -84,6 +105,8 @@ _LIMITS = {"web": (150, 250), "documents": (150, 250), "social": (500, 1000)}
 _PLATFORMS = {"mastodon": 1500, "bluesky": 2000}
 _SHORT = {"web": 2, "documents": 2, "museum": 4, "social": 4}
 _LINEAR = 20_000
+_COMPOUND_PART = 5
+"""Letters that the parts of a compound have at least."""
 _SHOP_WORDS = frozenset(names("shop_words"))
 """Words of keyword lists that have capitals throughout, as names have."""
 _MARKDOWN_SIGN = re.compile(r"[*_`~\]>]")
@@ -106,6 +129,7 @@ def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         or occurrence.fold.startswith("lorem ipsum")
         or occurrence.fold in names("program_values")
         or _UNFILLED.fullmatch(occurrence.text.rstrip(" .:"))
+        or _is_request(occurrence.text)
     ):
         if (
             occurrence.work_title
@@ -119,6 +143,58 @@ def placeholder(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     return None
 
 
+def _is_request(text: str) -> bool:
+    """Return whether a text asks for a text, in any language: "Wpisz tutaj tekst alternatywny".
+
+    Such a text consists of few words: to write, here, a text for a picture, and function words.
+    """
+    if text and max(text) >= _FIRST_EAST_ASIAN:
+        return bool(_DENSE_REQUEST.fullmatch(text.strip(" .。!！…")))
+    text_words = [word.casefold() for word in _LETTERS.findall(text)]
+    if not 2 <= len(text_words) <= _MOST_REQUEST_WORDS:
+        return False
+    used = frozenset(text_words)
+    for request in _requests_by_first_word().get(text_words[0], ()):
+        if not used <= request.vocabulary:
+            continue
+        writes = bool(used & request.write)
+        is_here = bool(used & request.here)
+        names_text = bool(used & request.text_nouns)
+        if (
+            (names_text and (writes or is_here))
+            or (writes and is_here)
+            or (used & request.describe and used & request.pictures)
+        ):
+            return True
+    return False
+
+
+class _Request(NamedTuple):
+    """Words of requests to write a text in one language."""
+
+    write: frozenset[str]
+    describe: frozenset[str]
+    here: frozenset[str]
+    text_nouns: frozenset[str]
+    pictures: frozenset[str]
+    vocabulary: frozenset[str]
+
+
+@cache
+def _requests_by_first_word() -> Mapping[str, tuple[_Request, ...]]:
+    requests: dict[str, tuple[_Request, ...]] = {}
+    for lists in word_lists().values():
+        fields = [
+            frozenset(lists[key])
+            for key in ("write", "describe", "here", "text_nouns", "generic")
+        ]
+        little = frozenset([*lists["request_words"], *lists["function"]])
+        request = _Request._make([*fields, little.union(*fields)])
+        for word in request.vocabulary:
+            requests[word] = (*requests.get(word, ()), request)
+    return requests
+
+
 @check("ALT103")
 def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     """Find texts such as "Image" or "photo icon" that name only the kind of picture."""
@@ -129,8 +205,10 @@ def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
     kinds = listed("generic", occurrence.language) | _kinds_anywhere()
     rest = (content or set()) - kinds
     # A word for the place or purpose on the page says nothing of the picture either.
-    is_generic = occurrence.fold in kinds or (
-        content and not rest - set(names("purposes")) and rest != content
+    is_generic = (
+        occurrence.fold in kinds
+        or (content and not rest - _purposes() and rest != content)
+        or _is_compound_kind(occurrence.fold, kinds)
     )
     if disagreed or not is_generic:
         return None
@@ -145,6 +223,23 @@ def generic_only(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
 def _kinds_anywhere() -> frozenset[str]:
     """Return words for a picture that mean nothing else, in whatever language."""
     return frozenset(names("pictures"))
+
+
+@cache
+def _purposes() -> frozenset[str]:
+    return frozenset(names("purposes"))
+
+
+def _is_compound_kind(text: str, kinds: frozenset[str]) -> bool:
+    """Return whether a text is one word for a place on the page and a picture: "Produktbild"."""
+    match = _purpose_beginning().match(text)
+    return match is not None and text[match.end() :] in kinds
+
+
+@cache
+def _purpose_beginning() -> re.Pattern[str]:
+    beginnings = "|".join(map(re.escape, names("purpose_beginnings")))
+    return re.compile(rf"(?:{beginnings})(?:s|en|の|用|的)?[- ]?")
 
 
 def content_words(occurrence: Occurrence) -> set[str] | None:
@@ -183,10 +278,35 @@ def image_of(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
                 re.I,
             ):
                 return None
+            if _is_title(occurrence, match):
+                return None
             return Hit(f'opens with "{match[0]}"', match.span())
     if match := STATEMENT.match(occurrence.text):
         return Hit(f'opens with "{match[0]}"', match.span())
     return None
+
+
+_DEFINITE = re.compile(r"(?:the|la|l['’]|il|a|o|el|de|het)\s*", re.I)
+
+
+def _is_title(occurrence: Occurrence, opening: re.Match[str]) -> bool:
+    """Return whether an opening belongs to a name, as in "The Picture of Dorian Gray, a novel".
+
+    A name has capitals although the rest of the text has none; German nouns always have one.
+    """
+    text = occurrence.text
+    what = opening.start("what")
+    after = text[opening.end() :].lstrip()
+    return (
+        base_language(occurrence.language) != "de"
+        and text[what].isupper()
+        and _DEFINITE.fullmatch(text, opening.start(), what) is not None
+        and after[:1].isupper()
+        and any(
+            word.islower() and word not in listed("function", "en")
+            for word in words(after)
+        )
+    )
 
 
 @check("ALT105")
@@ -298,7 +418,7 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
         and not re.match(
             r".{0,60}?(?:\bfrom left\b|\bshows\b|\bincludes\b|:)", text, re.I
         )
-        and 2 * sum(piece[0].isupper() for piece in pieces) < len(pieces)
+        and not _are_names(pieces, folded_words, occurrence.language)
     ):
         return Hit(f"lists {len(pieces)} keywords")
     content = [
@@ -341,6 +461,35 @@ def stuffing(occurrence: Occurrence, setting: LintSetting) -> Hit | None:
             f'repeats "{commonest}" {n} times in {len(content)} content words'
         )
     return None
+
+
+def _are_names(
+    pieces: list[str], folded_words: list[str], language: str
+) -> bool:
+    """Return whether most pieces of a list may be names, which have capitals.
+
+    Words of trade are no names. In German, where all nouns have capitals, neither are three
+    compounds with one beginning ("Gartentisch"), nor lists with adjectives between the nouns.
+    """
+    if 2 * sum(piece[0].isupper() for piece in pieces) < len(pieces):
+        return False
+    if not _bargain_words().isdisjoint(folded_words):
+        return False
+    if base_language(language) != "de":
+        return True
+    single = [piece for piece in pieces if " " not in piece]
+    beginnings = Counter(
+        piece[:_COMPOUND_PART].casefold()
+        for piece in single
+        if len(piece) >= 2 * _COMPOUND_PART
+    )
+    n_adjectives = sum(piece.islower() for piece in single)
+    return n_adjectives < 2 and max(beginnings.values(), default=0) < 3
+
+
+@cache
+def _bargain_words() -> frozenset[str]:
+    return frozenset(names("bargain_words"))
 
 
 @check("ALT108")

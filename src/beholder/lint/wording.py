@@ -127,7 +127,8 @@ def _stemmer(language: str) -> Any:
     )
 
 
-def _lists() -> dict[str, dict[str, Sequence[str]]]:
+def word_lists() -> dict[str, dict[str, Sequence[str]]]:
+    """Return the lists of ``words.json`` by name, by code of the language."""
     lists: dict[str, dict[str, Sequence[str]]] = _read_json("words.json")
     return lists
 
@@ -137,7 +138,7 @@ def codes(language: str) -> tuple[str, ...]:
     page_language = base_language(language)
     return (
         ("en", page_language)
-        if page_language in _lists() and page_language != "en"
+        if page_language in word_lists() and page_language != "en"
         else ("en",)
     )
 
@@ -146,7 +147,7 @@ def codes(language: str) -> tuple[str, ...]:
 def listed(name: str, language: str) -> frozenset[str]:
     """Return the words of a list, in English and in the language of the page."""
     return frozenset(
-        word for code in codes(language) for word in _lists()[code][name]
+        word for code in codes(language) for word in word_lists()[code][name]
     )
 
 
@@ -154,14 +155,15 @@ def listed(name: str, language: str) -> frozenset[str]:
 def pattern(name: str, language: str) -> tuple[re.Pattern[str], ...]:
     """Return the expressions of a list, in English and in the language of the page."""
     return tuple(
-        re.compile(str(_lists()[code][name]), re.I) for code in codes(language)
+        re.compile(str(word_lists()[code][name]), re.I)
+        for code in codes(language)
     )
 
 
 @cache
 def _reported(language: str) -> re.Pattern[str]:
     verbs = "|".join(
-        str(_lists()[code]["transcribed"]) for code in codes(language)
+        str(word_lists()[code]["transcribed"]) for code in codes(language)
     )
     return re.compile(rf"\b(?:{verbs})\b[^\"“„«»‟'‘.;]{{0,30}}{_QUOTED}", re.I)
 

@@ -21,8 +21,9 @@ from lxml import etree
 
 from beholder._version import __version__
 from beholder.base import files
+from beholder.data.headings import ITEM_FIELDS, find_columns
 from beholder.data.lines import strict_json
-from beholder.data.row import ALIASES
+from beholder.data.reading import RowReading
 from beholder.data.tables import read_cells
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.accept.claim import Frozen
@@ -374,7 +375,8 @@ def _text_column(row: Mapping[str, Any], text: str, source: Path) -> str:
     Raises:
         DataError: No column has it.
     """
-    names = ("candidate", *ALIASES["candidate"], *row)
+    headings = (find_columns(row, g) for g in ITEM_FIELDS["candidate"])
+    names = [*(name for group in headings for name in group), *row]
     for name in names:
         if row.get(name) == text:
             return name
@@ -395,7 +397,10 @@ def _read_table(source: Path, form: str) -> Iterator[dict[str, Any]]:
                 yield strict_json(line)
     else:
         with source.open("rb") as stream:
-            _, rows = read_cells(stream, str(source), _separator(form))
+            reading = RowReading(as_written=True)
+            _, rows = read_cells(
+                stream, str(source), _separator(form), reading
+            )
             for row in rows:
                 if isinstance(row.cells, DataError):
                     raise row.cells
