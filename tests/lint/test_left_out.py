@@ -290,6 +290,12 @@ def test_only_texts_about_the_whole_canvas_count(
         assert (found, counts) == (rules, left_out)
 
 
+def test_a_canvas_of_a_film_is_counted(tmp_path: Path) -> None:
+    film = {"id": "https://x.example/v.mp4", "type": "Video"}
+    _, _, found, counts = read_both(tmp_path, manifest(canvas(film)))
+    assert (found, counts) == ([], {"canvas": 1})
+
+
 def test_a_text_about_another_canvas_is_a_text_of_that_one(
     tmp_path: Path,
 ) -> None:

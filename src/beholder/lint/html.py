@@ -492,7 +492,9 @@ class _Page:
         self, occurrence: Occurrence, element: Any, above: list[Any]
     ) -> None:
         for parent in (element, *above):
-            if language := parent.get("lang") or parent.get("xml:lang"):
+            # An empty value says that the language is unknown.
+            language = parent.get("lang", parent.get("xml:lang"))
+            if language is not None:
                 occurrence.language, occurrence.own_language = (
                     language,
                     parent is element,
