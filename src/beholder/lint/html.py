@@ -366,7 +366,7 @@ class _Page:
                 "note",
             )
         if (
-            element.tag in ("img", "image", "object", "amp-img")
+            element.tag in ("img", "image", "object", "embed", "amp-img")
             or occurrence.decorative
         ):
             return
@@ -761,9 +761,10 @@ def _is_picture(element: Any) -> bool:
             return element.get("href") is not None
         case "input":
             return bool(kind == "image")
-        case "object":
+        case "object" | "embed":
+            address = element.get("data") or element.get("src", "")
             return kind.startswith("image/") or bool(
-                _PICTURE_FILE.search(element.get("data", ""))
+                _PICTURE_FILE.search(address)
             )
     return element.get("role", "").strip().lower() in _IMAGE_ROLES
 
