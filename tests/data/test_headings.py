@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from beholder.data import read_frames, read_items
-from beholder.data.headings import fold_heading, has_alt
+from beholder.data.headings import fold_heading, has_alt, map_option
 from beholder.data.notes import RowNotes
 from beholder.errors import ConfigError, DataError
 from beholder.lint import lint
@@ -126,8 +126,14 @@ def test_a_guessed_heading_and_unused_columns_are_named(
     ]
     assert lint([path]).notes == [
         f"{path}: read `Site alt (EN)` as text, `image` as picture",
-        f"{path}: Not used: model",
+        f"{path}: Not used: model (3 values; --map group.system=model?)",
     ]
+
+
+def test_columns_are_mapped_by_options_that_a_shell_reads() -> None:
+    assert map_option("date", "Datum") == "--map date=Datum"
+    assert map_option("date", "Date made") == "--map 'date=Date made'"
+    assert map_option("candidate", "a[].b") == "--map 'candidate=a[].b'"
 
 
 def test_a_column_of_dates_that_is_not_read_is_named(tmp_path: Path) -> None:
@@ -151,6 +157,8 @@ NESTED = {
     "doc": {"text": {"en": "A dog"}},
     "parts": [{"t": "A dog."}, {"t": "A hound."}],
     "answers": ["A dog"],
+    "resps": [["A dog"]],
+    "texts": [{"t": "A dog"}, {"t": "A cat"}],
 }
 
 
@@ -160,6 +168,9 @@ NESTED = {
         ("doc.text.en", ("A dog.", "A hound.")),
         ("answers", ("A dog.", "A hound.")),
         ("rows[].doc.text.en", ("A dog.", "A hound.")),
+        ("texts[0].t", ("A dog.", "A hound.")),
+        ("texts[-2].t", ("A dog.", "A hound.")),
+        ("resps", ("A dog.", "A hound.")),
     ],
 )
 def test_paths_lead_into_nested_rows(

@@ -77,6 +77,14 @@ TEXTS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         },
         [("", "A dog")],
     ),
+    "pandas, by column": (
+        {"image": {"0": "a.jpg", "1": "b.jpg"}, "alt": {"0": "A dog", "1": "A cat"}},
+        [("a.jpg", "A dog"), ("b.jpg", "A cat")],
+    ),
+    "pandas, split": (
+        {"columns": ["image", "alt"], "index": [0], "data": [["a.jpg", "A dog"]]},
+        [("a.jpg", "A dog")],
+    ),
     "lists by id": ({"p1": ["A dog", "A hound"]}, [("", "A dog"), ("", "A hound")]),
     "captions by id": ({"p1": [{"caption": "A dog"}]}, [("", "A dog")]),
     "rows by id": ({"p1": PICTURE}, [("a.jpg", "A dog")]),
@@ -177,9 +185,13 @@ def test_layouts_have_texts(name: str, tmp_path: Path) -> None:
 REFUSED: dict[str, tuple[Any, str]] = {
     "two lists": (
         {"a": [PICTURE], "b": [PICTURE]},
-        r"several lists that could be the rows: a \(image, alt\); b .*--map candidate=a\[\]\.COLUMN",
+        r"several lists that could be the rows: a \(image, alt\); b .*--map 'candidate=a\[\]\.COLUMN'",
     ),
     "no list": ({"n": 3, "m": {"x": 1}}, r"has no list of rows; there are: n \(a number\), m"),
+    "lists by id under another name": (
+        {"v1": {"sentences": ["A"]}},
+        r"v1 \(an object with sentences\); .* name the column of the text with --map references=KEY",
+    ),
     "an unlisted picture": (
         {"images": [{"id": 7}], "annotations": [{"image_id": 9, "caption": "a"}]},
         "annotation 1 is about the picture 9, which is not in images; their ids are such as 7",
@@ -206,6 +218,37 @@ def test_a_mapped_path_chooses_the_list(tmp_path: Path) -> None:
     (item,) = read_items(path, DataOptions(map={"candidate": "b[].alt"}))
     assert isinstance(item, Item)
     assert (item.candidate, item.images) == ("A cat", ("b.jpg",))
+
+
+def test_columns_that_hold_texts_deeper_are_named_with_their_keys(
+    tmp_path: Path,
+) -> None:
+    turns = [{"from": "x", "value": "A"}]
+    row = {"image": "a.jpg", "turns": turns, "more": {"t": "A"}}
+    path = write(tmp_path / "t.json", [row])
+    (error,) = read_items(path)
+    with pytest.raises(DataError) as refusal:
+        lint([path])
+    for message in (str(error), str(refusal.value)):
+        assert (
+            "turns (a list of objects with from, value), more (an object with t); name its column"
+        ) in message
+        assert (
+            "=COLUMN, a value in an object as 'COLUMN.KEY', one in a list as 'COLUMN[].KEY'"
+        ) in message
+
+
+def test_a_table_without_headings_is_recognized(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("A dog runs.\thttp://x/a.jpg\nA cat.\thttp://x/b.jpg\n")
+    (error,) = read_items(path)
+    with pytest.raises(DataError) as refusal:
+        lint([path])
+    for message in (str(error), str(refusal.value)):
+        assert (
+            "if the first line is a row, add a line of headings above it"
+            in message
+        )
 
 
 def test_an_object_is_no_text(tmp_path: Path) -> None:
@@ -295,6 +338,20 @@ def test_references_whose_ids_are_alike_are_found_as_written_only(
         "has no references for 'a'; its ids are such as 'a.jpg', 'a.png', 'b', ...;"
         " another column is the id with --map id=COLUMN"
     ) in str(second)
+
+
+def test_a_mapped_column_makes_objects_by_id_rows(tmp_path: Path) -> None:
+    data = write(tmp_path / "d.json", {"v1": "A dog"})
+    references = write(
+        tmp_path / "r.json",
+        {"v1": {"timestamps": [[0, 3]], "sentences": ["A dog."]}},
+    )
+    mapped = {"references": "sentences"}
+    (item,) = read_items(
+        data, DataOptions(map=mapped, references_from=references)
+    )
+    assert isinstance(item, Item)
+    assert item.references == ("A dog.",)
 
 
 def test_mapped_columns_reach_the_file_of_references(tmp_path: Path) -> None:

@@ -23,7 +23,17 @@ def cli(
 ) -> Cli:
     monkeypatch.chdir(tmp_path)
     Path("site").mkdir()
-    for name in ("a.pdf", "b.PDF", "c.doc", "d.css", "e.png", "f.js", "page"):
+    for name in (
+        "a.pdf",
+        "b.PDF",
+        "c.doc",
+        "d.css",
+        "e.png",
+        "f.js",
+        "page",
+        "u.csv.gz",
+        "v.tar.gz",
+    ):
         Path("site", name).write_text("<html>" if name == "page" else "x")
     Path("site/LICENSE").write_text("Copyright")
     Path("site/index.html").write_text(GOOD + "<template><img></template>")
@@ -32,7 +42,7 @@ def cli(
 
 
 LINE = (
-    "left out: 4 files of other forms (.pdf 2, .doc 1, no ending 1);"
+    "left out: 5 files of other forms (.pdf 2, .doc 1, .gz 1, no ending 1);"
     " 1 picture in a template (index.html); 1 file without texts in rows (t.csv)"
 )
 
@@ -55,6 +65,7 @@ def test_one_line_names_what_is_left_out(cli: Cli) -> None:
                 "--strict",
                 *("--exclude", "*.pdf", "--exclude", "*.PDF"),
                 *("--exclude", "*.doc", "--exclude", "page"),
+                *("--exclude", "*.gz"),
                 *("--exclude", "t.csv", "--exclude", "index.html"),
             ],
             2,
@@ -78,14 +89,14 @@ def test_reports_say_what_is_left_out(cli: Cli) -> None:
     assert LINE in done.err
     content = json.loads(Path("out/lint.json").read_text())["left_out"]
     assert {"kind": "table", "file": "t.csv", "n": 1, "form": ""} in content
-    assert sum(entry["n"] for entry in content) == 6
+    assert sum(entry["n"] for entry in content) == 7
     (run,) = json.loads(Path("out/lint.sarif").read_text())["runs"]
     assert run["properties"]["leftOut"] == content
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
     assert note["message"]["text"] == LINE
     for name in ("lint.md", "lint.html", "lint.txt"):
         page = Path("out", name).read_text().replace("\\", "")
-        assert "4 files of other forms" in page, name
+        assert "5 files of other forms" in page, name
 
 
 @pytest.mark.parametrize(
@@ -288,6 +299,12 @@ def test_only_texts_about_the_whole_canvas_count(
             continue
         _, _, found, counts = read_both(tmp_path, value)
         assert (found, counts) == (rules, left_out)
+
+
+def test_a_canvas_of_a_film_is_counted(tmp_path: Path) -> None:
+    film = {"id": "https://x.example/v.mp4", "type": "Video"}
+    _, _, found, counts = read_both(tmp_path, manifest(canvas(film)))
+    assert (found, counts) == ([], {"canvas": 1})
 
 
 def test_a_text_about_another_canvas_is_a_text_of_that_one(

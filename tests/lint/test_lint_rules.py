@@ -189,6 +189,7 @@ def test_a_single_text_that_breaks_off_at_a_usual_limit(
         ("A grocery at street nos. 1829-1831", "c. 1955", False),
         ("A house at address 1721", "1959", False),
         ("Scouts of troop 1303 with cookies", "February 1959", False),
+        ("Crew of lorry 1944", "1921", False),
         ("Members of Local 1089 at a table", "1959", False),
         ("Clergymen: Dr. V. C. Hall and Rev. J. Moss", "1952", False),
         # Years of groups and offices.

@@ -165,6 +165,13 @@ def test_texts_of_several_systems_are_compared_within_each(
         if rate.by == "group.system" and not rate.rule
     }
     assert shares == {"x": 2 / 3, "y": 0.0}
+    # Another heading of the system is mapped, as for score.
+    path.write_text(path.read_text().replace("group.system", "model", 1))
+    assert "Not used: model (2 values; --map group.system=model?)" in str(
+        lint([path]).notes
+    )
+    mapped = lint([path], columns={"group.system": "model"})
+    assert [(hit.rule, hit.line) for hit in mapped.findings] == found
 
 
 @pytest.mark.slow

@@ -312,3 +312,17 @@ def test_a_part_of_too_many_tags_is_refused(
         )
     with pytest.raises(DataError, match="has over 20 tags; divide it"):
         lint([tmp_path / "a.docx"])
+
+
+def test_an_empty_language_is_an_unknown_one(tmp_path: Path) -> None:
+    picture = (
+        '<img {} src=a.jpg alt="A red boat lies on the sand near the pier">'
+    )
+    page = tmp_path / "a.html"
+    for attribute, rules in (
+        ("", ["ALT205"]),
+        ('lang=""', []),
+        ("lang=en", []),
+    ):
+        page.write_text(f"<html lang=de>{picture.format(attribute)}</html>")
+        assert [hit.rule for hit in lint([page]).findings] == rules

@@ -100,13 +100,17 @@ def test_a_json_value_over_several_lines_is_not_jsonl(tmp_path: Path) -> None:
 
 def test_a_table_without_texts_names_its_columns(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"it has n, words: name one with --map text=COLUMN"
+        DataError,
+        match=r"there are: n, words; name its column with --map text=COLUMN",
     ):
         lint([write(tmp_path, "a.csv", "n,words\n1,A dog\n")])
     (occurrence,) = read_occurrences(
         tmp_path / "a.csv", columns={"text": "words"}
     )
     assert occurrence.text == "A dog"
+    for empty in ("n,words\n", "alt\n"):
+        with pytest.raises(DataError, match="has no rows"):
+            lint([write(tmp_path, "a.csv", empty)])
 
 
 def test_documented_names_can_be_mapped(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -15,6 +16,7 @@ from beholder.data.headings import (
     close_column,
     find_columns,
     fold_heading,
+    map_option,
 )
 from beholder.data.row import columns_of
 from beholder.errors import ConfigError, DataError
@@ -160,8 +162,8 @@ def rename_columns(
                 yield number, DataError(name, reason, line=number, field=outer)
                 break
             value = values[field]
-            if field == "candidate" and _is_one_text(value):
-                value = value[0]
+            if field == "candidate":
+                value = unwrap_text(value)
             _set_value(other_fields, outer, inner, value)
         else:
             yield number, _gather_references(other_fields, name, number)
@@ -178,13 +180,16 @@ def rename_columns(
         )
 
 
-def _is_one_text(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 1
-        and isinstance(value[0], str)
-    )
+def unwrap_text(value: Any) -> Any:
+    """Return the text of a list of one text, at any depth; other values unchanged."""
+    inner = value
+    while isinstance(inner, list) and len(inner) == 1:
+        inner = inner[0]
+    return inner if isinstance(inner, str) else value
 
+
+_LIST_STEP = re.compile(r"(.*)\[(-?\d{1,9})?\]", re.DOTALL)
+"""A step of a path into a list: ``a[]``, or one entry as ``a[0]``."""
 
 MISSING = object()
 """Stands for a value that a row does not have."""
@@ -193,16 +198,22 @@ MISSING = object()
 def find_value(row: Mapping[Any, Any], path: str) -> Any:
     """Return the value of a column, or of a path such as ``a.b`` or ``a[].b``; else ``MISSING``.
 
-    A path may begin with the list that the rows are in: ``assets[].title`` is ``title`` of a row.
+    ``a[0].b`` is the value in the first entry of a list, ``a[-1].b`` in the last one. A path may
+    begin with the list that the rows are in: ``assets[].title`` is ``title`` of a row.
     """
     if (column := close_column(path, row)) is not None:
         return row[column]
     head, dot, rest = path.partition(".")
-    is_list = head.endswith("[]")
-    key = head.removesuffix("[]")
+    match = _LIST_STEP.fullmatch(head)
+    key, place = match.groups("") if match else (head, None)
+    is_list = place == ""
     if key not in row:
         return find_value(row, rest) if is_list and dot else MISSING
     value = row[key]
+    if place:
+        entries = value if isinstance(value, list) else []
+        is_there = -len(entries) <= int(place) < len(entries)
+        value = entries[int(place)] if is_there else MISSING
     if not dot:
         return value
     if is_list:
@@ -278,7 +289,7 @@ def _gather_references(
         if row.get(list_field) is not None:
             reason = (
                 f"both {list_field!r} and {numbered[min(numbered)]!r} could be it; keep one form,"
-                f" or say which with --map references={list_field}"
+                f" or say which with {map_option('references', list_field)}"
             )
             return DataError(name, reason, line=number, field="references")
     texts = [row.pop(numbered[place]) for place in sorted(numbered)]

@@ -8,6 +8,7 @@ count. Every command finds its columns here.
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -314,6 +315,11 @@ def close_column(column: str, header: Collection[str]) -> str | None:
         name for name in header if fold_heading(name) == fold_heading(column)
     ]
     return alike[0] if len(alike) == 1 else None
+
+
+def map_option(field: str, column: str) -> str:
+    """Return the option that maps a column, in quotes where a shell needs them."""
+    return f"--map {shlex.quote(f'{field}={column}')}"
 
 
 def unused_columns(

@@ -13,7 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from beholder.data.folders import plain_id
-from beholder.data.headings import TEXTS, choose_columns, find_columns
+from beholder.data.headings import (
+    TEXTS,
+    choose_columns,
+    find_columns,
+    map_option,
+)
 from beholder.data.lines import parse_json, read_jsonl
 from beholder.data.reading import RowReading
 from beholder.data.row import columns_of, shorten
@@ -69,7 +74,9 @@ def rows_of(value: Any, name: str, reading: RowReading) -> Iterable[Any]:
                 rows = read_layout(value, name, reading)
                 if rows is not None:
                     return rows
-        texts = _texts_by_id(value)
+        texts = _texts_by_id(value, reading)
+        if texts is None:
+            texts = _columns_by_name(value)
         if texts is not None:
             return texts
         value = _choose_list(value, name, reading)
@@ -106,8 +113,13 @@ def _named_list(
     return None
 
 
-def _texts_by_id(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return rows of texts, lists of texts, or rows by id; None for another object."""
+def _texts_by_id(
+    value: Mapping[str, Any], reading: RowReading
+) -> list[dict[str, Any]] | None:
+    """Return rows of texts, lists of texts, or rows by id; None for another object.
+
+    Rows by id have a text or references under a known heading, or one that the user named.
+    """
     kinds = set(map(type, value.values()))
     if not value or {"id", "candidate"} & set(value):
         return None
@@ -131,10 +143,34 @@ def _texts_by_id(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         return [{"id": key, "references": part} for key, part in texts.items()]
     if kinds == {dict} and all(
         choose_columns(tuple(row), "item").keys() & {"candidate", "references"}
+        or any(column in row for column in reading.columns.values())
         for row in value.values()
     ):
         return [{"id": key, **row} for key, row in value.items()]
     return None
+
+
+def _columns_by_name(value: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of a table that was written column by column, as pandas does by default.
+
+    Each column is an object of values by row number. None for another object.
+    """
+    keys = next(iter(value.values()), None)
+    is_table = (
+        isinstance(keys, Mapping)
+        and choose_columns(tuple(value), "item").keys()
+        & {"candidate", "references", "images"}
+        and all(key.isdecimal() for key in keys)
+        and all(
+            isinstance(column, Mapping) and column.keys() == keys.keys()
+            for column in value.values()
+        )
+    )
+    if not is_table or not keys:
+        return None
+    return [
+        {name: column[key] for name, column in value.items()} for key in keys
+    ]
 
 
 def _listed_texts(value: Sequence[Any]) -> list[str] | None:
@@ -183,10 +219,17 @@ def _choose_list(
     if not best and find_columns(value, ("candidate", *TEXTS)):
         return [value]
     if not best:
+        is_by_id = all(isinstance(part, Mapping) for part in value.values())
+        hint = ""
+        if value and is_by_id:
+            hint = (
+                "; if these are ids with rows, name the column of the text with"
+                " --map references=KEY or --map candidate=KEY"
+            )
         raise NoRowsError(
             name,
             f"has no list of rows; {columns_of(value)}; expected a list of rows, texts by id, COCO"
-            " captions, or an IIIF manifest",
+            f" captions, or an IIIF manifest{hint}",
         )
     listing = "; ".join(
         f"{path} ({', '.join(map(str, rows[0]))})"
@@ -196,7 +239,7 @@ def _choose_list(
     raise NoRowsError(
         name,
         f"has several lists that could be the rows: {listing}; name a column of the right one, as"
-        f" --map candidate={path}[].COLUMN",
+        f" {map_option('candidate', f'{path}[].COLUMN')}",
     )
 
 
@@ -345,6 +388,19 @@ def _msr_vtt(
     return list(rows.values())
 
 
+def _split_table(
+    value: Mapping[str, Any], name: str, reading: RowReading
+) -> Iterable[Any] | None:
+    """Return the rows of a table that names its columns once: lists of cells beside the names."""
+    header, rows = value["columns"], value["data"]
+    n_columns = len(header)
+    if not all(
+        isinstance(row, list) and len(row) == n_columns for row in rows
+    ):
+        return None
+    return [dict(zip(map(str, header), row, strict=True)) for row in rows]
+
+
 _OBJECTS: Sequence[
     tuple[
         Sequence[str],
@@ -354,6 +410,7 @@ _OBJECTS: Sequence[
     (("images", "annotations"), _coco),
     (("images",), _karpathy),
     (("sentences",), _msr_vtt),
+    (("columns", "data"), _split_table),
 )
 """Lists that an object has, and how its rows are read; a reader returns None for other data."""
 

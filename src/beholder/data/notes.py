@@ -11,6 +11,7 @@ from beholder.base.dates import PartialDate
 from beholder.data.headings import (
     fold_heading,
     guess_columns,
+    map_option,
     unused_columns,
 )
 from beholder.data.prepare import Cleaning
@@ -267,7 +268,7 @@ class RowNotes:
             if 2 * column.n_dates > column.n and not self._n_dated:
                 yield (
                     f"{name!r} has dates in {column.n_dates:,} rows and is not read as the date:"
-                    f" --map date={name}"
+                    f" {map_option('date', name)}"
                 )
 
     def _describe_texts(self, names: Iterable[str]) -> str:
@@ -323,12 +324,13 @@ class _UnusedColumn:
         # A key of JSON may have half of a surrogate pair.
         name = name.encode("utf-8", "backslashreplace").decode()
         n_values = len(self._values)
-        # Only results over items are broken down by groups.
+        # Results over items and findings of lint are broken down by groups.
         is_group = 2 <= n_values <= _MOST_GROUPS and self.n >= 2 * n_values
-        if self.kind != "item" or not is_group:
+        if self.kind == "frame" or not is_group:
             return name
         group = "system" if fold_heading(name) in _SYSTEMS else name
-        return f"{name} ({n_values} values; --map group.{group}={name}?)"
+        option = map_option(f"group.{group}", name)
+        return f"{name} ({n_values} values; {option}?)"
 
 
 _MOST_GROUPS = 20

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.base.files import make_folder, write_bytes
-from beholder.data.headings import find_columns
+from beholder.data.headings import find_columns, map_option
 from beholder.data.notes import RowNotes
 from beholder.data.read import records
 from beholder.data.reading import RowReading
@@ -241,7 +241,7 @@ def _hint(row: Mapping[str, Any]) -> str:
         return ""
     return (
         f"; {single} holds one text: put the texts about an image into one row, or score them one"
-        f" by one with beholder score FILE --map candidate={single}"
+        f" by one with beholder score FILE {map_option('candidate', single)}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import date, time, timedelta
@@ -10,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from beholder.data.headings import choose_columns
+from beholder.data.headings import choose_columns, map_option
 from beholder.errors import ConfigError
 from beholder.media import file_of
 from beholder.records import ROW_FIELDS, Item
@@ -169,7 +170,7 @@ def candidate_columns(row: Iterable[Any]) -> Sequence[str]:
 
 
 def _missing_candidate(row: Mapping[Any, Any]) -> str:
-    hint = "name its column with --map candidate=COLUMN"
+    hint = hint_map("candidate", row)
     # A file of references alone, such as COCO captions.
     if any(row.get(name) for name in ("references", *ROW_FIELDS)):
         hint += (
@@ -269,19 +270,50 @@ def columns_of(row: Iterable[Any]) -> str:
         else ""
     )
     if isinstance(row, Mapping):
-        names = [
-            f"{name}{_KINDS_SHOWN.get(type(value), '')}"
-            for name, value in row.items()
-        ]
+        names = [f"{name}{_kind_shown(value)}" for name, value in row.items()]
     return f"there are: {', '.join(names[:_MOST_NAMED])}{omitted}"
 
 
+def _kind_shown(value: object) -> str:
+    """Return the type of a value in brackets, with its keys; empty for a text."""
+    kind = _KINDS_SHOWN.get(type(value), "")
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        kind, value = "a list of objects", value[0]
+    # The keys are the next step of a path for --map.
+    if isinstance(value, Mapping) and value:
+        keys = ", ".join(map(str, list(value)[:_MOST_INNER]))
+        more = ", ..." if len(value) > _MOST_INNER else ""
+        kind = f"{kind} with {keys}{more}"
+    return f" ({kind})" if kind else ""
+
+
+_MOST_INNER = 5
+"""Keys of an inner object that a message names."""
+
+
+def hint_map(field: str, row: Mapping[Any, Any]) -> str:
+    """Return how to name the column of a field; of nested rows, also a value inside a column."""
+    hint = f"name its column with --map {field}=COLUMN"
+    values = list(row.values())
+    if any(isinstance(value, Mapping) and value for value in values):
+        hint += ", a value in an object as 'COLUMN.KEY'"
+    if any(isinstance(value, list) and value for value in values):
+        hint += ", one in a list as 'COLUMN[].KEY' or 'COLUMN[0].KEY'"
+    if any(_CELL.search(str(name)) for name in row):
+        hint += "; if the first line is a row, add a line of headings above it"
+    return hint
+
+
+_CELL = re.compile(r"\.(?:jpe?g|png|webp|gif|tiff?)$|\S \S+ .*\w[.!?]$", re.I)
+"""A file or a sentence, as cells have them and headings do not."""
+
+
 _KINDS_SHOWN = {
-    dict: " (an object)",
-    list: " (a list)",
-    int: " (a number)",
-    float: " (a number)",
-    bool: " (true or false)",
+    dict: "an object",
+    list: "a list",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
 }
 """Types of values, as messages name them; a text is the usual one."""
 
@@ -314,7 +346,7 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
         if len(columns) > 1 and field in _REFUSED:
             raise RowError(
                 f"both {columns[0]!r} and {columns[1]!r} could be it; keep one, or say which with"
-                f" --map {field}={columns[0]}",
+                f" {map_option(field, columns[0])}",
                 field,
             )
         value_by_field[field] = value_by_field.pop(columns[0])

@@ -139,7 +139,8 @@ _DATING = re.compile(
 )
 _NUMBERED_THINGS = (
     "nos nrs address addresses troop troops local locals cabin company extension house license"
-    " licence lodge mile milepost pack patent permit phone telephone tract"
+    " licence lodge lorry lorries mile milepost pack patent permit phone streetcar taxi telephone"
+    " tender tract trolleybus truck trucks wagon wagons"
 )
 _NUMBERED = frozenset(_NUMBERED_THINGS.split())
 """Further words before the number of a thing or a group."""

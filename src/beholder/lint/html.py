@@ -366,7 +366,7 @@ class _Page:
                 "note",
             )
         if (
-            element.tag in ("img", "image", "object", "amp-img")
+            element.tag in ("img", "image", "object", "embed", "amp-img")
             or occurrence.decorative
         ):
             return
@@ -492,7 +492,9 @@ class _Page:
         self, occurrence: Occurrence, element: Any, above: list[Any]
     ) -> None:
         for parent in (element, *above):
-            if language := parent.get("lang") or parent.get("xml:lang"):
+            # An empty value says that the language is unknown.
+            language = parent.get("lang", parent.get("xml:lang"))
+            if language is not None:
                 occurrence.language, occurrence.own_language = (
                     language,
                     parent is element,
@@ -759,9 +761,10 @@ def _is_picture(element: Any) -> bool:
             return element.get("href") is not None
         case "input":
             return bool(kind == "image")
-        case "object":
+        case "object" | "embed":
+            address = element.get("data") or element.get("src", "")
             return kind.startswith("image/") or bool(
-                _PICTURE_FILE.search(element.get("data", ""))
+                _PICTURE_FILE.search(address)
             )
     return element.get("role", "").strip().lower() in _IMAGE_ROLES
 

@@ -86,6 +86,7 @@ def pictures(
     date_of_all = _fact(pairs, _DATES) or str(value.get("navDate") or "")
     medium_of_all = _fact(pairs, _MEDIA)
     notes = _Notes(value, [canvas.value for canvas in canvases])
+    n_empty = 0
     for at, canvas in canvases:
         canvas_pairs = as_objects(canvas, "metadata")
         labels = language_map(canvas.get("label")).values()
@@ -99,9 +100,16 @@ def pictures(
             "date": _fact(canvas_pairs, _DATES) or date_of_all,
             "medium": bool(_fact(canvas_pairs, _MEDIA) or medium_of_all),
         }
-        yield from _canvas_pictures(
-            canvas, painted, canvas_pairs, notes, language, facts
+        occurrences = list(
+            _canvas_pictures(
+                canvas, painted, canvas_pairs, notes, language, facts
+            )
         )
+        # A film or a sound, or a picture in a form that is not known.
+        n_empty += not occurrences
+        yield from occurrences
+    if n_empty:
+        left_out.append(LeftOut("canvas", name, n_empty))
     if n_others := notes.count_others():
         left_out.append(LeftOut("details", name, n_others))
 

@@ -23,6 +23,10 @@ _NAMES = {
         "manifests that are not in their collection's file",
     ),
     "canvases": ("manifest without canvases", "manifests without canvases"),
+    "canvas": (
+        "canvas with neither picture nor text",
+        "canvases with neither picture nor text",
+    ),
     "details": (
         "text of a detail or of another canvas",
         "texts of details or of other canvases",

@@ -38,7 +38,7 @@ _CODE = re.compile(r"(?<![`{=\\])(`+)(?!`).*?(?<!`)\1(?!`)")
 """A code span; the backquote of a value in a tag is behind ``{`` or ``=``."""
 _EMPTY = (
     "ALT001.empty",
-    "has an empty text: decorative, or forgotten?",
+    "has an empty text (decorative, or forgotten)",
     "note",
 )
 

@@ -202,6 +202,9 @@ def files_of(
 
 def _may_have_texts(file: Path, form: str) -> bool:
     """Return whether a file may contain texts of pictures, by its ending or its beginning."""
+    # Packed tables are counted: score reads them.
+    if form in (".gz", ".xz"):
+        return Path(file.stem).suffix.lower() in _FORMS
     if form:
         return form[1:] not in _WITHOUT_TEXTS
     if file.is_symlink():

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from beholder.data.columns import MISSING, find_value
+from beholder.data.columns import MISSING, find_value, unwrap_text
 from beholder.data.folders import PICTURES, picture_beside, sidecar_rows_of
 from beholder.data.headings import (
     LINT_FIELDS,
@@ -24,6 +24,8 @@ from beholder.data.reading import RowReading
 from beholder.data.row import (
     RowError,
     checked_field,
+    columns_of,
+    hint_map,
     is_picture_data,
     language_of_row,
     plain_text,
@@ -43,6 +45,9 @@ _SAME = {
     "long_description": "long",
 }
 """Attributes of an ``Occurrence`` by the field that holds them."""
+
+_GROUP = "group."
+"""Beginning of the columns and fields by which findings are broken down."""
 
 
 class NoTextColumnError(DataError):
@@ -83,8 +88,10 @@ def pictures(
             header = {**row, **header}
             if has_one_header:
                 break
+    if not first_rows:
+        raise NoTextColumnError(name, "has no rows")
     chosen: dict[str, str] = {}
-    if header or not first_rows:
+    if header:
         chosen = _choose_columns(header, columns, name)
         columns_read = (
             f"`{chosen[key]}` as {key}"
@@ -94,8 +101,13 @@ def pictures(
         # A text beside a picture has no columns.
         if file.suffix.lower() not in (".txt", *PICTURES):
             notes.append(f"{name}: read {', '.join(columns_read)}")
-    groups = (column for column in header if column.startswith("group."))
+    groups = [column for column in header if column.startswith(_GROUP)]
     used = {*chosen.values(), *groups, "references"}
+    mapped_groups = {
+        field: chosen.pop(field)
+        for field in list(chosen)
+        if field.startswith(_GROUP)
+    }
     # Each row is dropped once it is read: tables have many.
     first_rows.reverse()
     popped_rows = (first_rows.pop() for _ in range(len(first_rows)))
@@ -104,6 +116,9 @@ def pictures(
             yield row
             continue
         row_notes.count_columns(row, "lint", used)
+        row |= {
+            field: row.get(column) for field, column in mapped_groups.items()
+        }
         yield from _occurrences(row, chosen, name, number)
     notes += [f"{name}: {sentence}" for sentence in row_notes.sentences()]
 
@@ -178,7 +193,9 @@ def _choose_columns(
         reason = ""
         if column not in header:
             hint = _close(column, list(header))
-            reason = f"there is no column {column!r}{hint}; it has {', '.join(header)}"
+            reason = (
+                f"there is no column {column!r}{hint}; {columns_of(header)}"
+            )
         elif field in mapped:
             reason = f"{field} has the column {mapped[field]!r}"
         if reason:
@@ -192,8 +209,7 @@ def _choose_columns(
     if "text" not in chosen:
         raise NoTextColumnError(
             name,
-            f"has no column of alternative texts; it has {', '.join(header)}: name one with"
-            " --map text=COLUMN",
+            f"has no column of alternative texts; {columns_of(header)}; {hint_map('text', header)}",
         )
     # One column may be known as text and as caption; a text is not compared
     # with itself.
@@ -208,6 +224,8 @@ def _field(key: str, column: str, name: str) -> str:
     Raises:
         DataError: The field is unknown.
     """
+    if key.startswith(_GROUP) and key != _GROUP:
+        return key
     folded = fold_heading(key)
     for field in LINT_FIELDS:
         if folded == fold_heading(field):
@@ -216,8 +234,11 @@ def _field(key: str, column: str, name: str) -> str:
     if fields:
         return next(iter(fields))
     hint = _close(key, [*LINT_FIELDS])
-    reason = f"there is no field {key!r}{hint}; expected one of {', '.join(LINT_FIELDS)}"
-    raise DataError(name, f"--map {key}={column}: {reason}")
+    known = ", ".join([*LINT_FIELDS, "group.NAME"])
+    raise DataError(
+        name,
+        f"--map {key}={column}: there is no field {key!r}{hint}; expected one of {known}",
+    )
 
 
 def _close(name: str, choices: Sequence[str]) -> str:
@@ -229,7 +250,7 @@ def _occurrences(
     row: dict[str, Any], chosen: Mapping[str, str], name: str, number: int
 ) -> Iterator[Occurrence | DataError]:
     """Yield the text of a row; of a list of texts, such as captions of one picture, each."""
-    text = row.get(chosen["text"])
+    text = unwrap_text(row.get(chosen["text"]))
     texts = text if isinstance(text, list) and text else [text]
     for written in texts:
         yield _occurrence(row, written, chosen, name, number)
@@ -294,9 +315,9 @@ def _groups(row: Mapping[str, Any]) -> Mapping[str, str]:
     group = row.get("group")
     values = dict(group) if isinstance(group, Mapping) else {}
     values |= {
-        name.removeprefix("group."): value
+        name.removeprefix(_GROUP): value
         for name, value in row.items()
-        if name.startswith("group.")
+        if name.startswith(_GROUP)
     }
     groups = {
         name: _plain(value).strip()

@@ -430,9 +430,12 @@ def test_a_refusal_names_the_pictures_that_could_not_be_used(
     tmp_path: Path,
 ) -> None:
     Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
-    (tmp_path / "rows.csv").write_text("id,image\na,a.png\nb,lost.png\n")
+    (tmp_path / "rows.csv").write_text(
+        "id,image,date\na,a.png,1890\nb,lost.png,1891\nc,a.png,n.d.\n"
+    )
     with pytest.raises(
-        ConfigError, match=r"1 picture could not be used:\n.*lost"
+        ConfigError,
+        match=r"2 pictures could not be used:\n.*lost.*\n.*'c' has no date",
     ):
         extract_storylines(
             CollectionOptions(str(tmp_path / "rows.csv")),
@@ -440,5 +443,5 @@ def test_a_refusal_names_the_pictures_that_could_not_be_used(
             "handcrafted",
             Extraction(),
             DataOptions(),
-            skip_undated=False,
+            skip_undated=True,
         )

@@ -16,6 +16,7 @@ from typing import Any
 from beholder.base.optional import require
 from beholder.data import read_items
 from beholder.data.columns import as_number
+from beholder.data.headings import map_option
 from beholder.data.labels import (
     has_decimal_commas,
     notes_on,
@@ -318,7 +319,7 @@ def _from_file(
         }
         hint = (
             f"; numbers are in {', '.join(sorted(numbers)[:10])}: map one, as"
-            f" --map judgments.{min(numbers)}={min(numbers)}"
+            f" {map_option(f'judgments.{min(numbers)}', min(numbers))}"
             if numbers
             else ""
         )

@@ -236,7 +236,8 @@ def extract_storylines(
         extracted = tuple(extract(usable, vectors, tasks, how))
     except ConfigError as error:
         # Pictures that could not be used may be why: the refusal names them.
-        raise _with_reasons(error, reasons) from error
+        why = [*reasons, *map(str, bad_rows)]
+        raise _with_reasons(error, why) from error
     identity = versioned_identity(encoder, encoder.identity)
     sentences = tuple(notes.sentences())
     return Extractions(
