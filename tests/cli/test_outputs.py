@@ -22,7 +22,15 @@ INPUTS = frozenset(
         *("against", "answers", "baseline", "categories", "data", "gold"),
         *("certificate", "definition", "instructions", "labels", "prefill"),
         *("not_worse_than", "proof"),
-        *("like", "media_root", "prompts", "references_from", "run", "run_a"),
+        *(
+            "folder",
+            "like",
+            "media_root",
+            "prompts",
+            "references_from",
+            "run",
+            "run_a",
+        ),
         *("run_b", "runs", "source", "study", "subset", "suite", "worse_than"),
     }
 )

@@ -379,7 +379,7 @@ def test_a_comparison_says_why_it_counts_fewer_than_both_runs_have(
         in fewer
     )
     assert (
-        "n: items with a value in both runs; those that failed in one have none there."
+        "n: items with a value in both runs; those that failed or are without it in one have none there."
         in fewer
     )
     whole = compared(ItemScore({"vcs": 0.5}), ItemScore({"vcs": 0.7}))

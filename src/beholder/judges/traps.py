@@ -159,7 +159,7 @@ def trap_texts() -> tuple[TrapText, ...]:
     file = resources.files("beholder.judges").joinpath("traps.txt")
     texts = []
     for block in file.read_text(encoding="utf-8").strip().split("\n\n")[1:]:
-        text, *rows = block.splitlines()
+        text, *rows = block.split("\n")
         choices, facts = [], []
         for row in rows:
             kind, *cells = (part.strip() for part in row.split("|"))

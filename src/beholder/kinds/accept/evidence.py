@@ -463,5 +463,6 @@ def read_looks(path: Path) -> list[dict[str, Any]]:
         return []
     return [
         json.loads(line)
-        for line in path.read_text(encoding="utf-8").splitlines()
+        for line in path.read_text(encoding="utf-8").split("\n")
+        if line
     ]

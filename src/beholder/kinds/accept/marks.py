@@ -392,7 +392,7 @@ def _read_table(source: Path, form: str) -> Iterator[dict[str, Any]]:
 
         yield from pq.read_table(source).to_pylist()
     elif form == ".jsonl":
-        for line in source.read_text(encoding="utf-8").splitlines():
+        for line in source.read_text(encoding="utf-8").split("\n"):
             if line.strip():
                 yield strict_json(line)
     else:
