@@ -102,7 +102,7 @@ def test_an_unknown_task_is_refused_with_all_names(
     site: Path, cli: Cli
 ) -> None:
     with pytest.raises(
-        UnknownNameError, match=r"marks, .*, revisions, tones/tone"
+        UnknownNameError, match=r"marks, .*, revisions, reading, tones/tone"
     ):
         task_named("tone")
     done = cli("annotate", "tones/ton", "texts.jsonl", "-o", "study")

@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -47,9 +47,9 @@ def chance_to_pass(
         n_texts: Texts of the collection (hypergeometric); None for very many (binomial).
     """
     if n_texts is None:
-        return float(stats.binom.cdf(allowed, n_read, rate))
+        return float(scipy.stats.binom.cdf(allowed, n_read, rate))
     n_errors = round(rate * n_texts)
-    return float(stats.hypergeom.cdf(allowed, n_texts, n_errors, n_read))
+    return float(scipy.stats.hypergeom.cdf(allowed, n_texts, n_errors, n_read))
 
 
 def texts_to_read(
@@ -104,7 +104,7 @@ def upper_limit(
         if n_errors >= n_read:
             return 1.0
         return float(
-            stats.beta.ppf(1 - alpha, n_errors + 1, n_read - n_errors)
+            scipy.stats.beta.ppf(1 - alpha, n_errors + 1, n_read - n_errors)
         )
     last = n_texts - int(n_read - n_errors)
     # The chance of so few errors falls with their number M in the collection.
@@ -112,7 +112,7 @@ def upper_limit(
         range(int(n_errors), last + 1),
         True,
         key=lambda m: (
-            stats.hypergeom.cdf(n_errors, n_texts, m, n_read) <= alpha
+            scipy.stats.hypergeom.cdf(n_errors, n_texts, m, n_read) <= alpha
         ),
     )
     return (int(n_errors) + n_possible - 1) / n_texts
@@ -251,7 +251,7 @@ def series_limit(
         effect = max(planned_effect, variance / (rate * (1 - rate) / n))
     effective = n / effect
     if n_series > 1 and rate > 0:
-        quantiles = stats.t.ppf(1 - alpha, [n - 1, n_series - 1])
+        quantiles = scipy.stats.t.ppf(1 - alpha, [n - 1, n_series - 1])
         effective *= float(quantiles[0] / quantiles[1]) ** 2
     effective = min(n, effective)
     return upper_limit(rate * effective, effective, alpha=alpha)
@@ -277,7 +277,7 @@ def tango_interval(
         raise ConfigError(
             f"{n_first} + {n_second} of {n_pairs} pairs differ: expected a pair or more"
         )
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
 
     def score(delta: float) -> float:
         # The estimate of the second's share under the hypothesis is the root of a quadratic.
@@ -320,7 +320,7 @@ def pairs_for_margin(
             f"discordant={discordant}, margin={margin}, power={power}: expected numbers between"
             " 0 and 1"
         )
-    z = float(stats.norm.ppf(0.975) + stats.norm.ppf(power))
+    z = float(scipy.stats.norm.ppf(0.975) + scipy.stats.norm.ppf(power))
     return math.ceil(z * z * discordant / margin**2)
 
 
