@@ -143,9 +143,16 @@ def revisions(folder: Path) -> Path:
     return write_rows(folder / "revisions.jsonl", rows)
 
 
+def readings(folder: Path) -> Path:
+    """The rows of ``items``, each for two readers."""
+    lines = items(folder).read_text(encoding="utf-8").splitlines()
+    rows = [{**json.loads(line), "meta": {"readers": 2}} for line in lines]
+    return write_rows(folder / "readings.jsonl", rows)
+
+
 DATA_OF = {
     "revisions": revisions,
-    "reading": items,
+    "reading": readings,
     "marks": items,
     "pairs": items,
     "ratings": items,

@@ -175,7 +175,7 @@ def test_a_missing_or_broken_picture_fails_its_item_alone(
     ]
     assert "none.png: there is no such file" in reasons[0]
     assert "broken.png" in reasons[1]
-    assert "is no file" in reasons[2]
+    assert "is not a file" in reasons[2]
     assert reasons[3] == "clipscore needs images, and this item has none"
     assert all(
         isinstance(o, ItemFailure) and not o.transient
