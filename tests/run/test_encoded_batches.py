@@ -128,6 +128,7 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
 WARM = """
 if __name__ == "__main__":  # a worker imports this file, too, and finds nothing outside this block
     from concurrent.futures import ProcessPoolExecutor
+    import beholder.run.execute
     from beholder.base.processes import worker_context
 
     with ProcessPoolExecutor(1, mp_context=worker_context()) as pool:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from annotated_data import DATA_OF
+from annotated_data import DATA_OF, items
 from annotating import finish, study_of
 from beholder.data.row import from_row
 from beholder.errors import ConfigError, ItemError
@@ -578,7 +578,7 @@ def test_results_of_rankings_are_ranks_and_not_orders(tmp_path: Path) -> None:
 def test_readings_are_dealt_in_order_and_the_stricter_verdict_counts(
     tmp_path: Path,
 ) -> None:
-    data = DATA_OF["reading"](tmp_path)
+    data = items(tmp_path)
     rows = [json.loads(line) for line in data.read_text().splitlines()]
     rows[1]["meta"] = {"readers": 2}
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))

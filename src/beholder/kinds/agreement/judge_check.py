@@ -120,6 +120,10 @@ def judge_check(
             "judge-check needs a judge, such as builtin or openai:MODEL"
         )
     judge_options = JudgeOptions(base_url, key_env)
+    if answers is not None and dry_run:
+        for judge in judges:
+            _print_calls_for_answers(judge, judge_options, answers)
+        return 0
     if answers is not None:
         _print_verifications(judges, judge_options, answers, as_json)
         return 0
@@ -191,6 +195,23 @@ def _print_calls(
     tally = Tally()
     model = build_judge(judge, judge_options, tally=tally)
     run_sync(_ask_all(model, Answers(), replicates, temperature, lambda: None))
+    _print_tally(judge, tally)
+
+
+def _print_calls_for_answers(
+    judge: str, judge_options: JudgeOptions, answers: Path
+) -> None:
+    """Print how many calls a judge needs for answers without a grade."""
+    from beholder.judges.llm import Tally
+    from beholder.kinds.agreement.annotated import read_answers, verification
+
+    tally = Tally()
+    model = build_judge(judge, judge_options, tally=tally)
+    verification(model, read_answers(answers))
+    _print_tally(judge, tally)
+
+
+def _print_tally(judge: str, tally: Tally) -> None:
     price = "unknown" if tally.cost is None else f"${tally.cost:,.4f}"
     print_line(
         f"{judge}: about {tally.n_calls:,} calls, {tally.prompt_tokens:,} tokens, price {price}"
