@@ -107,6 +107,8 @@ def parsed(words: list[str]) -> App:
 def tried(words: list[str], cli: Cli, exit_status: int = 0) -> str:
     """Run a command and return its output; one that asks a model is run up to its first question."""
     command = parsed(words)
+    if words[0] == "mcp":
+        return ""  # serves until its input ends
     asks = MODEL.search(" ".join(words)) is not None
     if asks:
         if "--dry-run" not in {

@@ -149,7 +149,7 @@ def test_the_built_in_judge_sees_no_pictures(folder: Path) -> None:
         ServedTools(folder), "ask_judge", picture="red.png", statements=["x"]
     )
     assert "openai:MODEL" in answer
-    with pytest.raises(ConfigError, match="is no folder"):
+    with pytest.raises(ConfigError, match="is not a folder"):
         ServedTools(folder / "red.png")
     with pytest.raises(ConfigError, match="nobody"):
         ServedTools(folder, "nobody")

@@ -274,7 +274,7 @@ def mcp(
 ) -> None:
     """Serve checks, scores and runs to an assistant, by the Model Context Protocol on stdio.
 
-    Example: `beholder mcp pictures`
+    Example: `beholder mcp photos`
 
     Args:
         folder: Folder below which the assistant may name pictures and runs; nothing else is read.

@@ -71,7 +71,7 @@ class ServedTools:
     ) -> None:
         if not folder.is_dir():
             raise ConfigError(
-                f"{folder}: is no folder; name the one whose pictures and runs may be read"
+                f"{folder} is not a folder; name the one whose pictures and runs may be read"
             )
         self._folder = folder.resolve()
         self._judge = judge

@@ -42,7 +42,7 @@ def agree(
 
     Example: `beholder agree --suite sets -m posh -m vcs -m meteor`
 
-    Example: `beholder agree --suite sets -m posh --judge builtin --judge decisions:gpt-6-luna`
+    Example: `beholder agree --suite sets -m posh --judge builtin`
 
     Args:
         source: A known data set, a data file with judgments, or a run with --judges.
