@@ -27,7 +27,7 @@ AS_UTF8 = (
     'save it as UTF-8 (in a spreadsheet: "CSV UTF-8" among the types of files; a text of Windows or'
     " Latin 1: iconv -f WINDOWS-1252 -t UTF-8 FILE)"
 )
-"""What to do with a text in another encoding."""
+"""Advice for a text in another encoding."""
 
 MAX_UNPACKING = 200
 """The highest ratio of unpacked to packed size, beyond ``MAX_ROW_BYTES``: texts give 3 to 20."""

@@ -1,4 +1,4 @@
-"""How the rows of a source are read, and what receives the parts that are not."""
+"""Settings by which the rows of a source are read, and the count of parts that are not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class RowReading:
-    """How the rows of a source are read.
+    """Settings by which the rows of a source are read.
 
     Attributes:
         columns: Column by field, as mapped by the user.

@@ -97,7 +97,7 @@ class TrapText:
 
 @dataclass(frozen=True)
 class TextEnd:
-    """What a judge sees of the last sentence of a long text.
+    """Answers about the last sentence of a long text, which a server may cut.
 
     Attributes:
         n_tokens: Tokens of the text, estimated.
@@ -138,7 +138,7 @@ class StateCount:
 
 @dataclass(frozen=True)
 class TrapReport:
-    """What changes the answers of a judge that gives probabilities.
+    """Effects of irrelevant changes on the answers of a judge that gives probabilities.
 
     Attributes:
         biases: Shares and mean changes; 0 is best.

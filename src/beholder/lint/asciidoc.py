@@ -40,10 +40,9 @@ def pictures(
         if fence:
             end = _fence_end(lines, at, fence[1])
             if fence[1][0] == "+":
-                block = "\n".join(lines[at + 1 : end])
-                for occurrence in html.pictures(block, name, left_out):
-                    occurrence.line = at + 1 + (occurrence.line or 1)
-                    yield occurrence
+                yield from html.pictures_in_block(
+                    lines, at + 1, end, name, left_out
+                )
             at = end + 1
             continue
         if not line.startswith("//"):

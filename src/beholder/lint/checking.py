@@ -34,7 +34,7 @@ _BLOCK = 500
 
 
 class Check(NamedTuple):
-    """What the rules say of one picture.
+    """Results of the rules for one picture.
 
     Attributes:
         hits: Ids of rules with what they found.

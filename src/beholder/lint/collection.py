@@ -19,7 +19,7 @@ _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
 
 
 class Traits(NamedTuple):
-    """What a text is compared by with the others of a collection, as numbers of 64 bits.
+    """Numbers of 64 bits by which a text is compared with the others of a collection.
 
     Numbers take a tenth of the memory of the texts, of which a collection may have millions.
 

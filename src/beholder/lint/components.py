@@ -56,7 +56,7 @@ _MASKED: dict[str, Sequence[tuple[str, str]]] = {
     "expression": ((r"\{\s*/\*", "*/"),),
     "fence": ((r"\A\s*---[ \t]*$", "\n---"),),
 }
-"""What is no markup of a page: how it begins and ends."""
+"""Beginnings and ends of blocks that are no markup of a page."""
 
 
 class Tag(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -98,6 +98,28 @@ def pictures(
             left_out += [
                 LeftOut(kind, name, n) for kind, n in page.left_out.items()
             ]
+
+
+def pictures_in_block(
+    lines: Sequence[str],
+    start: int,
+    end: int,
+    name: str,
+    left_out: list[LeftOut] | None = None,
+) -> Iterator[Occurrence]:
+    """Yield the pictures of HTML within other markup, with their lines in the whole text.
+
+    Args:
+        lines: All lines of the text.
+        start: Index of the first line of the block.
+        end: Index of the line after the block.
+        name: The file as findings name it.
+        left_out: Receives what is not read.
+    """
+    block = "\n".join(lines[start:end])
+    for occurrence in pictures(block, name, left_out):
+        occurrence.line = start + (occurrence.line or 1)
+        yield occurrence
 
 
 class _Place(NamedTuple):

@@ -47,7 +47,7 @@ RESIZED = re.compile(
     """,
     re.VERBOSE,
 )
-"""What publishing programs add to the name of a file for a size of it."""
+"""Suffixes that publishing programs add to the name of a file for a size of it."""
 
 
 def join_address(base: str, address: str) -> str | None:
@@ -193,7 +193,7 @@ class Occurrence(Struct, kw_only=True, dict=True):
 
     @cached_property
     def residues(self) -> list[Residue]:
-        """What a model left around the text, by its place in ``raw``."""
+        """Residue of a model around the text, by its place in ``raw``."""
         return find_residue(self.raw or "")
 
     @cached_property

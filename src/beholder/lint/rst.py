@@ -48,10 +48,9 @@ def pictures(
             yield _picture(directive, lines[at + 1 : end], name, at + 1)
             at += 1
         elif directive["name"] == "raw" and "html" in directive["argument"]:
-            block = "\n".join(lines[at + 1 : end])
-            for occurrence in html.pictures(block, name, left_out):
-                occurrence.line = at + 1 + (occurrence.line or 1)
-                yield occurrence
+            yield from html.pictures_in_block(
+                lines, at + 1, end, name, left_out
+            )
             at = end
         else:
             at = end if directive["name"] in _CODE else at + 1

@@ -1,4 +1,4 @@
-"""How well probabilities of yes fit what is true: Brier score and calibration error."""
+"""Fit of probabilities of yes to labels: Brier score and calibration error."""
 
 from __future__ import annotations
 

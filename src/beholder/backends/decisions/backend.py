@@ -96,7 +96,7 @@ dozen questions has three times as many tokens."""
 
 @dataclass(frozen=True, slots=True)
 class _Counting:
-    """How a server counts tokens.
+    """Way in which a server counts tokens.
 
     Attributes:
         sums_state: Whether the state counts for each question and not once a call.

@@ -97,7 +97,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class QuestionLimits:
-    """How much one call may ask; whoever asks splits questions by it.
+    """Limits of one call, by which a judge splits its questions.
 
     Attributes:
         max_questions: Questions of one call.
@@ -124,7 +124,7 @@ class DecidingBackend(Backend):
 
 @dataclass(frozen=True, slots=True)
 class DecisionCall:
-    """What one call to a decision model asks.
+    """Content of one call to a decision model.
 
     Attributes:
         state: The texts that the questions are about, by a name that the questions may use.

@@ -16,7 +16,7 @@ from beholder.backends.decisions.questions import QuestionLimits
 
 @dataclass(frozen=True, slots=True)
 class DecisionServer:
-    """What is known of a server.
+    """Form, limits and headers of a known server.
 
     Attributes:
         shape: Form of requests and answers.
@@ -119,7 +119,7 @@ _FIREWORKS = {
 
 
 def server_at(base_url: str, kind: str) -> DecisionServer:
-    """Return what is known of the server at an address.
+    """Return form, limits and headers of the server at an address.
 
     Args:
         base_url: The address.

@@ -62,7 +62,7 @@ class _JudgeReport:
 
 @dataclass(frozen=True)
 class _DecisionReport:
-    """What is measured of judges that give probabilities alone.
+    """Measurements that only judges with probabilities have.
 
     Attributes:
         traps: What changes their answers.

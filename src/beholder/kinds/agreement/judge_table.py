@@ -69,7 +69,7 @@ class JudgeMetric:
 
 
 class JudgeWork(NamedTuple):
-    """What a judge did for a metric.
+    """Results of a judge for a metric.
 
     Attributes:
         n_texts: Texts with a score.
@@ -84,7 +84,7 @@ class JudgeWork(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeFigures:
-    """What is known of a judge beside agreement.
+    """Measurements of a judge beside agreement.
 
     Attributes:
         fits: Calibration on the probes of ``judge-check``, by judge.

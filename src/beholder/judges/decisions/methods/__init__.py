@@ -1,4 +1,4 @@
-"""How each closed operation is asked of a decision model, in one file per kind of operation."""
+"""Methods that ask a decision model the closed operations, in one file per kind of operation."""
 
 from __future__ import annotations
 
