@@ -10,6 +10,7 @@ from typing import Any
 from beholder.asking.params import params
 from beholder.cli.tools import describe_metric
 from beholder.metrics import METRICS, Metric
+from beholder.run.manifest import describe_scale
 
 PAGE = Path(__file__).with_name("metrics.md")
 FOLDER = Path(__file__).with_name("metrics")
@@ -95,7 +96,7 @@ def metric_page(name: str) -> str:
         None: "",
     }
     main_value = (
-        f"Main value: `{main.name}`, {main.low:g} to {main.high:g}"
+        f"Main value: `{main.name}`, {describe_scale(main)}"
         f"{directions[main.higher_is_better]}."
     )
     links = f"See the [guide](../{guide_for(name)}) and [all metrics](../metrics.md)."

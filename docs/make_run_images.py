@@ -99,9 +99,6 @@ def make_viewer_images(browser: Any, folder: Path) -> None:
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("link", name="street").first.click()
     page.get_by_text("Candidate").first.wait_for()
-    page.get_by_role("heading", name="model-a").evaluate(
-        "e => e.parentElement.scrollIntoView()"
-    )
     save(page, "view-compare")
     server.should_exit = True
 

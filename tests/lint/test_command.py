@@ -393,3 +393,12 @@ def test_the_ending_of_the_report_decides_its_format(
     Path("alts.csv").write_text("image,alt\na.jpg,IMG_2041\n")
     cli("lint", "alts.csv", "-o", name)
     assert Path(name).read_text().startswith(beginning)
+
+
+def test_the_page_has_one_row_for_a_repeated_text(cli: Cli) -> None:
+    rows = "".join(f"{n}.jpg,A dog on sand\n" for n in range(12))
+    Path("alts.csv").write_text(f"image,alt\n{rows}x.jpg,A red door\n")
+    cli("lint", "alts.csv", "-o", "page.html")
+    page = Path("page.html").read_text("utf-8")
+    assert page.count('data-rule="ALT401"') == 1
+    assert "alts.csv:2 and 11 more places" in page

@@ -29,6 +29,12 @@ ROWS = [
         "references": ["A blue bus stands beside a church."],
         "group": {"system": "y"},
     },
+    {
+        "id": "c",
+        "candidate": "A red bus.",
+        "references": ["A blue bus stands beside a church."],
+        "group": {"system": "x"},
+    },
 ]
 
 
@@ -90,7 +96,12 @@ def test_page_lists_wrong_attributes_and_missing_entities(
     assert "Most frequent wrong attributes" in text
     assert "red bus (there: blue)" in text
     assert "Most frequent missing entities" in text
-    assert '<th scope="row"><bdi>church</bdi></th>' in text
+    row = text.partition('<th scope="row"><bdi>church</bdi></th>')[2]
+    row = row.partition("</tr>")[0]
+    assert '<td class="num">2</td>' in row
+    assert "<bdi>x</bdi> 1, <bdi>y</bdi> 1</td>" in row
+    # Only one item has it.
+    assert "red cup (there: blue)" not in text.partition("Items")[0]
 
 
 def test_findings_count_once_per_item_and_by_group() -> None:
@@ -108,3 +119,5 @@ def test_findings_count_once_per_item_and_by_group() -> None:
     (table,) = frequent(scores, {"system": ["x", "y", "x"]})
     assert table.rows == [("red car", 3, [2, 1])]
     assert list(table.groups) == ["x", "y"]
+    # A finding of one item is not frequent: no list at all.
+    assert frequent(scores[:1], {"system": ["x"]}) == []

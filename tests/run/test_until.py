@@ -145,7 +145,7 @@ def test_data_that_are_too_few_are_scored_whole(
         ("rouge=0", "expected a positive width"),
         ("rouge=0.5", "expected a width between 0.001 and 0.5"),
         ("rouge=0.001", "expected a width between"),
-        ("length=1", r"length.words is from 0 to 1e\+09"),
+        ("length=1", "length.words is not a mean of numbers between"),
         ("vcs=0.1", "the run has no metric 'vcs'"),
         (
             "bleu.corpus_bleu=0.1",

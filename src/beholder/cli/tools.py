@@ -243,6 +243,7 @@ def describe_metric(cls: type[Metric[Any]]) -> str:
     from jinja2 import Environment, PackageLoader
 
     from beholder.asking.params import REQUIRED, choices, full_name, params
+    from beholder.run.manifest import describe_scale
 
     required = [p.name for p in params(cls) if p.default is REQUIRED]
     example = cls(**{name: name.upper() for name in required})
@@ -260,6 +261,7 @@ def describe_metric(cls: type[Metric[Any]]) -> str:
         params=params(cls),
         required=REQUIRED,
         choices=choices(cls),
+        scale=describe_scale,
         # Its digest changes with the code, and this text is in the docs.
         signature=re.sub(r"\|code:\w+", "|code:...", example.signature()),
     )

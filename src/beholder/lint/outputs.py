@@ -51,12 +51,27 @@ def page(report: LintReport) -> str:
     uris: dict[Path, str] = {}
     # Findings are grouped by rule, the most severe rules first.
     new_findings = []
+    repeated = Counter(
+        fold(finding.text)
+        for finding in report.findings
+        if finding.rule == "ALT401" and finding.state == "new"
+    )
+    distinct = set(map(id, distinct_findings(report.findings)))
     for finding, place in zip(report.findings, report.places, strict=True):
-        if finding.state == "new":
+        if finding.state == "new" and id(finding) in distinct:
             occurrence = report.occurrences[place]
             picture = _picture(report, occurrence, uris)
+            n_more = 0
+            if finding.rule == "ALT401":
+                n_more = repeated[fold(finding.text)] - 1
             new_findings.append(
-                (finding, _marked(finding), picture, _name(occurrence))
+                (
+                    finding,
+                    _marked(finding),
+                    picture,
+                    _name(occurrence),
+                    n_more,
+                )
             )
     worst = sorted(new_findings, key=lambda row: ORDER.index(row[0].severity))
     rows_by_rule = group_by_key((row[0].rule, row) for row in worst)

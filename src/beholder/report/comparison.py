@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+from markupsafe import Markup
 
 from beholder.base import files
 from beholder.base.visible import make_visible
@@ -88,6 +91,17 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
     )
 
 
+def differences_html(
+    comparison: Comparison, label_a: str, label_b: str
+) -> Markup:
+    """Return the table of differences for a page; arguments as for ``differences``."""
+    # The difference comes before the means, so that a telephone shows it without scrolling.
+    table = differences(comparison, label_a, label_b)
+    first = ("metric", "value", "difference")
+    columns = sorted(table.columns, key=lambda column: column.key not in first)
+    return html(replace(table, columns=tuple(columns)))
+
+
 def _fewer(comparison: Comparison) -> list[str]:
     n_most = max(counts.n_common for counts in comparison.counts)
     if all(row.paired.n == n_most for row in comparison.differences):
@@ -141,17 +155,32 @@ def write_comparison(
         ("page.css",),
         names=names,
         comparison=comparison,
-        table=html(differences(comparison, *names)),
+        table=differences_html(comparison, *names),
         moved=[
             (
                 headline.metric,
                 headline.value,
+                _direction(a, headline),
                 list(_moved(a, b, headline, root)),
             )
             for headline in _headlines(a, comparison)
         ],
     )
     files.write_text(output, page)
+
+
+def _direction(a: Store, headline: Difference) -> str:
+    """Return which direction of a value is better, in words."""
+    (higher_is_better,) = (
+        value.higher_is_better
+        for value in manifest.read_log(a.folder).askers[headline.metric].values
+        if value.name == headline.value
+    )
+    return {
+        True: "higher is better",
+        False: "lower is better",
+        None: "neither direction is better",
+    }[higher_is_better]
 
 
 def _name_metric(row: Difference) -> str:
@@ -250,5 +279,6 @@ def _moved(
             "difference": score_b - score_a,
             "text_a": first.candidate,
             "text_b": second.candidate,
+            "reference": next(iter(first.references), ""),
             "picture": picture,
         }

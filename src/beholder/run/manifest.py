@@ -49,6 +49,17 @@ class DataLog(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+NO_BOUND = 1e9
+"""A highest value from this on is no bound: metrics give it to counts."""
+
+
+def describe_scale(value: ValueInfo) -> str:
+    """Return the range in words: ``0 to 1``, or ``0 or more`` without an upper bound."""
+    if value.high >= NO_BOUND:
+        return f"{value.low:g} or more"
+    return f"{value.low:g} to {value.high:g}"
+
+
 class ValueLog(Struct, frozen=True):
     """A value of an asker; see ``metrics.ValueInfo``.
 
@@ -56,7 +67,7 @@ class ValueLog(Struct, frozen=True):
         name: Key in the scores.
         help: One line on what it measures.
         low: Lowest possible value, or None if there is no bound.
-        high: Highest possible value, or None.
+        high: Highest possible value; None without an upper bound, and so is ``NO_BOUND``.
         higher_is_better: Direction; None for a value that has none.
     """
 
@@ -65,6 +76,11 @@ class ValueLog(Struct, frozen=True):
     low: int | float | None = None
     high: int | float | None = None
     higher_is_better: bool | None = True
+
+    def __post_init__(self) -> None:
+        # Here and not where runs are written, so that older runs are drawn alike.
+        if self.high is not None and self.high >= NO_BOUND:
+            structs.force_setattr(self, "high", None)
 
 
 class AskerLog(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy
 
 from beholder.records import Interval
 from beholder.stats.bootstrap import mean_interval, wald_interval
@@ -22,6 +21,7 @@ from beholder.stats.checks import (
     same_length,
     vector,
 )
+from beholder.stats.shares import wilson_limits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -203,14 +203,10 @@ def share_bias(
             unit=unit,
             reason=f"{n} {what}, {least} are needed",
         )
-    limits = scipy.stats.binomtest(sum(changed), n).proportion_ci(
-        method="wilson"
-    )
-    ends = Interval(float(limits.low), float(limits.high))
     return Bias(
         name=name,
         value=sum(changed) / n,
-        interval=ends,
+        interval=wilson_limits(sum(changed), n),
         n=n,
         unit=unit,
     )

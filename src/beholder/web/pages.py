@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from beholder.errors import BeholderError
-from beholder.report.comparison import differences
+from beholder.report.comparison import differences_html
 from beholder.report.pages import environment, styles
 from beholder.report.study_tables import html
 from beholder.report.tones import strength, tone
@@ -29,7 +29,7 @@ TEMPLATE = environment(_HERE / "templates")
 TEMPLATE.globals.update(
     address=write_query,
     as_json=json.dumps,
-    differences=differences,
+    differences_html=differences_html,
     pair=pair,
     strength=strength,
     tables={"html": html},

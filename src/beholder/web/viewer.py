@@ -338,6 +338,9 @@ class Viewer:
         template, comparison = self._comparisons.page(
             self.runs[a], self.runs[b], request.query_params
         )
+        columns = comparison.get("paired_value")
+        if columns is not None:
+            self._add_pictures(a, columns.columns.kind, comparison["rows"])
         context = {**comparison, "a": a, "b": b, "names": self.names}
         return page(request, template, context)
 
@@ -360,6 +363,25 @@ class Viewer:
         return page(request, "compare_item.html.j2", context)
 
     # Parts
+
+    def _add_pictures(
+        self, number: int, kind: str, rows: Sequence[dict[str, Any]]
+    ) -> None:
+        """Add to each row of a comparison the address of its first picture, or an empty text."""
+        view = self.runs[number]
+        rows_by_position = {row["at"]: row for row in rows}
+        with view.store() as store:
+            for position, subject in store.subjects(
+                view.snapshot.subjects[kind].kind, sorted(rows_by_position)
+            ):
+                has_picture = self._pictures[number].has(
+                    kind, position, subject
+                )
+                rows_by_position[position]["picture"] = (
+                    f"/runs/{number}/{kind}/{position}/pictures/0"
+                    if has_picture
+                    else ""
+                )
 
     def _addresses(
         self,

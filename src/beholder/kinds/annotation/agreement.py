@@ -13,7 +13,6 @@ from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from beholder.kinds.annotation.records import (
     DONE,
@@ -22,7 +21,6 @@ from beholder.kinds.annotation.records import (
 )
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks.base import Task
-from beholder.records import Interval
 from beholder.run.reliability import Coefficient, Reliability
 from beholder.stats.agreement import Agreement
 from beholder.stats.bootstrap import mean_interval
@@ -31,6 +29,7 @@ from beholder.stats.intraclass import ICCKind, icc
 from beholder.stats.kappa import cohen_kappa, fleiss_kappa
 from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.stats.reliability import kendall_w, mean_pairwise_correlation
+from beholder.stats.shares import wilson_limits
 from beholder.stats.spans import TokenSpan, relaxed_f1
 
 Source = tuple[str, ...]
@@ -478,13 +477,10 @@ def competence(
 def _share_right(name: str, answers: Sequence[bool]) -> Coefficient:
     """Return the share of right answers of an annotator, with Wilson's interval."""
     # Gold units are few and shares near 1: Wilson's interval stays within 0 to 1 there.
-    interval = binomtest(sum(answers), len(answers)).proportion_ci(
-        method="wilson"
-    )
     return Coefficient(
         name,
         sum(answers) / len(answers),
-        Interval(interval.low, interval.high),
+        wilson_limits(sum(answers), len(answers)),
     )
 
 

@@ -74,8 +74,8 @@ def parse_gate(
         )
     if not info.low <= threshold <= info.high or math.isinf(threshold):
         raise ConfigError(
-            f"--fail-under {text!r}: {metric.name}.{info.name} is from {info.low:g} to"
-            f" {info.high:g}, so {threshold:g} tests nothing"
+            f"--fail-under {text!r}: {metric.name}.{info.name} is"
+            f" {manifest.describe_scale(info)}, so {threshold:g} tests nothing"
         )
     return Gate(metric.name, info.name, threshold, on)
 
@@ -99,7 +99,7 @@ def parse_until(
         raise ConfigError(
             f"--until {text!r}: expected a positive width, such as accord=0.01"
         )
-    if not math.isfinite(info.high - info.low) or info in metric.corpus_values:
+    if info.high >= manifest.NO_BOUND or info in metric.corpus_values:
         raise ConfigError(
             f"--until {text!r}: {metric.name}.{info.name} is not a mean of numbers between two"
             " limits; use --limit"
@@ -109,7 +109,7 @@ def parse_until(
     span = info.high - info.low
     if not span / (GRID - 1) < width < span / 2:
         raise ConfigError(
-            f"--until {text!r}: {metric.name}.{info.name} is from {info.low:g} to {info.high:g};"
+            f"--until {text!r}: {metric.name}.{info.name} is from {manifest.describe_scale(info)};"
             f" expected a width between {span / (GRID - 1):g} and {span / 2:g}"
         )
     return Until(metric.name, info.name, width, info.low, info.high)

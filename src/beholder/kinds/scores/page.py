@@ -108,6 +108,8 @@ def frequent(
         rows = [
             (text, n, [counter[text, group] for group in largest_groups])
             for text, n in totals[:LONGEST]
+            # A finding of a single item is not frequent; the page of the item has it.
+            if n > 1
         ]
         if rows:
             lists.append(Frequent(title, column, largest_groups, rows))
