@@ -327,7 +327,7 @@ def _step(
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     teacher.copy_masters()
-    return loss.item()
+    return float(loss.detach())
 
 
 def label(
