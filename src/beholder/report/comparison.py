@@ -170,7 +170,7 @@ def write_comparison(
 
 
 def _direction(a: Store, headline: Difference) -> str:
-    """Return which direction of a value is better, in words."""
+    """Return the better direction of a value as a sentence part."""
     (higher_is_better,) = (
         value.higher_is_better
         for value in manifest.read_log(a.folder).askers[headline.metric].values

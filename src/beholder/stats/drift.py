@@ -121,7 +121,7 @@ class MeanSegment:
 
 @dataclass(frozen=True)
 class Drift:
-    """What the sequences from every start say.
+    """The two segments of a series that differ most.
 
     Attributes:
         high: MeanSegment whose interval has the highest lower end.
@@ -255,7 +255,7 @@ def _half_widths(information: Floats, scale: float, rate: float) -> Floats:
 
 @dataclass(frozen=True)
 class Cause:
-    """What changed: the captions, the judge, both, or neither clearly.
+    """The cause of a change: the captions, the judge, both, or neither clearly.
 
     Attributes:
         verdict: ``captions``, ``judge``, ``both`` or ``unclear``.
@@ -322,7 +322,7 @@ def _paired_shifts(before: ArrayLike, after: ArrayLike) -> Floats:
 
 
 def _excludes_zero(change: UncertainValue, margin: float) -> bool:
-    """Whether a change counts and its interval excludes 0."""
+    """Return whether a change counts and its interval excludes 0."""
     ends = change.interval
     return abs(change.value) >= margin and not ends.low <= 0 <= ends.high
 

@@ -75,7 +75,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Remaining:
-    """What a filter did, by the labels.
+    """The effect of a filter, by the labels.
 
     Attributes:
         n_dropped_bad: Bad rows among the dropped ones, with limits.

@@ -1,7 +1,8 @@
 """Relations between words: synonym, derived form, kind of.
 
 A British noun is the same as the American one: a lorry is a truck, a kerb a curb (``REGIONAL``).
-Only nouns of one meaning count: a torch, a lift or a flat may be another thing elsewhere.
+Only nouns of one meaning count: a torch, a lift or a flat may be another thing elsewhere, and a
+jumper may be an athlete.
 """
 
 from __future__ import annotations
