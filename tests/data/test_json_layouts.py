@@ -451,3 +451,19 @@ def test_a_folder_names_texts_and_tables_that_it_does_not_read(
     assert "texts and tables beside the pictures (captions.csv): 1" in "".join(
         notes.sentences()
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["alts.yaml", "alts.yml", "alts.toml", "ALTS.YAML"]
+)
+def test_a_folder_counts_data_of_forms_that_are_not_read(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("a.jpg: A dog\n")
+    (tmp_path / "a.jpg").write_bytes(b"")
+    (tmp_path / "a.txt").write_text("A dog")
+    notes = RowNotes()
+    list(read_items(tmp_path, notes=notes))
+    assert f"({name}): 1" in "".join(notes.sentences())
+    report = lint([tmp_path])
+    assert [entry.file for entry in report.left_out] == [name]

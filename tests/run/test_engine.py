@@ -308,7 +308,7 @@ def test_workers_end_at_a_second_interrupt(
 
     other, worker = Process(), Process()
     processes = [other]
-    monkeypatch.setattr(processes_module, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(processes_module, "WorkerPool", Pool)
     monkeypatch.setattr(multiprocessing, "active_children", processes.copy)
     with pytest.raises(KeyboardInterrupt):
         score(_items(3), [WordCount()], out=tmp_path / "a", workers=2)

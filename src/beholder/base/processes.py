@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.context import BaseContext
 from typing import Any
@@ -36,6 +36,44 @@ def worker_context() -> BaseContext:
     return context
 
 
+class WorkerPool(ProcessPoolExecutor):
+    """A pool that starts its processes, on the first submits, without interrupts."""
+
+    def submit(
+        self, work: Callable[..., Any], /, *arguments: Any, **named: Any
+    ) -> Future[Any]:
+        """Submit work, as any pool does."""
+        with delay_interrupts():
+            return super().submit(work, *arguments, **named)
+
+
+@contextmanager
+def delay_interrupts() -> Iterator[None]:
+    """Deliver Ctrl-C to this process after the block, and never to processes started in it.
+
+    A process inherits the mask. Without it, Ctrl-C between its start and ``end_with_parent`` would
+    print a traceback of its imports.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if sys.platform == "win32" or not is_main:
+        yield
+        return
+    # The mask is that of this thread alone. Another thread can receive the signal, and its handler
+    # would then interrupt this one.
+    delayed: list[int] = []
+    handler = signal.signal(
+        signal.SIGINT, lambda number, _: delayed.append(number)
+    )
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if delayed:
+            signal.raise_signal(signal.SIGINT)
+
+
 @contextmanager
 def process_pool(
     workers: int, initializer: Callable[..., None], *arguments: object
@@ -48,7 +86,7 @@ def process_pool(
         arguments: Arguments of the initializer.
     """
     earlier_processes = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
+    pool = WorkerPool(
         workers,
         mp_context=worker_context(),
         initializer=initializer,

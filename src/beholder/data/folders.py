@@ -70,6 +70,7 @@ def find_name_error(file: str, folder: str, number: int) -> DataError | None:
 UNREAD = frozenset(
     {".txt", ".csv", ".tsv", ".json", ".jsonl", ".jsonlines", ".ndjson"}
     | {".parquet", ".xlsx", ".xlsm", ".xls", ".ods", ".vtt", ".srt"}
+    | {".yaml", ".yml", ".toml"}
 )
 """Endings of files that have texts, of which a folder of pictures reads those beside one."""
 

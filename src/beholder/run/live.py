@@ -13,7 +13,6 @@ import os
 import tempfile
 import weakref
 from collections.abc import Awaitable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
@@ -22,7 +21,7 @@ from typing import Any
 
 from beholder.aio import map_bounded
 from beholder.asking.asker import Outcome, attempt
-from beholder.base.processes import end_with_parent
+from beholder.base.processes import WorkerPool, end_with_parent
 from beholder.errors import ItemError, RunError
 from beholder.judges import Tally
 from beholder.metrics import Metric, Tools
@@ -176,7 +175,7 @@ class _Workers:
     def __init__(self, n: int, scorer: Scorer) -> None:
         self.n = n
         self._scorer = scorer
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: WorkerPool | None = None
         self._owner_pid = 0
 
     async def do(
@@ -211,11 +210,11 @@ class _Workers:
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = None
 
-    def _get_pool(self) -> ProcessPoolExecutor:
+    def _get_pool(self) -> WorkerPool:
         # A child that was forked has none of its parent's processes, and must not end them.
         if self._pool is None or self._owner_pid != os.getpid():
             self._owner_pid = os.getpid()
-            self._pool = ProcessPoolExecutor(
+            self._pool = WorkerPool(
                 self.n,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_start_worker,

@@ -106,6 +106,34 @@ class TestLanguages:
         )
         assert isinstance(outcome, ItemScore)
 
+    @pytest.mark.parametrize(
+        ("text", "is_read"),
+        [
+            ("แมว", True),  # cat
+            (
+                "รถยนต์",
+                True,
+            ),  # car, 6 characters: the longest run that may be a word
+            ("แมวดำนอน", False),  # cat black sleeps
+            ("หมาวิ่งในสวน", False),  # dog runs in garden: 12 characters
+            ("ປະເທດລາວ", False),  # country Laos
+            ("ตลาดน้ำ เช้า", True),  # two runs, of 7 and 4 characters
+        ],
+    )
+    def test_a_short_text_of_one_run(
+        self, text: str, *, is_read: bool
+    ) -> None:
+        for name in ("bleu", "rouge"):
+            (outcome,) = metric(name).score([Item("a", text, (text,))])
+            assert isinstance(outcome, ItemScore) is is_read, name
+
+    def test_tibetan_is_cut_into_syllables(self) -> None:
+        # "Cat on bed": its syllables end with the sign tsheg.
+        candidate, reference = "ཞི་མི་ཉལ་ཁྲི", "ཞི་མི་ནག་པོ་ཉལ་ཁྲི"
+        # Four of six syllables in order: precision 1, recall 2/3, beta 1.2.
+        f = (1 + 1.44) * (2 / 3) / (2 / 3 + 1.44)
+        assert value("rouge", candidate, reference) == pytest.approx(f)
+
     @pytest.mark.parametrize("script", UNSPACED)
     def test_words_between_spaces_are_words_in_every_script(
         self, script: str

@@ -73,6 +73,8 @@ _UNSPACED = {
 """Scripts without spaces between words, and their letters. Han and kana are cut by ``words``."""
 _LONG = 12
 """Mean length, in characters, that words of these scripts do not reach: it is 4 to 6."""
+_LONG_ALONE = 6
+"""Longest text of a single run, in characters, that may be a word."""
 
 
 def unspaced_script(words: Words) -> str | None:
@@ -86,7 +88,9 @@ def unspaced_script(words: Words) -> str | None:
         return None
     for script, letter in _UNSPACED.items():
         lengths = [len(word) for word in words if letter.match(word)]
-        if lengths and sum(lengths) / len(lengths) > _LONG:
+        # A single run equals the other text or shares no word with it: a 0 without a cause.
+        limit = _LONG_ALONE if len(words) == 1 else _LONG
+        if lengths and sum(lengths) / len(lengths) > limit:
             return script
     return None
 
