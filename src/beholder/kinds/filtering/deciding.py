@@ -255,6 +255,7 @@ class Tally:
         strata: Rows by stratum.
         examples: First rows by reason that decided.
         n_tags: Rows whose texts read as tags.
+        n_repeated: Kept rows that repeat the text of another picture.
     """
 
     n_rows: int = 0
@@ -264,6 +265,7 @@ class Tally:
     strata: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[DecidedRow]] = field(default_factory=dict)
     n_tags: int = 0
+    n_repeated: int = 0
 
     def add(self, decided: DecidedRow) -> None:
         """Count a row."""
@@ -272,6 +274,9 @@ class Tally:
         self.noted.update(set(decided.reasons))
         self.strata[decided.stratum] += 1
         self.n_tags += decided.is_tags
+        self.n_repeated += (
+            decided.decision == "keep" and "same_text" in decided.reasons
+        )
         if decided.reason:
             self.reasons[decided.reason] += 1
             examples = self.examples.setdefault(decided.reason, [])
@@ -295,11 +300,10 @@ class Tally:
                 f"{self.n_tags:,} of {self.n_rows:,} texts read as tags; --rules tags switches the"
                 " rules about prose off"
             )
-        n_same = self.noted["same_text"]
-        if n_same and options.decisions["same_text"] == "keep":
+        if self.n_repeated:
             yield (
-                f"{n_same:,} rows repeat the text of another picture (same_text) and are kept;"
-                " --drop same_text drops them"
+                f"{self.n_repeated:,} rows repeat the text of another picture (same_text) and are"
+                " kept; --drop same_text drops them"
             )
 
 
