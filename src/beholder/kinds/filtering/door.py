@@ -212,7 +212,7 @@ def run_filter(config: FilterConfig, means: FilterMeans) -> FilterResult:
     decider = Decider(evidence, config.options)
     for row in decider.decide():
         tally.add(row)
-    result = reader.result(tally, [str(scored) for scored in metrics])
+    result = reader.result(tally, [scored.name for scored in metrics])
     for caution in result.cautions:
         means.tell(caution)
     # Verdicts without a result are unfinished: other commands refuse them.
@@ -397,8 +397,15 @@ class _RowPass:
         if engine is not None:
             run_on = getattr(engine, "map", None)
             if run_on is None:
-                raise ConfigError("this engine reads no parts; use ray")
-            yield from zip(tasks, run_on(run_task, tasks), strict=True)
+                raise ConfigError("this engine reads no parts; use RayEngine")
+            # Machines of a cluster have another working directory.
+            by_place = {task.out.resolve(): task for task in tasks}
+            absolute = [
+                replace(task, out=place, part=_absolute(task.part))
+                for place, task in by_place.items()
+            ]
+            for task, error in run_on(run_task, absolute):
+                yield by_place[task.out], error
             return
         workers = min(
             self._means.work.workers or os.cpu_count() or 1, len(tasks)
@@ -498,6 +505,10 @@ class _RowPass:
             strata=dict(sorted(tally.strata.items())),
             cautions=tuple(cautions),
         )  # fmt: skip
+
+
+def _absolute(part: Part) -> Part:
+    return part._replace(source=str(Path(part.source).resolve()))
 
 
 def stamp_of(source: str) -> tuple[int, int]:

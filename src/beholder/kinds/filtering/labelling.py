@@ -144,10 +144,13 @@ def draw_rows(
     cautions: list[str] = []
     for stratum, n in wanted.items():
         order = generator.permutation(np.array(by_stratum[stratum]))
+        # Where all rows are read, rows of one picture do not matter.
+        are_all = n >= len(order)
         chosen: list[int] = []
         for number in order.tolist():
             picture = int(picture_keys[number])
-            if len(chosen) == n or number in taken or picture in seen:
+            is_seen = picture in seen and not are_all
+            if len(chosen) == n or number in taken or is_seen:
                 continue
             seen.update({picture} - {0})
             chosen.append(number)

@@ -83,7 +83,7 @@ def score_rows(
     for scored in metrics:
         name = scored.registered_name
         # Another metric or other rows are another run; answers are shared by the cache.
-        one = sha256(digest.digest() + str(scored).encode()).hexdigest()
+        one = sha256(digest.digest() + scored.name.encode()).hexdigest()
         folder = config.out / "scores" / f"{name}-{one[:12]}"
         scoring = ScoreConfig(
             "rows that are left",
