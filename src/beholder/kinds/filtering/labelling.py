@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -368,13 +368,31 @@ def estimate(
             f"{n_unsure} of {n_labels.total()} labels are unsure and count as bad{both}"
         )
     return RemainingEstimate(
-        estimate_remaining(strata),
-        estimate_remaining(strata_with(False)) if n_unsure else None,
+        _estimate(strata),
+        _estimate(strata_with(False)) if n_unsure else None,
         tuple(strata),
         n_labels.total(),
         n_unsure,
         tuple(cautions),
     )
+
+
+_REMOVED = {"drop": "dropped", "quarantine": "set aside"}
+
+
+def _of_decision(
+    strata: Sequence[Stratum], decision: str
+) -> tuple[Stratum, ...]:
+    return tuple(s for s in strata if s.name.startswith(decision))
+
+
+def _estimate(strata: Sequence[Stratum]) -> Remaining:
+    """Return the estimate; its precision is that of dropped rows, without those set aside."""
+    remaining = estimate_remaining(strata)
+    dropped = _of_decision(strata, "drop")
+    if not dropped:
+        return remaining
+    return replace(remaining, precision=estimate_remaining(dropped).precision)
 
 
 class TooFewLabelsError(RunError):
@@ -437,14 +455,16 @@ def describe_remaining(
     kept = [stratum for stratum in strata if stratum.is_kept]
     dropped = [stratum for stratum in strata if not stratum.is_kept]
     n_kept = sum(stratum.n_labels for stratum in kept)
-    n_dropped = sum(stratum.n_labels for stratum in dropped)
     lines = []
-    if dropped:
-        has_aside = any(not s.name.startswith("drop") for s in dropped)
-        which = "dropped or set aside" if has_aside else "dropped"
-        lines.append(
-            f"of the rows {which} {_percent(remaining.precision)} were bad ({n_dropped} labels)"
-        )
+    for decision, what in _REMOVED.items():
+        chosen = _of_decision(strata, decision)
+        if chosen:
+            rate = estimate_remaining(chosen).precision
+            n = sum(stratum.n_labels for stratum in chosen)
+            share = f"{_percent(rate)} were"
+            if not rate.value:
+                share = f"none was, at most {100 * rate.high:.1f} % were"
+            lines.append(f"of the rows {what} {share} bad ({n} labels)")
     if kept and not remaining.n_kept_bad.value:
         lines.append(
             f"no bad row among {n_kept}: at most {100 * remaining.rate_left.high:.1f} % are left"
