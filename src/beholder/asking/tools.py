@@ -89,6 +89,7 @@ class Tool(Protocol):
 _IMAGE_TEXT = "beholder.embed.clip:ImageTextService"
 _ENCODER = "beholder.embed.contextual:TokenService"
 _PARSER = "beholder.language.parsers:NamedParser"
+_PROCESS = "beholder.backends.child_process:ChildProcess"
 _COREFERENCE = "beholder.language.coreference:NamedCoreference"
 
 _SIGNED = frozenset({"coreference", "embedder", "encoder", "image_text"})
@@ -153,6 +154,7 @@ class Tools:
             "image_embedder": image_embedder,
             "image_text": lambda spec: load_object(_IMAGE_TEXT)(spec, vectors),
             "encoder": lambda spec: load_object(_ENCODER)(spec),
+            "process": lambda file: load_object(_PROCESS)(file),
         }
         self._tools: dict[tuple[str, str], Tool] = {}
 
@@ -161,8 +163,9 @@ class Tools:
 
         Args:
             kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text``,
-                ``encoder``, ``parser`` or ``coreference``, as an asker's ``param(tool=...)``.
-            spec: Such as ``openai:MODEL``, ``static`` or ``rules``.
+                ``encoder``, ``parser`` or ``coreference``, as an asker's ``param(tool=...)``, or
+                ``process``.
+            spec: Such as ``openai:MODEL``, ``static`` or ``rules``; of a process its TOML file.
         """
         if (kind, spec) not in self._tools:
             self._tools[kind, spec] = self._makers[kind](spec)

@@ -263,7 +263,8 @@ def parse_with_value(text: str) -> tuple[Spec, str | None]:
         ConfigError: The part before the value is not a spec.
     """
     name, dot, value = text.strip().rpartition(".")
-    if dot and value.isidentifier():
+    # ``process:chrf.toml`` names a file.
+    if dot and value.isidentifier() and value != "toml":
         return parse_spec(name), value
     return parse_spec(text), None
 

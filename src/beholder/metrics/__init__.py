@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from beholder.asking.params import REQUIRED, param, params
 from beholder.asking.tools import Tools
+from beholder.base.optional import load_object
 from beholder.base.registry import Registry
 from beholder.base.spec import Spec, parse_spec
 from beholder.errors import ConfigError, UnknownNameError
@@ -84,6 +85,8 @@ def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
         ConfigError: A metric or parameter is unknown, or a value is not valid; names the choices.
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    if parsed.name == _PROCESS:
+        return _process_metric(parsed)
     try:
         cls = METRICS.get(parsed.name)
     except UnknownNameError as error:
@@ -94,6 +97,24 @@ def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
             f"no metric is called {parsed.name!r}; it is a value of {', '.join(owners)}"
         ) from error
     return from_spec(cls, parsed, defaults)
+
+
+_PROCESS = "process"
+"""No name of the registry: the values are in the file, so without one there is nothing to list, and
+what picks a metric by name alone, such as ``beholder mcp``, can start no program."""
+
+
+def _process_metric(parsed: Spec) -> Metric[Any]:
+    options = dict(parsed.literals())
+    if parsed.argument is not None:
+        options.setdefault("file", parsed.argument)
+    if list(options) != ["file"] or not isinstance(options["file"], str):
+        raise ConfigError(
+            f"{str(parsed)!r}: name the TOML file of the program and nothing else, as in"
+            f" {_PROCESS}:chrf.toml"
+        )
+    cls = load_object("beholder.metrics.process:ProcessMetric")
+    return cast(Metric[Any], cls(options["file"]))
 
 
 def _metrics_with_value(value: str) -> list[str]:
