@@ -71,7 +71,7 @@ def other_language(text: str, expected: str, script: str = "") -> str | None:
         return None
     # Plan: scripts that exclude the expected language; languages that the classifier does not
     # know; then its chances, with stricter limits for a few words.
-    chances = dict(_identifier().rank(text))
+    chances: dict[str, float] = dict(_identifier().rank(text))
     likeliest = next(iter(chances))
 
     def chance_of(code: str) -> float:

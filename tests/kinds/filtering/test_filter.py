@@ -12,7 +12,7 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,7 +20,7 @@ import pytest
 
 import beholder
 from beholder.errors import ConfigError, DataError, RunError
-from beholder.kinds.filtering.door import RESULT, VERDICTS, read_result
+from beholder.kinds.filtering.result import RESULT, VERDICTS, read_result
 from beholder.kinds.filtering.rows import fold_text, similarity
 from beholder.kinds.filtering.writing import write_rows
 from toy.command import Cli, runner
@@ -48,6 +48,10 @@ def cli(
     return runner(monkeypatch, capsys)
 
 
+TarFormat = Literal[0, 1, 2]
+USTAR: TarFormat = 0
+GNU: TarFormat = 1
+PAX: TarFormat = 2
 Rows = Sequence[tuple[str, str]]
 ROWS: Rows = (
     ("a.jpg", SENTENCES[0]),
@@ -95,13 +99,13 @@ def as_csv() -> tuple[Path, list[bytes]]:
     return Path("set.csv"), records
 
 
-def tar_bytes(name: str, data: bytes, form: int) -> bytes:
+def tar_bytes(name: str, data: bytes, form: TarFormat) -> bytes:
     member = tarfile.TarInfo(name)
     member.size = len(data)
     return member.tobuf(form) + data + bytes(-len(data) % 512)
 
 
-def as_tar(form: int) -> tuple[Path, list[bytes]]:
+def as_tar(form: TarFormat) -> tuple[Path, list[bytes]]:
     samples = []
     for number, (image, text) in enumerate(ROWS):
         # A name of more than 100 characters has headers of its own.
@@ -121,9 +125,9 @@ def as_tar(form: int) -> tuple[Path, list[bytes]]:
 FORMS: Mapping[str, Callable[[], tuple[Path, list[bytes]]]] = {
     "jsonl": as_jsonl,
     "csv": as_csv,
-    "pax": lambda: as_tar(tarfile.PAX_FORMAT),
-    "gnu": lambda: as_tar(tarfile.GNU_FORMAT),
-    "ustar": lambda: as_tar(tarfile.USTAR_FORMAT),
+    "pax": lambda: as_tar(PAX),
+    "gnu": lambda: as_tar(GNU),
+    "ustar": lambda: as_tar(USTAR),
 }
 
 
@@ -229,17 +233,17 @@ def test_a_folder_lists_or_links_what_is_kept() -> None:
     by_id = {row["id"]: row["reason"] for row in rows}
     assert by_id["2.png"] == "missing"
     assert by_id["alone.caption"] == "no_picture"
-    ((place, n),) = write_rows(Path("clean"), None)
+    ((kept_file, n),) = write_rows(Path("clean"), None)
     kept = [f"{number}.png" for number in KEPT]
-    assert (place, n) == ("clean/kept.txt", 4)
-    assert Path(place).read_text("utf-8").split("\n")[:-1] == kept
+    assert (kept_file, n) == ("clean/kept.txt", 4)
+    assert Path(kept_file).read_text("utf-8").split("\n")[:-1] == kept
     list(write_rows(Path("clean"), Path("out")))
     written = sorted(p.name for p in Path("out/photos").iterdir())
     assert written == sorted([*kept, *(f"{n}.caption" for n in KEPT)])
 
 
 def test_members_of_a_key_that_are_apart_are_set_aside() -> None:
-    form = tarfile.USTAR_FORMAT
+    form = USTAR
     text = SENTENCES[0].encode()
     members = [
         tar_bytes("1.png", picture("1"), form), tar_bytes("1.txt", text, form),
@@ -260,7 +264,7 @@ def test_members_of_a_key_that_are_apart_are_set_aside() -> None:
 
 
 def test_a_column_of_json_in_a_shard_is_the_text() -> None:
-    form = tarfile.USTAR_FORMAT
+    form = USTAR
     content = json.dumps({"caption": REFUSAL}).encode()
     data = tar_bytes("1.jpg", b"1", form) + tar_bytes("1.json", content, form)
     Path("set.tar").write_bytes(data + bytes(1024))
@@ -280,7 +284,7 @@ def test_a_column_of_json_in_a_shard_is_the_text() -> None:
 def test_a_damaged_shard_is_left_out_whole(
     damage: Callable[[bytes], bytes], message: str, cli: Cli
 ) -> None:
-    path, _ = as_tar(tarfile.USTAR_FORMAT)
+    path, _ = as_tar(USTAR)
     path.write_bytes(damage(path.read_bytes()))
     write_texts(*SENTENCES)
     done = cli("filter", "set.tar", "set.jsonl", "-o", "clean")

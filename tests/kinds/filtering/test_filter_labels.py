@@ -14,7 +14,7 @@ import pytest
 import beholder
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.filtering import labelling
-from beholder.kinds.filtering.door import VERDICTS
+from beholder.kinds.filtering.result import VERDICTS
 from beholder.stats.remaining import Stratum, estimate_remaining
 from toy.command import Cli, runner
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -80,9 +81,10 @@ def run(
     )
     from beholder.terminal.progress import TerminalProgress
 
-    rows = DataGroup(map=map)
+    # The group parses its texts.
+    columns: Mapping[str, str] = DataGroup(map=map).map  # type: ignore[assignment]
     config = FilterConfig(
-        data, out, options, dict(rows.map), metric, media_root,
+        data, out, options, columns, metric, media_root,
         tools.specs(),
     )  # fmt: skip
 
@@ -155,12 +157,16 @@ def sample(
     from beholder.base.files import write_jsonl
     from beholder.kinds.filtering.labelling import draw_rows, sampled_items
 
-    rows, wanted, cautions = draw_rows(job, n, seed, is_new=new)
+    rows, labels_by_stratum, cautions = draw_rows(job, n, seed, is_new=new)
     write_jsonl(out, sampled_items(job, rows))
     if as_json:
-        print_json({"rows": rows, "strata": wanted, "cautions": cautions})
+        print_json(
+            {"rows": rows, "strata": labels_by_stratum, "cautions": cautions}
+        )
     else:
-        strata = ", ".join(f"{name} {n}" for name, n in wanted.items())
+        strata = ", ".join(
+            f"{name} {n}" for name, n in labels_by_stratum.items()
+        )
         print_line(f"{len(rows)} rows: {strata}")
     print_notes(f"caution: {caution}" for caution in cautions)
     print_note(
@@ -231,7 +237,7 @@ def write(
         to: Folder to write to; without it the files of a folder are listed in JOB/kept.txt.
         decision: The rows that are written.
     """
-    from beholder.kinds.filtering.door import read_result
+    from beholder.kinds.filtering.result import read_result
     from beholder.kinds.filtering.writing import write_rows
 
     for caution in read_result(job).cautions:

@@ -145,7 +145,7 @@ class FilterOptions:
 
     @cached_property
     def decisions(self) -> Mapping[str, Decision]:
-        """What is done with a row, by reason, in the order in which reasons are named."""
+        """The decision by reason, in the order in which reasons are named."""
         rule_set = RULE_SETS[self.rules]
         decision_by_rule = {
             rule: decision
@@ -168,7 +168,7 @@ class FilterOptions:
     def without_scores(self) -> FilterOptions:
         """Return these options without the thresholds on scores."""
 
-        def others(texts: tuple[str, ...]) -> tuple[str, ...]:
+        def remove_scores(texts: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(
                 text
                 for text in texts
@@ -177,7 +177,9 @@ class FilterOptions:
             )
 
         return replace(
-            self, drop=others(self.drop), quarantine=others(self.quarantine)
+            self,
+            drop=remove_scores(self.drop),
+            quarantine=remove_scores(self.quarantine),
         )
 
     @property

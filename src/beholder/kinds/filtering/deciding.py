@@ -72,7 +72,7 @@ class DecidedRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RowEvidence:
     """What is known about all rows.
 
     Attributes:
@@ -95,7 +95,7 @@ class Evidence:
         return len(self.duplicates.exact)
 
 
-class Decider:
+class RowDecider:
     """Decides on rows.
 
     Args:
@@ -103,7 +103,7 @@ class Decider:
         options: What is dropped.
     """
 
-    def __init__(self, evidence: Evidence, options: FilterOptions) -> None:
+    def __init__(self, evidence: RowEvidence, options: FilterOptions) -> None:
         self.evidence, self.options = evidence, options
         self._order = {
             reason: (DECISIONS.index(decision), place)
@@ -114,9 +114,9 @@ class Decider:
         self._main: Floats | None = next(iter(evidence.scores.values()), None)
         self._limits = np.zeros(0)
         if self._main is not None:
-            known = self._main[~np.isnan(self._main)]
-            if len(known):
-                self._limits = np.quantile(known, (1 / 3, 2 / 3))
+            known_scores = self._main[~np.isnan(self._main)]
+            if len(known_scores):
+                self._limits = np.quantile(known_scores, (1 / 3, 2 / 3))
         rank = self._rank_rows()
         self._stays = _first_of_groups(evidence.duplicates.near, rank)
         self._stays_of_text = _first_of_groups(evidence.duplicates.same, rank)
@@ -195,14 +195,14 @@ class Decider:
         if has_gap and self._decide_alone(fields, row) != "drop":
             reasons.append("no_score")
         stays, of_text = int(self._stays[row]), int(self._stays_of_text[row])
-        other: int | None = None
+        duplicate_of: int | None = None
         if stays != row:
             is_exact = exact[row] == exact[stays]
             reasons.append("duplicate" if is_exact else "near_duplicate")
-            other = stays
+            duplicate_of = stays
         elif of_text != row:
             reasons.append("same_text")
-            other = of_text
+            duplicate_of = of_text
         reasons.sort(key=lambda reason: self._order[reason])
         decisions = self.options.decisions
         first = reasons[0] if reasons else ""
@@ -217,7 +217,7 @@ class Decider:
             tuple(reasons),
             fields["language"],
             fields["words"],
-            other,
+            duplicate_of,
             scores,
             fields["is_tags"],
             self._band(row, len(reasons)),
@@ -244,7 +244,7 @@ def _first_of_groups(
 
 
 @dataclass
-class Tally:
+class DecisionTally:
     """Counts over all decided rows.
 
     Attributes:
@@ -309,7 +309,7 @@ class Tally:
 
 def write_verdicts(
     rows: Iterator[DecidedRow],
-    evidence: Evidence,
+    evidence: RowEvidence,
     positions: Sequence[int],
     folder: Path,
 ) -> None:

@@ -27,100 +27,32 @@ from beholder.base.processes import (
     process_pool,
 )
 from beholder.errors import ConfigError, DataError, RunError
-from beholder.kinds.filtering import scoring, sources
+from beholder.kinds.filtering import pictures, scoring, sources
 from beholder.kinds.filtering.config import FilterConfig, FilterOptions
 from beholder.kinds.filtering.deciding import (
-    Decider,
-    Evidence,
-    Tally,
+    DecisionTally,
+    RowDecider,
+    RowEvidence,
     write_verdicts,
 )
 from beholder.kinds.filtering.duplicates import Duplicates, find_duplicates
 from beholder.kinds.filtering.page import write_page
+from beholder.kinds.filtering.result import (
+    RESULT,
+    VERDICTS,
+    FilterResult,
+    SourceFile,
+    stamp_of,
+)
 from beholder.kinds.filtering.rows import RowTask, run_task
-from beholder.kinds.filtering.sources import Part, SourceSettings
+from beholder.kinds.filtering.source_row import SourcePart, SourceSettings
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.run.session import Engine, Progress, Quiet
 
-FORMAT = 1
-RESULT, VERDICTS = "result.json", "verdicts"
-"""The result of a job, and the folder of its decisions."""
 DRY_ROWS = 20_000
 """Rows that a dry run reads."""
 
 Tell = Callable[[str], None]
-
-
-class SourceFile(msgspec.Struct, frozen=True):
-    """A source as it was when it was filtered.
-
-    Attributes:
-        name: Its name, as the user named it.
-        parts: First and last place, and number of rows, of each part.
-        form: Its form.
-        stamp: Size and time of change.
-    """
-
-    name: str
-    form: str
-    parts: tuple[tuple[int, int, int], ...]
-    stamp: tuple[int, int]
-
-
-class FilterResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of ``result.json``.
-
-    Attributes:
-        format: Version of the file's format.
-        version: Version of beholder.
-        digest: Digest of settings and sources: labels belong to one digest.
-        options: Options that are not the default.
-        metrics: Signed metrics.
-        columns: Column by field, as mapped.
-        files: Sources, in order.
-        left_out: Why sources were left out, by name.
-        n_rows: Rows in all.
-        decisions: Rows by decision.
-        reasons: Rows by the reason that decided.
-        noted: Rows by any reason.
-        strata: Rows by stratum.
-        cautions: What should be looked at.
-    """
-
-    format: int = FORMAT
-    version: str
-    digest: str
-    options: dict[str, Any]
-    metrics: tuple[str, ...]
-    columns: dict[str, str]
-    files: tuple[SourceFile, ...]
-    left_out: dict[str, str]
-    n_rows: int
-    decisions: dict[str, int]
-    reasons: dict[str, int]
-    noted: dict[str, int]
-    strata: dict[str, int]
-    cautions: tuple[str, ...]
-
-    def describe(self) -> str:
-        """Return the counts in a sentence."""
-        dropped, aside = (
-            self.decisions.get(name, 0) for name in ("drop", "quarantine")
-        )
-        share = 100 * dropped / self.n_rows
-        sentence = (
-            f"dropped {dropped:,} of {self.n_rows:,} rows ({share:.1f} %)"
-        )
-        if aside:
-            sentence += f", set {aside:,} aside"
-        return f"{sentence}; kept {self.decisions.get('keep', 0):,}"
-
-    @property
-    def settings(self) -> SourceSettings:
-        """How the sources are read."""
-        return SourceSettings(
-            self.columns, self.options.get("text_ending", ".txt")
-        )
 
 
 @dataclass(frozen=True)
@@ -208,8 +140,8 @@ def run_filter(config: FilterConfig, means: FilterMeans) -> FilterResult:
             means.work, means.engine,
         )  # fmt: skip
         evidence = replace(evidence, scores=scores)
-    tally = Tally()
-    decider = Decider(evidence, config.options)
+    tally = DecisionTally()
+    decider = RowDecider(evidence, config.options)
     for row in decider.decide():
         tally.add(row)
     result = reader.result(tally, [scored.name for scored in metrics])
@@ -244,30 +176,13 @@ def try_filter(config: FilterConfig, means: FilterMeans) -> FilterResult:
             options=config.options.without_scores(),
         )
         reader = _RowPass(trial, means, limit=DRY_ROWS)
-        tally = Tally()
-        for row in Decider(reader.evidence(), trial.options).decide():
+        tally = DecisionTally()
+        for row in RowDecider(reader.evidence(), trial.options).decide():
             tally.add(row)
     result = reader.result(tally, [])
     for caution in result.cautions:
         means.tell(caution)
     return result
-
-
-def read_result(folder: Path) -> FilterResult:
-    """Return the result of a job that is finished.
-
-    Raises:
-        RunError: There is none, or it is damaged.
-    """
-    content = files.read_json(
-        folder / RESULT,
-        form=FORMAT,
-        kind="result of a filter",
-        missing_message=f"{folder} has no finished filter; run 'beholder filter DATA -o {folder}'",
-    )
-    return files.as_record(
-        content, FilterResult, folder / RESULT, "run the filter again"
-    )
 
 
 class _RowPass:
@@ -286,7 +201,7 @@ class _RowPass:
         )
         self._left_out: dict[str, str] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
-        self._parts: list[Part] = []
+        self._parts: list[SourcePart] = []
         if len({*config.sources}) < len(config.sources):
             raise ConfigError("a source is named twice; name each once")
         for source in config.sources:
@@ -319,28 +234,28 @@ class _RowPass:
             ) from error
         self._left_out[source] = error.reason
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> RowEvidence:
         """Return what is known about all rows, after reading what is missing.
 
         Raises:
             DataError: A source is damaged and may not be skipped, or there are no rows.
         """
         self._read_parts()
-        kept = [
+        usable_parts = [
             (number, part)
             for number, part in enumerate(self._parts)
             if part.source not in self._left_out
         ]
-        outs = [self._out(number) for number, _ in kept]
+        outs = [self._out(number) for number, _ in usable_parts]
         if self._limit is not None:
             outs = [out for out in outs if out.is_file()]
-        self._parts = [part for _, part in kept][: len(outs)]
+        self._parts = [part for _, part in usable_parts][: len(outs)]
         self._n_rows = [pq.read_metadata(out).num_rows for out in outs]
         if not sum(self._n_rows):
             raise DataError(
                 ", ".join(self._config.sources), "has no row to filter"
             )
-        return Evidence(
+        return RowEvidence(
             outs,
             [0, *accumulate(self._n_rows)][:-1],
             [part.source for part in self._parts],
@@ -436,13 +351,16 @@ class _RowPass:
         path = self._config.out / "work" / f"groups-{key}-{self._row_key}.npy"
         if path.is_file():
             return Duplicates(*np.load(path, mmap_mode="r"))
-        found = find_duplicates(outs, threshold)
+        duplicates = find_duplicates(outs, threshold)
         with (
             files.write_atomically(path) as unfinished,
             unfinished.open("wb") as file,
         ):
-            np.save(file, np.stack([found.exact, found.near, found.same]))
-        return found
+            np.save(
+                file,
+                np.stack([duplicates.exact, duplicates.near, duplicates.same]),
+            )
+        return duplicates
 
     def picture_root(self, needs_pictures: bool) -> Path:
         """Return the folder of the pictures; those of shards are extracted if a metric needs them.
@@ -462,12 +380,14 @@ class _RowPass:
             )
         folder = self._config.out / "pictures"
         for part, n in zip(self._parts, self._n_rows, strict=True):
-            sources.extract_pictures(
+            pictures.extract_pictures(
                 part, np.ones(n, bool), self._settings, folder
             )
         return folder
 
-    def result(self, tally: Tally, metrics: Sequence[str]) -> FilterResult:
+    def result(
+        self, tally: DecisionTally, metrics: Sequence[str]
+    ) -> FilterResult:
         """Return the result of the job from the counts of its rows."""
         config = self._config
         options = _changed(config.options)
@@ -507,21 +427,8 @@ class _RowPass:
         )  # fmt: skip
 
 
-def _absolute(part: Part) -> Part:
+def _absolute(part: SourcePart) -> SourcePart:
     return part._replace(source=str(Path(part.source).resolve()))
-
-
-def stamp_of(source: str) -> tuple[int, int]:
-    """Return size and time of change of a file, or of all files of a folder."""
-    path = Path(source)
-    places = sorted(path.rglob("*")) if path.is_dir() else [path]
-    sizes = times = 0
-    for place in places:
-        status = place.stat()
-        if place.is_file():
-            sizes += status.st_size
-            times = max(times, status.st_mtime_ns)
-    return sizes, times
 
 
 def _changed(options: FilterOptions) -> dict[str, Any]:

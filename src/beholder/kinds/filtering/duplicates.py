@@ -56,8 +56,8 @@ class _Groups:
             first[row], row = root, int(first[row])
         return root
 
-    def join(self, row: int, other: int) -> None:
-        low, high = sorted((self.find(row), self.find(other)))
+    def join(self, row: int, other_row: int) -> None:
+        low, high = sorted((self.find(row), self.find(other_row)))
         self.first[high] = low
 
     def roots(self) -> Ids:
@@ -98,27 +98,27 @@ def find_duplicates(
 
 
 def _group_equal(
-    groups: _Groups, order: Ids, keys: Hashes, *others: Hashes
+    groups: _Groups, order: Ids, keys: Hashes, *other_columns: Hashes
 ) -> None:
     """Join the rows of a sorted order that have one key and equal others; 0 is no key."""
     if not len(order):
         return
     is_first = np.ones(len(order), bool)
-    is_first[1:] = ~_are_equal(order, 1, keys, *others)
+    is_first[1:] = ~_are_equal(order, 1, keys, *other_columns)
     starts = np.flatnonzero(is_first)
     lowest = np.minimum.reduceat(order, starts)
     groups.first[order] = lowest[np.cumsum(is_first) - 1]
 
 
 def _are_equal(
-    order: Ids, step: int, keys: Hashes, *others: Hashes
+    order: Ids, step: int, keys: Hashes, *other_columns: Hashes
 ) -> NDArray[np.bool_]:
     """Return which rows of an order equal the row some steps before."""
     earlier, later = order[:-step], order[step:]
     are_equal: NDArray[np.bool_] = (keys[earlier] == keys[later]) & (
         keys[later] != 0
     )
-    for column in others:
+    for column in other_columns:
         are_equal &= column[earlier] == column[later]
     return are_equal
 
@@ -171,7 +171,9 @@ def _join_near(
             groups = near if is_one_picture else same
             if groups.find(first) == groups.find(second):
                 continue
-            alike = similarity(stored.read(first), stored.read(second))
+            alike = similarity(
+                stored.read_text(first), stored.read_text(second)
+            )
             if alike >= threshold:
                 groups.join(first, second)
                 same.join(first, second)
@@ -201,6 +203,6 @@ class _TextFile:
             else np.zeros(0, np.uint8)
         )
 
-    def read(self, row: int) -> str:
+    def read_text(self, row: int) -> str:
         data = bytes(self._bytes[self._ends[row] : self._ends[row + 1]])
         return data.decode("utf-8", "surrogatepass")

@@ -17,7 +17,7 @@ from beholder.base.optional import load_object
 from beholder.data.sources import read_rows
 from beholder.errors import DataError, RunError
 from beholder.kinds.filtering.deciding import read_verdicts
-from beholder.kinds.filtering.door import (
+from beholder.kinds.filtering.result import (
     VERDICTS,
     FilterResult,
     read_result,
@@ -130,42 +130,44 @@ def draw_rows(
     """
     result = read_result(job)
     log = read_log(job)
-    taken = {row for sample in log.samples for row in sample.rows if is_new}
+    earlier_rows = {
+        row for sample in log.samples for row in sample.rows if is_new
+    }
     by_stratum: dict[str, list[int]] = defaultdict(list)
     picture_keys = _picture_keys(job)
     for row in read_verdicts(job / VERDICTS, ["row", "stratum"]):
         by_stratum[row["stratum"]].append(row["row"])
-    wanted = _allocate(result.strata, n_labels)
+    labels_by_stratum = _allocate(result.strata, n_labels)
     # A draw depends on seed, settings and number of earlier draws, not on chance.
     n_before = len(log.samples) if is_new else 0
     generator = np.random.default_rng([seed, n_before, int(result.digest, 16)])
-    seen: set[int] = set()
-    drawn: list[int] = []
+    seen_pictures: set[int] = set()
+    drawn_rows: list[int] = []
     cautions: list[str] = []
-    for stratum, n in wanted.items():
+    for stratum, n in labels_by_stratum.items():
         order = generator.permutation(np.array(by_stratum[stratum]))
         # Where all rows are read, rows of one picture do not matter.
         are_all = n >= len(order)
         chosen: list[int] = []
         for number in order.tolist():
             picture = int(picture_keys[number])
-            is_seen = picture in seen and not are_all
-            if len(chosen) == n or number in taken or is_seen:
+            is_seen = picture in seen_pictures and not are_all
+            if len(chosen) == n or number in earlier_rows or is_seen:
                 continue
-            seen.update({picture} - {0})
+            seen_pictures.update({picture} - {0})
             chosen.append(number)
         if len(chosen) < n:
             cautions.append(
                 f"stratum {stratum} has {len(chosen)} rows of other pictures that were not drawn"
                 f" before, of {n} wanted"
             )
-        drawn += chosen
-    shuffled = generator.permutation(np.array(drawn, np.int64)).tolist()
+        drawn_rows += chosen
+    shuffled = generator.permutation(np.array(drawn_rows, np.int64)).tolist()
     log = SampleLog(
-        samples=(*log.samples, DrawnRows(result.digest, tuple(drawn)))
+        samples=(*log.samples, DrawnRows(result.digest, tuple(drawn_rows)))
     )
     files.write_bytes(job / SAMPLES, msgspec.json.encode(log))
-    return shuffled, wanted, cautions
+    return shuffled, labels_by_stratum, cautions
 
 
 def read_log(job: Path) -> SampleLog:
@@ -210,18 +212,21 @@ def sampled_items(job: Path, rows: list[int]) -> Iterator[dict[str, Any]]:
 
 def _allocate(strata: Mapping[str, int], n_labels: int) -> dict[str, int]:
     """Return the number of labels of each stratum: half of them for kept rows."""
-    wanted: dict[str, int] = {}
-    kept = [name for name in strata if name.startswith("keep")]
-    others = [name for name in strata if name not in kept]
-    n_kept = n_labels // 2 if others else n_labels
-    for names, n in ((kept, n_kept), (others, n_labels - n_kept)):
+    labels_by_stratum: dict[str, int] = {}
+    kept_strata = [name for name in strata if name.startswith("keep")]
+    removed_strata = [name for name in strata if name not in kept_strata]
+    n_kept = n_labels // 2 if removed_strata else n_labels
+    for names, n in (
+        (kept_strata, n_kept),
+        (removed_strata, n_labels - n_kept),
+    ):
         guesses = [
             _GUESSES.get(name, _GUESSES[name.partition("-")[0]])
             for name in names
         ]
         counts = allocate_labels(n, [strata[name] for name in names], guesses)
-        wanted |= dict(zip(names, counts, strict=True))
-    return wanted
+        labels_by_stratum |= dict(zip(names, counts, strict=True))
+    return labels_by_stratum
 
 
 def read_labels(path: Path, bad: Bad = "grave") -> dict[int, bool | None]:
@@ -274,8 +279,10 @@ def _row_number(name: object, place: str) -> int:
 
 def _study_labels(study: Path, bad: Bad) -> dict[int, bool | None]:
     # Named as text: kinds of work do not import each other.
-    read = load_object("beholder.kinds.annotation.exchange:study_readings")
-    readings = read(study)
+    read_study = load_object(
+        "beholder.kinds.annotation.exchange:study_readings"
+    )
+    readings = read_study(study)
     if readings["task"] != "reading":
         raise RunError(
             f"{study} is a study of {readings['task']}; label with 'beholder annotate reading'"
@@ -412,8 +419,10 @@ def _check_origin(
         if sample.digest == result.digest
         for row in sample.rows
     }
-    drawn = {row for sample in read_log(job).samples for row in sample.rows}
-    strange = sorted(set(labels) - drawn)
+    drawn_rows = {
+        row for sample in read_log(job).samples for row in sample.rows
+    }
+    strange = sorted(set(labels) - drawn_rows)
     if strange:
         raise DataError(
             str(job),
@@ -440,10 +449,12 @@ def describe(estimated: RemainingEstimate) -> list[str]:
     lines = describe_remaining(estimated.remaining, estimated.strata)
     share = estimated.n_unsure / estimated.n_labels
     if estimated.unsure_good is not None and share > MANY_UNSURE:
-        others = describe_remaining(estimated.unsure_good, estimated.strata)
+        removed_strata = describe_remaining(
+            estimated.unsure_good, estimated.strata
+        )
         lines = [
             *(f"unsure as bad: {line}" for line in lines),
-            *(f"unsure as good: {line}" for line in others),
+            *(f"unsure as good: {line}" for line in removed_strata),
         ]
     return lines
 
@@ -452,9 +463,9 @@ def describe_remaining(
     remaining: Remaining, strata: tuple[Stratum, ...]
 ) -> list[str]:
     """Return what a filter did in sentences; a rate of 0 is never written without its limit."""
-    kept = [stratum for stratum in strata if stratum.is_kept]
+    kept_strata = [stratum for stratum in strata if stratum.is_kept]
     dropped = [stratum for stratum in strata if not stratum.is_kept]
-    n_kept = sum(stratum.n_labels for stratum in kept)
+    n_kept = sum(stratum.n_labels for stratum in kept_strata)
     lines = []
     for decision, what in _REMOVED.items():
         chosen = _of_decision(strata, decision)
@@ -465,16 +476,16 @@ def describe_remaining(
             if not rate.value:
                 share = f"none was, at most {100 * rate.high:.1f} % were"
             lines.append(f"of the rows {what} {share} bad ({n} labels)")
-    if kept and not remaining.n_kept_bad.value:
+    if kept_strata and not remaining.n_kept_bad.value:
         lines.append(
             f"no bad row among {n_kept}: at most {100 * remaining.rate_left.high:.1f} % are left"
         )
-    elif kept:
+    elif kept_strata:
         lines.append(
             f"bad rows left: {_percent(remaining.rate_left)} of the kept ({n_kept} labels), before"
             f" {100 * remaining.rate_before:.1f} %"
         )
-    if dropped and kept:
+    if dropped and kept_strata:
         lines.append(_describe_recall(remaining))
     return lines
 
@@ -487,10 +498,10 @@ def _describe_recall(remaining: Remaining) -> str:
     if math.isnan(remaining.recall.value):
         return f"no label is bad, so the share of bad rows found is unknown; {lost}"
     if not remaining.n_kept_bad.value:
-        found = f"at least {100 * remaining.recall.low:.0f} %"
+        found_share = f"at least {100 * remaining.recall.low:.0f} %"
     else:
-        found = _percent(remaining.recall, digits=0)
-    return f"the filter found {found} of the bad rows and {lost}"
+        found_share = _percent(remaining.recall, digits=0)
+    return f"the filter found {found_share} of the bad rows and {lost}"
 
 
 def _percent(rate: Rate, digits: int = 1) -> str:

@@ -6,18 +6,16 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from beholder.base import files
 from beholder.kinds.filtering.config import FilterOptions
-from beholder.kinds.filtering.deciding import DecidedRow, Evidence
+from beholder.kinds.filtering.deciding import DecidedRow, RowEvidence
+from beholder.kinds.filtering.result import FilterResult
 from beholder.lint.rules import rules
 from beholder.report.pages import render_page
-
-if TYPE_CHECKING:
-    from beholder.kinds.filtering.door import FilterResult
 
 PAGE = "report.html"
 N_SHOWN = 20
@@ -29,22 +27,22 @@ def write_page(
     job: Path,
     result: FilterResult,
     rows: Iterator[DecidedRow],
-    evidence: Evidence,
+    evidence: RowEvidence,
     options: FilterOptions,
 ) -> None:
     """Write the page of a job, which is the same for the same rows and settings."""
     chance = random.Random(result.digest)  # noqa: S311
-    shown: dict[str, list[DecidedRow]] = defaultdict(list)
+    rows_by_reason: dict[str, list[DecidedRow]] = defaultdict(list)
     n_seen: dict[str, int] = defaultdict(int)
     for row in rows:
         if not row.reason:
             continue
         # Reservoir sampling: memory does not grow with the rows.
         n_seen[row.reason] += 1
-        if len(shown[row.reason]) < N_SHOWN:
-            shown[row.reason].append(row)
+        if len(rows_by_reason[row.reason]) < N_SHOWN:
+            rows_by_reason[row.reason].append(row)
         elif (place := chance.randrange(n_seen[row.reason])) < N_SHOWN:
-            shown[row.reason][place] = row
+            rows_by_reason[row.reason][place] = row
     decisions = options.decisions
     reasons = [
         {
@@ -60,7 +58,9 @@ def write_page(
                         name for name in row.reasons if name != reason
                     ),
                 }
-                for row in sorted(shown[reason], key=lambda row: row.row)
+                for row in sorted(
+                    rows_by_reason[reason], key=lambda row: row.row
+                )
             ],
         }
         for reason, n in result.reasons.items()
@@ -94,19 +94,19 @@ def describe_reason(reason: str) -> str:
 
 
 def _draw_scores(
-    column: str, evidence: Evidence, options: FilterOptions
+    column: str, evidence: RowEvidence, options: FilterOptions
 ) -> Mapping[str, Any] | None:
     """Return a histogram in a view box of 100 times 40, and its thresholds."""
     scores = evidence.scores[column]
-    known = scores[~np.isnan(scores)]
-    if not len(known):
+    known_scores = scores[~np.isnan(scores)]
+    if not len(known_scores):
         return None
-    counts, edges = np.histogram(known, bins=_BINS)
+    counts, edges = np.histogram(known_scores, bins=_BINS)
     low, width = float(edges[0]), float(edges[-1] - edges[0]) or 1.0
     limits = [t for t in options.thresholds if t.column == column]
     return {
         "column": column,
-        "n": len(known),
+        "n": len(known_scores),
         "low": low,
         "high": float(edges[-1]),
         "bars": [

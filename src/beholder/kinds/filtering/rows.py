@@ -17,14 +17,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from beholder.base import files
+from beholder.base.optional import require
 from beholder.base.threads import one_blas_thread
 from beholder.errors import BeholderError, DataError
-from beholder.kinds.filtering.sources import (
-    FORMS,
-    Part,
+from beholder.kinds.filtering.source_row import (
+    SourcePart,
     SourceRow,
     SourceSettings,
 )
+from beholder.kinds.filtering.sources import FORMS
 from beholder.lint.checking import find_hits
 from beholder.lint.choice import Choice
 from beholder.lint.linting import select_hits
@@ -80,7 +81,7 @@ class RowTask:
         limit: Rows that are read at most.
     """
 
-    part: Part
+    part: SourcePart
     out: Path
     settings: SourceSettings
     rules: tuple[str, ...]
@@ -109,8 +110,13 @@ def shingles(folded: str) -> list[str]:
 
 def similarity(first: str, second: str) -> float:
     """Return the Jaccard similarity of the shingles of two folded texts, from 0 to 1."""
-    one, other = set(shingles(first)), set(shingles(second))
-    return len(one & other) / len(one | other)
+    first_shingles, second_shingles = (
+        set(shingles(first)),
+        set(shingles(second)),
+    )
+    return len(first_shingles & second_shingles) / len(
+        first_shingles | second_shingles
+    )
 
 
 def is_tag_list(text: str) -> bool:
@@ -217,12 +223,11 @@ def _hash(text: str) -> int:
 
 def _bands(folded: Sequence[str]) -> list[bytes | None]:
     """Return the hashes of the bands of MinHash of each text; None for one without words."""
-    import rensa
-
     at = [place for place, text in enumerate(folded) if text]
     bands: list[bytes | None] = [None] * len(folded)
     if not at:
         return bands
+    rensa = require("rensa", extra="filter", purpose="near-duplicates")
     matrix = rensa.RMinHash.digest_matrix_from_token_sets(
         [shingles(folded[place]) for place in at], N_BANDS * BAND_ROWS, _SEED
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.kinds.filtering.config import FilterConfig, FilterOptions
-from beholder.kinds.filtering.deciding import Decider, Evidence
+from beholder.kinds.filtering.deciding import RowDecider, RowEvidence
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Metric, metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
@@ -45,7 +45,7 @@ def check_columns(
 
 def score_rows(
     config: FilterConfig,
-    evidence: Evidence,
+    evidence: RowEvidence,
     metrics: Sequence[Metric[Any]],
     root: Path,
     progress: Progress,
@@ -83,8 +83,8 @@ def score_rows(
     for scored in metrics:
         name = scored.registered_name
         # Another metric or other rows are another run; answers are shared by the cache.
-        one = sha256(digest.digest() + scored.name.encode()).hexdigest()
-        folder = config.out / "scores" / f"{name}-{one[:12]}"
+        run_digest = sha256(digest.digest() + scored.name.encode()).hexdigest()
+        folder = config.out / "scores" / f"{name}-{run_digest[:12]}"
         scoring = ScoreConfig(
             "rows that are left",
             (scored,),
@@ -98,12 +98,12 @@ def score_rows(
         with Store.read(folder) as store:
             values = store.values_by_id(store.askers()[0].name)
         main = scored.values[0].name
-        wanted = {name: main} | {
+        value_by_column = {name: main} | {
             threshold.column: threshold.column.partition(".")[2] or main
             for threshold in config.options.thresholds
             if threshold.column.partition(".")[0] == name
         }
-        for column, value in wanted.items():
+        for column, value in value_by_column.items():
             scores = np.full(evidence.n_rows, np.nan)
             for row, row_values in values.items():
                 scores[int(row)] = row_values.get(value, np.nan)
@@ -111,10 +111,12 @@ def score_rows(
     return columns
 
 
-def _items_left(evidence: Evidence, options: FilterOptions) -> Iterator[Item]:
+def _items_left(
+    evidence: RowEvidence, options: FilterOptions
+) -> Iterator[Item]:
     """Yield the first row of each text of a picture that a rule does not drop."""
-    seen: set[int] = set()
-    rules_alone = Decider(evidence, options.without_scores())
+    seen_groups: set[int] = set()
+    rules_alone = RowDecider(evidence, options.without_scores())
     exact = evidence.duplicates.exact
     for row in rules_alone.decide():
         group = int(exact[row.row])
@@ -123,8 +125,8 @@ def _items_left(evidence: Evidence, options: FilterOptions) -> Iterator[Item]:
             for reason in row.reasons
             if not reason.endswith("duplicate")
         )
-        if is_dropped or group in seen or not row.text:
+        if is_dropped or group in seen_groups or not row.text:
             continue
-        seen.add(group)
+        seen_groups.add(group)
         images = (row.image,) if row.image else ()
         yield Item(str(group), row.text, images=images)

@@ -48,7 +48,7 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sample:
+class ShardSample:
     """The members of one key.
 
     Attributes:
@@ -74,7 +74,7 @@ def read_members(path: Path) -> Iterator[Member]:
             before: tarfile.TarInfo | None = None
             while (member := tar.next()) is not None:
                 # Otherwise the headers of all members stay in memory.
-                tar.members = []
+                tar.members = []  # type: ignore[attr-defined]
                 if before is not None:
                     yield _as_member(before, member.offset)
                 before = member
@@ -116,7 +116,7 @@ def _check_end(path: Path, end: int) -> None:
         raise DataError(str(path), "is cut off: it has no end mark")
 
 
-def read_samples(path: Path) -> Iterator[Sample]:
+def read_samples(path: Path) -> Iterator[ShardSample]:
     """Yield the samples of a shard in their order, broken ones marked; errors: ``read_members``."""
     # The number of runs of a key is known at the end only, so headers are read twice; hashes, as
     # a shard may have millions of keys.
@@ -139,15 +139,15 @@ def read_samples(path: Path) -> Iterator[Sample]:
         yield _as_sample(members, repeated)
 
 
-def _as_sample(members: list[Member], repeated: set[int]) -> Sample:
+def _as_sample(members: list[Member], repeated: set[int]) -> ShardSample:
     key = members[0].key
-    return Sample(key, tuple(members), hash(key) in repeated)
+    return ShardSample(key, tuple(members), hash(key) in repeated)
 
 
-def read_content(file: IO[bytes], member: Member, most: int) -> bytes:
+def read_content(file: IO[bytes], member: Member, limit: int) -> bytes:
     """Return the content of a member, at most ``most`` bytes and one."""
     file.seek(member.data)
-    return file.read(min(member.size, most + 1))
+    return file.read(min(member.size, limit + 1))
 
 
 def copy_ranges(

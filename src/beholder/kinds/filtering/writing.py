@@ -11,17 +11,18 @@ import numpy as np
 
 from beholder.base import files
 from beholder.errors import ConfigError, RunError
-from beholder.kinds.filtering import sources
+from beholder.kinds.filtering import pictures
 from beholder.kinds.filtering.config import Decision
 from beholder.kinds.filtering.deciding import read_verdicts
-from beholder.kinds.filtering.door import (
+from beholder.kinds.filtering.result import (
     VERDICTS,
     FilterResult,
     SourceFile,
     read_result,
     stamp_of,
 )
-from beholder.kinds.filtering.sources import FORMS, Flags, Part
+from beholder.kinds.filtering.source_row import Flags, SourcePart
+from beholder.kinds.filtering.sources import FORMS
 
 
 def write_rows(
@@ -67,10 +68,10 @@ def _common_folder(result: FilterResult) -> Path:
 
 def _with_flags(
     file: SourceFile, decisions: Iterator[bool]
-) -> list[tuple[Part, Flags]]:
+) -> list[tuple[SourcePart, Flags]]:
     return [
         (
-            Part(file.name, file.form, start, stop),
+            SourcePart(file.name, file.form, start, stop),
             np.fromiter(decisions, bool, n_rows),
         )
         for start, stop, n_rows in file.parts
@@ -80,7 +81,7 @@ def _with_flags(
 def _list_files(
     result: FilterResult,
     file: SourceFile,
-    parts: Sequence[tuple[Part, Flags]],
+    parts: Sequence[tuple[SourcePart, Flags]],
     job: Path,
     decision: Decision,
 ) -> Path:
@@ -88,7 +89,7 @@ def _list_files(
         raise ConfigError(
             f"{file.name} is not a folder: name where to write with --to FOLDER"
         )
-    names = sources.kept_names(parts, result.settings)
+    names = pictures.kept_names(parts, result.settings)
     place = job / ("kept.txt" if decision == "keep" else f"{decision}.txt")
     files.write_text(place, "".join(f"{name}\n" for name in names))
     return place
@@ -97,7 +98,7 @@ def _list_files(
 def _write_file(
     result: FilterResult,
     file: SourceFile,
-    parts: Sequence[tuple[Part, Flags]],
+    parts: Sequence[tuple[SourcePart, Flags]],
     place: Path,
 ) -> None:
     source = Path(file.name)
@@ -112,7 +113,7 @@ def _write_file(
     if file.form == "folder":
         FORMS["folder"].write(parts, place, result.settings)
     elif is_whole and file.form == "tar":
-        sources.link_or_copy(source, place)
+        pictures.link_or_copy(source, place)
     else:
         with files.write_atomically(place) as unfinished:
             if is_whole:
