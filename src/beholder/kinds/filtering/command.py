@@ -92,7 +92,7 @@ def run(
         print_note(text if text.startswith(" ") else f"caution: {text}")
 
     if tell.dry_run:
-        result = try_filter(config, FilterMeans(tell=caution))
+        result = try_filter(config, FilterMeans(on_caution=caution))
         if result.n_rows >= DRY_ROWS:
             print_note(f"dry run: the first {result.n_rows:,} rows")
         if metric:

@@ -64,14 +64,14 @@ class FilterMeans:
         work: Processes, cache and budget.
         engine: Where rows are checked and scored; None for this machine.
         progress: Receives the progress.
-        tell: Receives cautions, before verdicts are written.
+        on_caution: Receives cautions, before verdicts are written.
     """
 
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
     engine: Engine | None = None
     progress: Progress = field(default_factory=Quiet)
-    tell: Tell = lambda _: None
+    on_caution: Tell = lambda _: None
 
 
 def filter(
@@ -146,7 +146,7 @@ def run_filter(config: FilterConfig, means: FilterMeans) -> FilterResult:
         tally.add(row)
     result = reader.result(tally, [scored.name for scored in metrics])
     for caution in result.cautions:
-        means.tell(caution)
+        means.on_caution(caution)
     # Verdicts without a result are unfinished: other commands refuse them.
     (config.out / RESULT).unlink(missing_ok=True)
     sizes = [n for file in result.files for _, _, n in file.parts]
@@ -181,7 +181,7 @@ def try_filter(config: FilterConfig, means: FilterMeans) -> FilterResult:
             tally.add(row)
     result = reader.result(tally, [])
     for caution in result.cautions:
-        means.tell(caution)
+        means.on_caution(caution)
     return result
 
 

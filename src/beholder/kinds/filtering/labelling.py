@@ -114,7 +114,7 @@ def draw_rows(
 ) -> tuple[list[int], dict[str, int], list[str]]:
     """Draw rows to label: half of them from kept rows, more from strata that are less sure.
 
-    Of each picture at most one row is drawn where there are enough pictures.
+    At most one row of a picture is drawn, except from a stratum of which all rows are drawn.
 
     Args:
         job: Folder of a finished filter.
@@ -138,9 +138,9 @@ def draw_rows(
     for row in read_verdicts(job / VERDICTS, ["row", "stratum"]):
         by_stratum[row["stratum"]].append(row["row"])
     labels_by_stratum = _allocate(result.strata, n_labels)
-    # A draw depends on seed, settings and number of earlier draws, not on chance.
+    # A draw depends on the seed and the number of earlier draws alone.
     n_before = len(log.samples) if is_new else 0
-    generator = np.random.default_rng([seed, n_before, int(result.digest, 16)])
+    generator = np.random.default_rng([seed, n_before])
     seen_pictures: set[int] = set()
     drawn_rows: list[int] = []
     cautions: list[str] = []

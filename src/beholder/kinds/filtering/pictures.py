@@ -26,7 +26,7 @@ from beholder.kinds.filtering.source_row import (
 
 _FOLDER_ROWS = 10_000
 _SAMPLED = 4096
-"""Bytes at each end of a picture that, with its size, tell whether two are one picture."""
+"""Bytes at each end of a picture that are compared, with its size, with those of another."""
 
 # Folders of pictures with texts
 

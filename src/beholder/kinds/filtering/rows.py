@@ -199,7 +199,7 @@ def _rule_reasons(row: SourceRow, choice: Choice) -> list[str]:
         language=row.language,
     )  # fmt: skip
     hits = list(find_hits(occurrence, _SETTING, choice))
-    # What a text of signs alone lacks is not a row without text.
+    # Rules below ALT101 are about rows without a text, which the reader finds.
     selected = select_hits(occurrence, hits, _SETTING, choice)
     return [rule.id for rule, *_ in selected if rule.id > "ALT1"]
 
