@@ -40,6 +40,7 @@ FEATURES = {
     "bidirectional",
     "annotation",
     "audit",
+    "filtering",
     "revise",
 }
 

@@ -62,6 +62,7 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
     _runs(run)
     _study(folder, run)
     _proof(folder, run)
+    _filter(folder, run)
     _cache(folder / "cache")
 
 
@@ -331,6 +332,17 @@ def _proof(folder: Path, run: Callable[[str], object]) -> None:
         finish(study, "annotator-1", unit, {"level": "none"})
     study.close()
     run("accept certificate proofs/first -o proof.json")
+
+
+def _filter(folder: Path, run: Callable[[str], object]) -> None:
+    """A finished filter with a sample that somebody read."""
+    run("filter captions.jsonl -o filtered --workers 1")
+    run("filter sample filtered -o filtered/check.jsonl")
+    lines = (folder / "filtered/check.jsonl").read_text(encoding="utf-8")
+    names = [json.loads(line)["id"] for line in lines.split("\n") if line]
+    write_rows(
+        folder / "read.jsonl", [{"id": name, "bad": False} for name in names]
+    )
 
 
 def _cache(folder: Path) -> None:

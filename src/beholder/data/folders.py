@@ -55,7 +55,7 @@ def pictures_below(folder: Path) -> list[str]:
 
     A name that is not UTF-8 is among them; ``unnamed`` finds it.
     """
-    return _below(folder, PICTURES)
+    return files_below(folder, PICTURES)
 
 
 def find_name_error(file: str, folder: str, number: int) -> DataError | None:
@@ -82,10 +82,11 @@ def _listed(files: Sequence[str]) -> str:
 
 def videos_below(folder: Path) -> list[str]:
     """Return the videos in and below a folder, as ``pictures_below``."""
-    return _below(folder, frozenset(video.ENDINGS))
+    return files_below(folder, frozenset(video.ENDINGS))
 
 
-def _below(folder: Path, endings: frozenset[str]) -> list[str]:
+def files_below(folder: Path, endings: frozenset[str]) -> list[str]:
+    """Return the files of some endings in and below a folder, as sorted paths with slashes."""
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -115,7 +116,7 @@ def sidecar_rows(
     pictures = pictures_below(folder)
     texts = {str(PurePosixPath(file).with_suffix(".txt")) for file in pictures}
     other_files = [
-        file for file in _below(folder, UNREAD) if file not in texts
+        file for file in files_below(folder, UNREAD) if file not in texts
     ]
     if not pictures:
         advice = (
@@ -137,14 +138,22 @@ def sidecar_rows(
         if (wrong := find_name_error(picture, name, number)) is not None:
             yield number, wrong
             continue
-        row = _sidecar_row(folder, picture)
+        row = sidecar_row(folder, picture)
         yield number, as_row(row, name, number)
 
 
-def _sidecar_row(folder: Path, picture: str) -> dict[str, Any] | str:
-    """Return the row of a picture with the text beside it; the reason if that cannot be read."""
+def sidecar_row(
+    folder: Path, picture: str, ending: str = ".txt"
+) -> dict[str, Any] | str:
+    """Return the row of a picture with the text beside it; the reason if that cannot be read.
+
+    Args:
+        folder: The folder.
+        picture: Path of the picture in it.
+        ending: Ending of the text's file, with its dot.
+    """
     row: dict[str, Any] = {"id": picture, "images": [picture]}
-    text_file = (folder / picture).with_suffix(".txt")
+    text_file = (folder / picture).with_suffix(ending)
     if not text_file.is_file():
         return row
     try:
@@ -194,7 +203,7 @@ def sidecar_rows_of(
     """Yield the row of a text beside a picture, or of a picture without one."""
     picture = file if file.suffix.lower() in PICTURES else picture_beside(file)
     name = (picture or file).name
-    row = _sidecar_row(file.parent, name)
+    row = sidecar_row(file.parent, name)
     if isinstance(row, dict):
         row.setdefault("candidate", None)
     yield 1, as_row(row, file.name, 1)

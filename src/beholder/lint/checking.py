@@ -129,7 +129,7 @@ def _check(picture: Occurrence, setting: LintSetting, choice: Choice) -> Check:
     hits: list[tuple[str, Hit]] = []
     traits, error = None, None
     try:
-        hits = list(_hits(picture, setting, choice))
+        hits = list(find_hits(picture, setting, choice))
         if picture.text and not picture.decorative:
             traits = Traits.from_occurrence(picture)
     except Exception as fault:  # a rule fails on one picture of many
@@ -139,9 +139,10 @@ def _check(picture: Occurrence, setting: LintSetting, choice: Choice) -> Check:
     return Check(hits, traits, error)
 
 
-def _hits(
+def find_hits(
     occurrence: Occurrence, setting: LintSetting, choice: Choice
 ) -> Iterator[tuple[str, Hit]]:
+    """Yield what the rules that look at one picture find, with the ids of the rules."""
     for name, what, severity in occurrence.structural:
         # A part of a rule that has a severity of its own, as ALT001.empty.
         severity = choice.severity.get(name, severity)

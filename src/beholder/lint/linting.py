@@ -237,7 +237,7 @@ def _collect_findings(
     n_by_key: Counter[str] = Counter()
     for at, occurrence in enumerate(report.occurrences):
         hits = hits_by_id.pop(id(occurrence), [])
-        for rule, hit, severity in _select_hits(
+        for rule, hit, severity in select_hits(
             occurrence, hits, report.setting, choice
         ):
             report.findings.append(
@@ -263,12 +263,13 @@ def _severity(
     )
 
 
-def _select_hits(
+def select_hits(
     occurrence: Occurrence,
     hits: list[tuple[str, Hit]],
     setting: LintSetting,
     choice: Choice,
 ) -> Iterator[tuple[LintRule, Hit, str]]:
+    """Yield the hits of a picture that count, with rule and severity: covered ones do not."""
     table = rules()
     active = [(table[name], hit) for name, hit in hits]
     # A rule that the profile switches off covers none, and a file name within

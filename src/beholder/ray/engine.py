@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from beholder.api import Run
 from beholder.base.optional import require
@@ -28,6 +28,9 @@ from beholder.run.execute import Scorer, Work
 from beholder.run.session import CONCURRENCY, Done, Progress, RunContext
 from beholder.run.store import Store
 from beholder.run.tables_parquet import ParquetTables, PartWriter
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 BLOCK = 512
 """Subjects an actor takes at once and writes as one part: few files, little lost with a machine."""
@@ -119,6 +122,37 @@ class RayEngine:
                 raise RunError(
                     f"the cluster failed: {error}; what was finished is kept: run the"
                     " same command again"
+                ) from error
+
+    def map(
+        self, function: Callable[[A], B], tasks: Sequence[A]
+    ) -> Iterator[tuple[A, B]]:
+        """Yield tasks with their results as they finish; a task whose machine is lost is repeated.
+
+        Args:
+            function: A function of a module, which every machine has.
+            tasks: Its arguments, such as files of a shared disk.
+
+        Raises:
+            RunError: The cluster failed, or is out of reach.
+        """
+        with _connected(self.address) as ray:
+            remote = ray.remote(function).options(num_cpus=1, max_retries=3)
+            waiting = deque(tasks)
+            # A few tasks wait for each processor, so that none is idle.
+            n_open = 2 * self._room(ray)
+            running: dict[Any, A] = {}
+            try:
+                while waiting or running:
+                    while waiting and len(running) < n_open:
+                        task = waiting.popleft()
+                        running[remote.remote(task)] = task
+                    (ready,), _ = ray.wait(list(running), num_returns=1)
+                    yield running.pop(ready), ray.get(ready)
+            except ray.exceptions.RayError as error:
+                raise RunError(
+                    f"the cluster failed: {error}; what was finished is kept: run the same command"
+                    " again"
                 ) from error
 
     def _map(

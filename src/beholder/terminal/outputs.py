@@ -24,6 +24,7 @@ OUTPUTS = {
     "html": "--html",
     "write": "--write",
     "write_baseline": "--write-baseline",
+    "to": "--to",
 }
 """Option by parameter that names what a command writes."""
 

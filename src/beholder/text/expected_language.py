@@ -71,10 +71,12 @@ def other_language(text: str, expected: str, script: str = "") -> str | None:
         return None
     # Plan: scripts that exclude the expected language; languages that the classifier does not
     # know; then its chances, with stricter limits for a few words.
-    chances = {
-        code: round(chance, 3) for code, chance in _identifier().rank(text)
-    }
+    chances: dict[str, float] = dict(_identifier().rank(text))
     likeliest = next(iter(chances))
+
+    def chance_of(code: str) -> float:
+        return round(chances.get(code, 0.0), 3)
+
     expected_code = next(
         code for code, name in NAMES.items() if name == expected
     )
@@ -88,7 +90,7 @@ def other_language(text: str, expected: str, script: str = "") -> str | None:
     ):
         return "all its letters are Latin"
     if _NOT_LATIN.fullmatch(expected_code) and script not in _USUAL_SCRIPTS:
-        is_english = not few and chances.get("en", 0.0) >= _SURELY_ENGLISH
+        is_english = not few and chance_of("en") >= _SURELY_ENGLISH
         return "it looks English" if is_english and all_latin else None
     if not (
         _NOT_LATIN.fullmatch(expected_code)
@@ -99,12 +101,12 @@ def other_language(text: str, expected: str, script: str = "") -> str | None:
     if expected_code not in chances and likeliest != "en":
         return None
     fits = sum(
-        chances.get(code, 0.0)
+        chance_of(code)
         for code in (expected_code, *_AKIN.get(expected_code, ()))
     )
     most_of_expected, least_of_likeliest = (
         (_FITS_FEW, _LEAST_FEW) if few else (_FITS, _LEAST)
     )
-    if fits > most_of_expected or chances[likeliest] < least_of_likeliest:
+    if fits > most_of_expected or chance_of(likeliest) < least_of_likeliest:
         return None
     return f"it looks {NAMES.get(likeliest, likeliest)}"

@@ -1,0 +1,117 @@
+"""The result of a filter, as the other commands read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from beholder.base import files
+from beholder.kinds.filtering.source_row import SourceSettings
+
+FORMAT = 1
+RESULT, VERDICTS = "result.json", "verdicts"
+"""The result of a job, and the folder of its decisions."""
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A source as it was when it was filtered.
+
+    Attributes:
+        name: Its name, as the user named it.
+        parts: First and last place, and number of rows, of each part.
+        form: Its form.
+        stamp: Size and time of change.
+    """
+
+    name: str
+    form: str
+    parts: tuple[tuple[int, int, int], ...]
+    stamp: tuple[int, int]
+
+
+class FilterResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of ``result.json``.
+
+    Attributes:
+        format: Version of the file's format.
+        version: Version of beholder.
+        digest: Digest of settings and sources: labels belong to one digest.
+        options: Options that are not the default.
+        metrics: Signed metrics.
+        columns: Column by field, as mapped.
+        files: Sources, in order.
+        left_out: Why sources were left out, by name.
+        n_rows: Rows in all.
+        decisions: Rows by decision.
+        reasons: Rows by the reason that decided.
+        noted: Rows by any reason.
+        strata: Rows by stratum.
+        cautions: What should be looked at.
+    """
+
+    format: int = FORMAT
+    version: str
+    digest: str
+    options: dict[str, Any]
+    metrics: tuple[str, ...]
+    columns: dict[str, str]
+    files: tuple[SourceFile, ...]
+    left_out: dict[str, str]
+    n_rows: int
+    decisions: dict[str, int]
+    reasons: dict[str, int]
+    noted: dict[str, int]
+    strata: dict[str, int]
+    cautions: tuple[str, ...]
+
+    def describe(self) -> str:
+        """Return the counts in a sentence."""
+        dropped, aside = (
+            self.decisions.get(name, 0) for name in ("drop", "quarantine")
+        )
+        share = 100 * dropped / self.n_rows
+        sentence = (
+            f"dropped {dropped:,} of {self.n_rows:,} rows ({share:.1f} %)"
+        )
+        if aside:
+            sentence += f", set {aside:,} aside"
+        return f"{sentence}; kept {self.decisions.get('keep', 0):,}"
+
+    @property
+    def settings(self) -> SourceSettings:
+        """The settings by which the sources are read."""
+        return SourceSettings(
+            self.columns, self.options.get("text_ending", ".txt")
+        )
+
+
+def read_result(folder: Path) -> FilterResult:
+    """Return the result of a job that is finished.
+
+    Raises:
+        RunError: There is none, or it is damaged.
+    """
+    content = files.read_json(
+        folder / RESULT,
+        form=FORMAT,
+        kind="result of a filter",
+        missing_message=f"{folder} has no finished filter; run 'beholder filter DATA -o {folder}'",
+    )
+    return files.as_record(
+        content, FilterResult, folder / RESULT, "run the filter again"
+    )
+
+
+def stamp_of(source: str) -> tuple[int, int]:
+    """Return size and time of change of a file, or of all files of a folder."""
+    path = Path(source)
+    places = sorted(path.rglob("*")) if path.is_dir() else [path]
+    sizes = times = 0
+    for place in places:
+        status = place.stat()
+        if place.is_file():
+            sizes += status.st_size
+            times = max(times, status.st_mtime_ns)
+    return sizes, times

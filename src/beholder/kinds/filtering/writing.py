@@ -1,0 +1,122 @@
+"""Write the rows of a decision back in the form that they had; sources are never changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from beholder.base import files
+from beholder.errors import ConfigError, RunError
+from beholder.kinds.filtering import pictures
+from beholder.kinds.filtering.config import Decision
+from beholder.kinds.filtering.deciding import read_verdicts
+from beholder.kinds.filtering.result import (
+    VERDICTS,
+    FilterResult,
+    SourceFile,
+    read_result,
+    stamp_of,
+)
+from beholder.kinds.filtering.source_row import Flags, SourcePart
+from beholder.kinds.filtering.sources import FORMS
+
+
+def write_rows(
+    job: Path, target: Path | None, decision: Decision = "keep"
+) -> Iterator[tuple[str, int]]:
+    """Write the rows of a decision of each source, and yield the files with their rows.
+
+    Args:
+        job: Folder of a finished filter.
+        target: Folder to write to; None lists the files of a folder in ``JOB/kept.txt``.
+        decision: The decision whose rows are written.
+
+    Raises:
+        ConfigError: The target is a folder of sources, or none is named for a table or shard.
+        RunError: The filter is not finished, or a source changed since.
+    """
+    result = read_result(job)
+    decisions = (
+        row["decision"] == decision
+        for row in read_verdicts(job / VERDICTS, ["decision"])
+    )
+    root = _common_folder(result)
+    for file in result.files:
+        if stamp_of(file.name) != file.stamp:
+            raise RunError(
+                f"{file.name} changed since it was filtered; run the filter again"
+            )
+    for file in result.files:
+        parts = _with_flags(file, decisions)
+        n_rows = sum(int(flags.sum()) for _, flags in parts)
+        if target is None:
+            place = _list_files(result, file, parts, job, decision)
+        else:
+            place = target / Path(file.name).resolve().relative_to(root)
+            _write_file(result, file, parts, place)
+        yield str(place), n_rows
+
+
+def _common_folder(result: FilterResult) -> Path:
+    folders = [str(Path(file.name).resolve().parent) for file in result.files]
+    return Path(os.path.commonpath(folders))
+
+
+def _with_flags(
+    file: SourceFile, decisions: Iterator[bool]
+) -> list[tuple[SourcePart, Flags]]:
+    return [
+        (
+            SourcePart(file.name, file.form, start, stop),
+            np.fromiter(decisions, bool, n_rows),
+        )
+        for start, stop, n_rows in file.parts
+    ]
+
+
+def _list_files(
+    result: FilterResult,
+    file: SourceFile,
+    parts: Sequence[tuple[SourcePart, Flags]],
+    job: Path,
+    decision: Decision,
+) -> Path:
+    if file.form != "folder":
+        raise ConfigError(
+            f"{file.name} is not a folder: name where to write with --to FOLDER"
+        )
+    names = pictures.kept_names(parts, result.settings)
+    place = job / ("kept.txt" if decision == "keep" else f"{decision}.txt")
+    files.write_text(place, "".join(f"{name}\n" for name in names))
+    return place
+
+
+def _write_file(
+    result: FilterResult,
+    file: SourceFile,
+    parts: Sequence[tuple[SourcePart, Flags]],
+    place: Path,
+) -> None:
+    source = Path(file.name)
+    if place.resolve() == source.resolve() or (
+        source.is_dir() and place.resolve().is_relative_to(source.resolve())
+    ):
+        raise ConfigError(
+            f"--to leads to {source} itself, which is never changed; choose another folder"
+        )
+    files.make_folder(place.parent)
+    is_whole = all(flags.all() for _, flags in parts)
+    if file.form == "folder":
+        FORMS["folder"].write(parts, place, result.settings)
+    elif is_whole and file.form == "tar":
+        pictures.link_or_copy(source, place)
+    else:
+        with files.write_atomically(place) as unfinished:
+            if is_whole:
+                shutil.copyfile(source, unfinished)
+            else:
+                FORMS[file.form].write(parts, unfinished, result.settings)
