@@ -31,6 +31,7 @@ from beholder.judges.operations.base import (
 )
 from beholder.judges.operations.caption import Caption, CaptionAgain, Review
 from beholder.judges.operations.classify import Category, Classify
+from beholder.judges.operations.compare import Compare, Comparison
 from beholder.judges.operations.place import AssessInContext, PlaceText
 from beholder.judges.operations.presence import (
     Contradict,
@@ -92,6 +93,8 @@ __all__ = [
     "Category",
     "CheckCriteria",
     "Classify",
+    "Compare",
+    "Comparison",
     "Contradict",
     "Decompose",
     "GradeDescription",
