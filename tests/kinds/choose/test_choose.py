@@ -71,7 +71,6 @@ def test_texts_that_exist(cli: Cli) -> None:
         row["dollars"] = costs[row["group"]["system"]]
     write_rows("systems.jsonl", rows)
     done = cli("choose", "systems.jsonl", "-o", "choice")
-    print(done.out, done.err)
     assert done.code == 0, done.err
     assert done.out.startswith("b. ")
     assert "not separated in right by 12 pictures" in done.out

@@ -24,8 +24,10 @@ from beholder.kinds.choose.engine import (
     caption_parts,
     score_part,
 )
+from beholder.lint.checking import check_all
+from beholder.lint.choice import Choice as RuleChoice
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.rules import CHECKS, LintSetting
+from beholder.lint.rules import LintSetting
 from beholder.metrics import metric as metric_named
 from beholder.records import Interval, Item
 from beholder.run.store import Store
@@ -145,7 +147,7 @@ def build_captioners(
         }
         figures["answered"] = rate(len(first), n)
         figures["language"], n_short = _language(first, choice.options)
-        figures["clean"] = rate(sum(map(is_clean, first)), len(first))
+        figures["clean"] = rate(count_clean(first), len(first))
         changed = use.models["second"] and (
             use.models["first"] != use.models["second"]
         )
@@ -205,13 +207,15 @@ def _figure(
     return Figure(value, low, high, n, n_failed, reason)
 
 
-def is_clean(item: Item) -> bool:
-    """Return whether a text has no refusal, wrapper, mark-up or list of keywords."""
-    occurrence = Occurrence(
-        file="", raw=item.candidate, language=item.group.get("language", "")
-    )
-    setting = LintSetting()
-    return not any(CHECKS[rule](occurrence, setting) for rule in UNCLEAN)
+def count_clean(items: Sequence[Item]) -> int:
+    """Return the texts without refusal, wrapper, mark-up or list of keywords."""
+    occurrences = [
+        Occurrence(file="", raw=item.candidate, language=item.language)
+        for item in items
+    ]
+    rules = RuleChoice(select=frozenset(UNCLEAN))
+    checks = check_all(occurrences, LintSetting(), rules, 1)
+    return sum(not check.hits for check in checks)
 
 
 def _language(
