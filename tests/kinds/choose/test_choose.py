@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
+import beholder
+from beholder.kinds.annotation.study import AnnotationStudy
+from servers.faults import serving
+from servers.seeing import TEXTS, Seeing
 from toy.command import Cli, runner
 
 Rows = Sequence[Mapping[str, Any]]
-
-# What each judge's question has in it, and the answer; the first rule that fits counts.
-CAPTION = "describe"
-FACTS = {
-    "A cup and a dog.": (["a cup", "a dog"], [True, False]),
-    "A red cup on a table.": (["a cup", "a table"], [True, True]),
-}
 
 
 @pytest.fixture
@@ -75,3 +74,41 @@ def test_texts_that_exist(cli: Cli) -> None:
     assert done.out.startswith("b. ")
     assert "not separated in right by 12 pictures" in done.out
     assert "c is worse than " in done.out
+
+
+def write_photos(n: int = 12, copies: int = 0) -> None:
+    """Write n different pictures, and copies of the first."""
+    Path("photos").mkdir()
+    for place in range(n + copies):
+        shade = place if place < n else 0
+        picture = Image.new("RGB", (8, 8), (shade * 5, 90, 200 - shade * 7))
+        picture.save(f"photos/p{place:03d}.png")
+
+
+def models(server: Seeing, *further: str) -> tuple[str, ...]:
+    """Arguments of a choice of three models of a server."""
+    return (
+        "choose", "photos", "-o", "choice", "--base-url", server.url,
+        "--captioner", "a=openai:a", "--captioner", "b=openai:b",
+        "--captioner", "c=openai:c", "--judge", "openai:judge",
+        "--n", "12", "--repeat", "6", "--price", "a=2/8", "--price", "b=1/4",
+        "--price", "c=0.1/0.4", *further,
+    )  # fmt: skip
+
+
+def test_captioners_from_the_pictures_to_the_decision(cli: Cli) -> None:
+    write_photos()
+    with serving(Seeing()) as server:
+        done = cli(*models(server))
+        assert done.code == 0, done.err
+        asked = Counter(server.asked)
+        # Nothing is asked twice, and a folder is read without any question.
+        again = cli(*models(server))
+        read = cli("choose", "choice")
+        assert server.asked == asked
+    assert done.out == again.out == read.out
+    assert done.out.startswith("b. ")
+    assert (asked["a"], asked["b"], asked["c"]) == (18, 18, 18)
+    assert asked["criteria"] == 12
+    # Three pairs of each picture in both orders.
+    assert asked["compare"] == 72
