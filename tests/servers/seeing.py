@@ -30,6 +30,7 @@ class Seeing(FaultServer):
         sees: Whether the judge sees.
         failing: Models that refuse each picture.
         seat: Whether the judge prefers the first seat.
+        released_after: Captions after which captioners answer as their next release.
     """
 
     def __init__(
@@ -39,16 +40,21 @@ class Seeing(FaultServer):
         sees: bool = True,
         failing: str = "",
         seat: bool = False,
+        released_after: int | None = None,
     ) -> None:
         super().__init__(self.named)
         self.texts, self.sees, self.failing = texts, sees, failing
         self.seat = seat
-        self.release = "-1"
+        self.released_after = released_after
         self.asked: Counter[str] = Counter()
 
     def named(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer under the name of the release."""
-        return {**self.answer(body), "model": f"{body['model']}{self.release}"}
+        answer = self.answer(body)
+        n_captions = sum(n for name, n in self.asked.items() if name in TEXTS)
+        is_new = self.released_after and n_captions >= self.released_after
+        release = 2 if is_new and body["model"] in TEXTS else 1
+        return {**answer, "model": f"{body['model']}-{release}"}
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         if probed := probe_answer(body):
@@ -60,7 +66,9 @@ class Seeing(FaultServer):
             for part in parts
         )
         if "Which colour is this" in text:
-            return completion(self._colour(parts) if self.sees else "grey")
+            if not self.sees and len(parts) > 1 and model == "judge":
+                raise Refusal(400, "no pictures here")
+            return completion(self._colour(parts))
         system = str(body["messages"][0]["content"])
         if "describe pictures exactly" in system:
             self.asked[model] += 1

@@ -19,7 +19,7 @@ from beholder.errors import ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import Compare
 from beholder.kinds.choose.criteria import Figure, rate
-from beholder.kinds.choose.engine import Choice, spent_in
+from beholder.kinds.choose.engine import Choice, spent_in, taken_options
 from beholder.kinds.generation.engine import (
     GenerationRun,
     plan_making,
@@ -143,6 +143,8 @@ def battle_part(choice: Choice, texts: Sequence[Item]) -> GenerationRun[Item]:
             "reason": {p.source: p.text for p in parts},
         }
 
+    asker = BattleAsker(choice.judge or "")
+    judging = taken_options(choice.judging, asker.tool_specs())
     cache = choice.work.cache or choice.folder / "answers.sqlite"
     return GenerationRun(
         kind=ROWS,
@@ -151,13 +153,13 @@ def battle_part(choice: Choice, texts: Sequence[Item]) -> GenerationRun[Item]:
         data="battles",
         rows=DataOptions(),
         means=RunContext(
-            choice.judging, replace(choice.work, cache=cache), choice.folder
+            judging, replace(choice.work, cache=cache), choice.folder
         ),
         subjects=ITEM,
         read=lambda notes: iter(pairs),
         source=None,
         picture=lambda item: item.images[0] if item.images else None,
-        systems={"battle": BattleAsker(choice.judge or "")},
+        systems={"battle": asker},
         row=row,
     )
 

@@ -77,7 +77,7 @@ class ChoiceOptions:
             raise ConfigError(
                 f"{len(self.captioner)} captioners: expected {FEWEST} to {MOST}"
             )
-        _ = self.limits, self.prices
+        _ = self.captioners, self.limits, self.prices
 
     @property
     def captioners(self) -> dict[str, str]:

@@ -22,6 +22,7 @@ from beholder.kinds.choose.criteria import (
 from beholder.kinds.choose.decision import Decision
 from beholder.kinds.choose.engine import (
     CAPTIONS,
+    CHOICE,
     RUNS,
     Choice,
     Measure,
@@ -35,9 +36,11 @@ from beholder.kinds.choose.engine import (
     placeholder_texts,
     plan_part,
     run_part,
+    save_choice,
     score_part,
     with_criteria,
     with_usual_work,
+    write_prices,
 )
 from beholder.kinds.choose.result import build_result, write_result
 from beholder.metrics import metric as metric_named
@@ -147,6 +150,8 @@ def run_choice(
     choice = _open(data, folder, options, rows, judging, work)
     measures = measures_of(choice)
     if data is not None:
+        save_choice(choice)
+        choice = write_prices(choice, choice.folder)
         check_sight(choice)
         for part in caption_parts(choice) if options.captioner else ():
             _run_captioner(choice, part, progress)
@@ -196,27 +201,25 @@ def plan_choice(
     """
     from tempfile import TemporaryDirectory
 
-    choice = _open(data, folder, options, rows, judging, work, dry_run=True)
+    choice = _open(data, folder, options, rows, judging, work)
     measures = measures_of(choice)
     plans = []
     # Runs read files of the choice; if it has not begun, they are in a folder of their own.
     with TemporaryDirectory() as temporary:
-        if not (folder / CAPTIONS).is_file():
-            choice = replace(
-                open_choice(data, Path(temporary), options, rows),
-                judging=choice.judging,
-                work=choice.work,
-            )
+        place = Path(temporary)
+        if not (folder / CHOICE).is_file():
+            begun = open_choice(data, place, options, rows)
+            save_choice(begun)
+            choice = replace(begun, judging=choice.judging, work=choice.work)
+        choice = write_prices(choice, place)
         if options.captioner:
             for part in caption_parts(choice):
                 plans.append((part.name, plan_part(part)))
-            texts = {"first": placeholder_texts(choice), "second": []}
+        if options.captioner and not (folder / CAPTIONS).is_file():
+            made_up = placeholder_texts(choice)
             repeated = {item.id for item in choice.repeated}
-            texts["second"] = [
-                item
-                for item in texts["first"]
-                if item.meta["picture"] in repeated
-            ]
+            again = [i for i in made_up if i.meta["picture"] in repeated]
+            texts = {"first": made_up, "second": again}
         else:
             texts = caption_items(choice)
         if _needs_criteria(measures):
@@ -237,10 +240,8 @@ def _open(
     rows: DataOptions,
     judging: JudgeOptions | None,
     work: WorkOptions | None,
-    *,
-    dry_run: bool = False,
 ) -> Choice:
-    choice = open_choice(data, folder, options, rows, dry_run=dry_run)
+    choice = open_choice(data, folder, options, rows)
     for name in options.prices.keys() - set(choice.systems):
         raise ConfigError(
             f"--price {name}: there is no such captioner; expected one of"

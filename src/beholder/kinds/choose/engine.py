@@ -18,9 +18,10 @@ import msgspec
 
 from beholder.aio import run_sync
 from beholder.asking.params import BUILTIN_JUDGE
+from beholder.asking.tools import check_taken
 from beholder.base import files
 from beholder.base.grouping import group_by_key
-from beholder.base.spec import parse_with_value
+from beholder.base.spec import canonical_spec, parse_with_value
 from beholder.data import to_row
 from beholder.data.lines import read_records
 from beholder.data.read import good_rows
@@ -67,6 +68,7 @@ CHOICE, PICTURES, REPEATED, CAPTIONS, PEOPLE = (
 )
 """Files of a choice, and the folder of the people's study."""
 
+PRICES = "prices.json"
 RUNS = ("first", "second")
 TYPICAL_WORDS = 30
 """Words of the made-up texts whose scoring a dry run counts."""
@@ -164,10 +166,10 @@ def open_choice(
     folder: Path,
     options: ChoiceOptions,
     rows: DataOptions,
-    *,
-    dry_run: bool = False,
 ) -> Choice:
-    """Draw the pictures, or resume; ``data`` is None for a choice that is only read.
+    """Draw the pictures, or read those that are drawn; writes nothing.
+
+    ``data`` is None for a choice that is only read.
 
     Raises:
         ConfigError: The data have too few captioners, or no evidence for a judgment.
@@ -202,16 +204,19 @@ def open_choice(
         choice = Choice(folder, setup, drawn)
     else:
         choice = _draw_pictures(data, folder, options, rows)
-    if not dry_run:
-        files.make_folder(folder)
-        if not (folder / PICTURES).is_file():
-            files.write_text(folder / PICTURES, _as_lines(choice.drawn))
-        if options.captioner:
-            files.write_text(folder / REPEATED, _as_lines(choice.repeated))
-        files.write_text(
-            path, json.dumps(msgspec.to_builtins(choice.setup), indent=2)
-        )
     return choice
+
+
+def save_choice(choice: Choice) -> None:
+    """Write the drawn rows once, and the setup."""
+    folder = choice.folder
+    files.make_folder(folder)
+    if not (folder / PICTURES).is_file():
+        files.write_text(folder / PICTURES, _as_lines(choice.drawn))
+    if choice.options.captioner:
+        files.write_text(folder / REPEATED, _as_lines(choice.repeated))
+    content = msgspec.to_builtins(choice.setup)
+    files.write_text(folder / CHOICE, json.dumps(content, indent=2))
 
 
 def _check_same(
@@ -354,6 +359,52 @@ def measures_of(choice: Choice) -> dict[str, Measure]:
     return chosen
 
 
+def taken_options(
+    judging: JudgeOptions, specs: Sequence[tuple[str, str]]
+) -> JudgeOptions:
+    """Return the options that a tool of a run takes; those of other runs would be refused there.
+
+    Args:
+        judging: Options of all runs.
+        specs: Kind and spec of each tool of the run.
+    """
+    for name in judging.keywords():
+        given = {
+            kind: {name: options[name]}
+            for kind, options in judging.for_tools().items()
+            if name in options
+        }
+        try:
+            check_taken(given, specs)
+        except ConfigError:
+            extra = {k: v for k, v in judging.extra.items() if k != name}
+            judging = replace(judging, extra=extra)
+            if name in JudgeOptions.__dataclass_fields__:
+                default = False if name == "batch" else None
+                judging = replace(judging, **{name: default})
+    return judging
+
+
+def write_prices(choice: Choice, folder: Path) -> Choice:
+    """Return the choice with the named prices as a table that backends read, for ``max_cost``."""
+    options = choice.options
+    if not options.prices or "prices" in choice.judging.extra:
+        return choice
+    table = {
+        canonical_spec(options.captioners[name]).argument: {
+            "input": price.input,
+            "output": price.output,
+            "free": price.free,
+        }
+        for name, price in options.prices.items()
+        if name in options.captioners
+    }
+    path = folder / PRICES
+    files.write_text(path, json.dumps({"models": table}, indent=2))
+    extra = {**choice.judging.extra, "prices": str(path)}
+    return replace(choice, judging=replace(choice.judging, extra=extra))
+
+
 def check_sight(choice: Choice) -> None:
     """Refuse a judge that cannot see, before any caption is asked for.
 
@@ -362,7 +413,8 @@ def check_sight(choice: Choice) -> None:
     """
     if choice.judge is None:
         return
-    means = RunContext(choice.judging, choice.work, choice.folder)
+    judging = taken_options(choice.judging, [("judge", choice.judge)])
+    means = RunContext(judging, choice.work, choice.folder)
     if not run_sync(means.tools().judge(choice.judge).accepts_images()):
         raise ConfigError(
             f"the judge {choice.judge} cannot see: name one that can (--judge openai:MODEL), or"
@@ -406,7 +458,7 @@ def caption_parts(choice: Choice) -> Iterator[Part]:
                 choice.folder / run / stem,
                 {name: asker},
                 rows=DataOptions(media_root=Path("/")),
-                judging=choice.judging,
+                judging=taken_options(choice.judging, asker.tool_specs()),
                 work=choice.work,
             )
             yield Part(f"{run} texts of {name}", config.run, ROWS, config)
@@ -414,12 +466,13 @@ def caption_parts(choice: Choice) -> Iterator[Part]:
 
 def criteria_part(choice: Choice) -> Part:
     """Return the run that writes criteria from the pictures."""
+    asker = CriteriaRow(choice.judge or "", N_CRITERIA)
     config = RowsConfig(
         str(choice.folder / PICTURES),
         choice.folder / "criteria.jsonl",
-        {"judge": CriteriaRow(choice.judge or "", N_CRITERIA)},
+        {"judge": asker},
         rows=DataOptions(media_root=Path("/")),
-        judging=choice.judging,
+        judging=taken_options(choice.judging, asker.tool_specs()),
         work=choice.work,
     )
     return Part("criteria", config.run, ROWS, config)
@@ -440,7 +493,10 @@ def score_part(
         str(choice.folder / CAPTIONS),
         tuple(dict.fromkeys(metrics)),
         folder,
-        judging=choice.judging,
+        judging=taken_options(
+            choice.judging,
+            [spec for metric in metrics for spec in metric.tool_specs()],
+        ),
         work=replace(choice.work, cache=cache),
     )
     return Part(f"scores of {name} texts", folder, SCORES, config, items)
