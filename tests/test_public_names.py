@@ -50,6 +50,7 @@ NAMES = {
     "agree": beholder.agree,
     "audit": beholder.audit,
     "bidirectional": beholder.bidirectional,
+    "choose": beholder.choose,
     "judge": beholder.judge,
     "metric": beholder.metric,
     "narrate": beholder.narrate,

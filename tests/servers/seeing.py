@@ -30,7 +30,7 @@ class Seeing(FaultServer):
         sees: Whether the judge sees.
         failing: Models that refuse each picture.
         seat: Whether the judge prefers the first seat.
-        released_after: Captions after which captioners answer as their next release.
+        released_after: Captions of a captioner after which it answers as its next release.
     """
 
     def __init__(
@@ -50,10 +50,12 @@ class Seeing(FaultServer):
 
     def named(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer under the name of the release."""
+        before = self.asked[body["model"]]
         answer = self.answer(body)
-        n_captions = sum(n for name, n in self.asked.items() if name in TEXTS)
-        is_new = self.released_after and n_captions >= self.released_after
-        release = 2 if is_new and body["model"] in TEXTS else 1
+        # The next release is served to all questions after the last caption of the former.
+        limit, release = self.released_after, 1
+        if limit is not None and body["model"] in TEXTS and before >= limit:
+            release = 2
         return {**answer, "model": f"{body['model']}-{release}"}
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -101,11 +103,10 @@ class Seeing(FaultServer):
             )
         if "check what a text says" in system:
             self.asked["check"] += 1
-            state, quote = "met", "cup"
+            row: dict[str, Any] = {"state": "met", "quote": "cup"}
             if "dog" in text:
-                state, quote = "not mentioned", None
-            rows = [{"id": i, "state": state, "quote": quote} for i in ids]
-            return say({"rows": rows})
+                row = {"state": "not mentioned", "quote": None}
+            return say({"rows": [{"id": i, **row} for i in ids]})
         if "compare two descriptions" in system:
             self.asked["compare"] += 1
             first, second = text.split("Second description:")

@@ -240,7 +240,7 @@ def test_another_choice_in_the_folder_is_refused(cli: Cli) -> None:
 
 def test_a_captioner_that_changed_between_its_runs(cli: Cli) -> None:
     write_photos()
-    with serving(Seeing(released_after=36)) as server:
+    with serving(Seeing(released_after=12)) as server:
         done = cli(*models(server, "--no-battles"))
     assert done.code == 0, done.err
     figures = result()["captioners"][0]["figures"]
@@ -326,7 +326,7 @@ def test_hostile_texts_on_the_page(cli: Cli) -> None:
 
 def test_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = texts(6, seconds=2)
+    rows = texts(8, seconds=2)
     for row in rows:
         row["seconds"] += row["group"]["system"] == "a"
     write_rows("systems.jsonl", rows)

@@ -380,7 +380,7 @@ def taken_options(
             extra = {k: v for k, v in judging.extra.items() if k != name}
             judging = replace(judging, extra=extra)
             if name in JudgeOptions.__dataclass_fields__:
-                default = False if name == "batch" else None
+                default: Any = False if name == "batch" else None
                 judging = replace(judging, **{name: default})
     return judging
 
