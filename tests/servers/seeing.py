@@ -42,13 +42,13 @@ class Seeing(FaultServer):
         seat: bool = False,
         released_after: int | None = None,
     ) -> None:
-        super().__init__(self.named)
+        super().__init__(self.answer_as_release)
         self.texts, self.sees, self.failing = texts, sees, failing
         self.seat = seat
         self.released_after = released_after
         self.asked: Counter[str] = Counter()
 
-    def named(self, body: dict[str, Any]) -> dict[str, Any]:
+    def answer_as_release(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer under the name of the release."""
         before = self.asked[body["model"]]
         answer = self.answer(body)

@@ -1,4 +1,4 @@
-"""A choice from the pictures to the decision: what is asked, what is said, what is refused."""
+"""A choice from the pictures to the decision: what is counts, what is said, what is refused."""
 
 from __future__ import annotations
 
@@ -100,17 +100,17 @@ def test_captioners_from_the_pictures_to_the_decision(cli: Cli) -> None:
     with serving(Seeing()) as server:
         done = cli(*models(server))
         assert done.code == 0, done.err
-        asked = Counter(server.asked)
-        # Nothing is asked twice, and a folder is read without any question.
+        counts = Counter(server.asked)
+        # Nothing is counts twice, and a folder is read without any question.
         again = cli(*models(server))
-        read = cli("choose", "choice")
-        assert server.asked == asked
-    assert done.out == again.out == read.out
+        reread = cli("choose", "choice")
+        assert server.asked == counts
+    assert done.out == again.out == reread.out
     assert done.out.startswith("b. ")
-    assert (asked["a"], asked["b"], asked["c"]) == (18, 18, 18)
-    assert asked["criteria"] == 12
+    assert (counts["a"], counts["b"], counts["c"]) == (18, 18, 18)
+    assert counts["criteria"] == 12
     # Three pairs of each picture in both orders.
-    assert asked["compare"] == 72
+    assert counts["compare"] == 72
 
 
 def test_a_dry_run_sends_and_writes_nothing(cli: Cli) -> None:
@@ -148,7 +148,7 @@ def test_a_dry_run_sends_and_writes_nothing(cli: Cli) -> None:
         ),
         (
             ("--captioner", "a=openai:a", "--captioner", "b=openai:b"),
-            "name a judge that sees (--judge openai:MODEL), or give data with references",
+            "name a judge that can see (--judge openai:MODEL), or give data with references",
         ),
         ((), "choose compares; name captioners with --captioner NAME=SPEC"),
         (("--limit", "right=2"), "--limit right=2: expected language, clean"),
@@ -259,7 +259,7 @@ def test_a_judge_that_prefers_a_seat_does_not_see_the_difference(
     with serving(Seeing(seat=True)) as server:
         assert cli(*models(server)).code == 0
     fought = result()["battles"]
-    # The texts of a picture differ, so each pair is asked in both orders, and flips.
+    # The texts of a picture differ, so each pair is counts in both orders, and flips.
     assert (fought["n"], fought["n_flips"]) == (36, 36)
     assert "This judge does not see the difference." in fought["text"]
     assert fought["pairs"][0]["score"]["value"] == 0.5

@@ -31,7 +31,7 @@ from beholder.judges.operations.base import (
 )
 from beholder.judges.operations.caption import Caption, CaptionAgain, Review
 from beholder.judges.operations.classify import Category, Classify
-from beholder.judges.operations.compare import Compare, Comparison
+from beholder.judges.operations.compare import BetterText, Compare
 from beholder.judges.operations.place import AssessInContext, PlaceText
 from beholder.judges.operations.presence import (
     Contradict,
@@ -87,6 +87,7 @@ __all__ = [
     "AssessInContext",
     "Assessment",
     "AtomicStatement",
+    "BetterText",
     "BreakKind",
     "Caption",
     "CaptionAgain",
@@ -94,7 +95,6 @@ __all__ = [
     "CheckCriteria",
     "Classify",
     "Compare",
-    "Comparison",
     "Contradict",
     "Decompose",
     "GradeDescription",

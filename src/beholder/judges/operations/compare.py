@@ -24,7 +24,7 @@ _WORTH = {"first": 1.0, "tie": 0.5, "second": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BetterText:
     """Which of two descriptions is better, with the judge's reason."""
 
     better: Better
@@ -32,7 +32,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Compare(PanelOperation[Comparison], name="compare"):
+class Compare(PanelOperation[BetterText], name="compare"):
     """The better of two descriptions, by their pictures; judges lean to a seat, so ask both orders.
 
     Attributes:
@@ -57,10 +57,10 @@ class Compare(PanelOperation[Comparison], name="compare"):
         if not self.first.strip() or not self.second.strip():
             raise ItemError("compare needs two descriptions; one is empty")
 
-    async def ask_model(self, model: Respondent) -> Comparison:
+    async def ask_model(self, model: Respondent) -> BetterText:
         """Ask for a reason and the better one; equal texts are a tie without a question."""
         if _plain(self.first) == _plain(self.second):
-            return Comparison("tie", "the texts are equal")
+            return BetterText("tie", "the texts are equal")
         typical = {"reason": "word " * 40, "better": "first"}
         return await model.json(
             model.render(
@@ -74,15 +74,15 @@ class Compare(PanelOperation[Comparison], name="compare"):
             typical=typical,
         )
 
-    def merge(self, answers: Sequence[Comparison]) -> Comparison:
+    def merge(self, answers: Sequence[BetterText]) -> BetterText:
         """The better one by mean; a tie where the mean is nearer to half than one vote moves it."""
         mean = fmean(_WORTH[answer.better] for answer in answers)
         better: Better = "tie"
         if abs(mean - 0.5) >= 1 / (2 * len(answers)):
             better = "first" if mean > 0.5 else "second"
-        return Comparison(better, " | ".join(a.reason for a in answers))
+        return BetterText(better, " | ".join(a.reason for a in answers))
 
-    def ratings(self, answers: Sequence[Comparison]) -> Ratings:
+    def ratings(self, answers: Sequence[BetterText]) -> Ratings:
         """The votes as numbers: 1 for the first text, 0.5 for a tie."""
         question = (self.first, self.second, list(self.images))
         yield question, [_WORTH[answer.better] for answer in answers]
@@ -92,9 +92,9 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def _comparison(reason: str, better: str) -> Comparison:
+def _comparison(reason: str, better: str) -> BetterText:
     if better not in _WORTH:
         raise BadAnswer(
             f"'better' must be first, second or tie, got {better!r}"
         )
-    return Comparison(cast(Better, better), reason)
+    return BetterText(cast(Better, better), reason)

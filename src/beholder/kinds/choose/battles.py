@@ -19,7 +19,11 @@ from beholder.errors import ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import Compare
 from beholder.kinds.choose.criteria import Figure, rate
-from beholder.kinds.choose.engine import Choice, spent_in, taken_options
+from beholder.kinds.choose.engine import (
+    CaptionerChoice,
+    spent_in,
+    taken_options,
+)
 from beholder.kinds.generation.engine import (
     GenerationRun,
     plan_making,
@@ -108,7 +112,7 @@ def score_of(parts: Parts) -> tuple[float, bool] | None:
     return battle_score(winners.get("first"), winners.get("swapped"))
 
 
-def are_wanted(choice: Choice) -> bool:
+def are_wanted(choice: CaptionerChoice) -> bool:
     """Return whether battles are fought: on request, else if a judge sees and no reference is."""
     is_possible = (
         choice.judge is not None and len(choice.systems) <= MOST_SYSTEMS
@@ -118,7 +122,9 @@ def are_wanted(choice: Choice) -> bool:
     return is_possible and choice.options.battles
 
 
-def battle_part(choice: Choice, texts: Sequence[Item]) -> GenerationRun[Item]:
+def battle_part(
+    choice: CaptionerChoice, texts: Sequence[Item]
+) -> GenerationRun[Item]:
     """Return the run of all pairs of texts about one picture."""
     pairs = list(_pairs(choice, texts))
     rows = json.dumps([to_row(item) for item in pairs])
@@ -164,7 +170,7 @@ def battle_part(choice: Choice, texts: Sequence[Item]) -> GenerationRun[Item]:
     )
 
 
-def _pairs(choice: Choice, texts: Sequence[Item]) -> Iterator[Item]:
+def _pairs(choice: CaptionerChoice, texts: Sequence[Item]) -> Iterator[Item]:
     by_picture = group_by_key((t.meta["picture"], t) for t in texts)
     for picture in sorted(by_picture):
         by_system = {t.group["system"]: t for t in by_picture[picture]}
@@ -182,24 +188,28 @@ def _pairs(choice: Choice, texts: Sequence[Item]) -> Iterator[Item]:
 
 
 def run_battles(
-    choice: Choice, making: GenerationRun[Item], progress: Progress
+    choice: CaptionerChoice, making: GenerationRun[Item], progress: Progress
 ) -> None:
     """Ask what is missing, with what is left of the budget."""
     limit = choice.work.max_cost
     if limit is not None:
-        others = spent_in(choice.folder) - spent(making.folder)
-        work = replace(making.means.work, max_cost=max(0.0, limit - others))
+        spent_elsewhere = spent_in(choice.folder) - spent(making.folder)
+        work = replace(
+            making.means.work, max_cost=max(0.0, limit - spent_elsewhere)
+        )
         making = replace(making, means=replace(making.means, work=work))
     run_making(making, progress)
 
 
-def plan_battles(choice: Choice, making: GenerationRun[Item]) -> RunPlan:
+def plan_battles(
+    choice: CaptionerChoice, making: GenerationRun[Item]
+) -> RunPlan:
     """Return the plan of the battles; nothing is asked."""
     return plan_making(making)
 
 
 def read_battles(
-    choice: Choice, making: GenerationRun[Item]
+    choice: CaptionerChoice, making: GenerationRun[Item]
 ) -> dict[str, Any] | None:
     """Return scores and flips of pairs, and strengths; None before they were fought."""
     if not making.out.is_file():

@@ -20,7 +20,7 @@ from beholder.terminal.groups import (
 )
 
 if TYPE_CHECKING:
-    from beholder.kinds.choose.engine import Choice
+    from beholder.kinds.choose.engine import CaptionerChoice
     from beholder.run.plan import RunPlan
 
 
@@ -97,7 +97,7 @@ def choose(
 
 
 def _print_result(
-    result: Mapping[str, Any], choice: Choice, *, as_json: bool
+    result: Mapping[str, Any], choice: CaptionerChoice, *, as_json: bool
 ) -> int:
     from beholder.kinds.choose.look import LOOK
     from beholder.kinds.choose.result import (
@@ -120,8 +120,11 @@ def _print_result(
         for captioner in result["captioners"]:
             print_line(f"{captioner['name']}:")
             figures = captioner["figures"]
-            for name in (*CRITERIA, "same", "contradicts", "sd_of_run"):
+            for name in CRITERIA:
                 print_line(f"  {name}: {describe_figure(figures[name])}")
+            for name in ("same", "contradicts", "sd_of_run"):
+                if figures[name]["value"] is not None:
+                    print_line(f"  {name}: {describe_figure(figures[name])}")
             cost = describe_figure(figures["collection"], 2)
             n = result["n_collection"]
             print_line(f"  dollars for {n:,} pictures: {cost}")
@@ -143,7 +146,7 @@ def _print_result(
 
 
 def _print_plans(
-    choice: Choice,
+    choice: CaptionerChoice,
     plans: list[tuple[str, RunPlan]],
     out: Path,
     *,

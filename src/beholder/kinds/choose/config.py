@@ -25,7 +25,7 @@ LIMITS: Mapping[str, float] = {
 }
 """Least wanted share of texts by criterion; ``answered`` is the share without a failure."""
 
-FEWEST, MOST = 2, 20
+FEWEST, MOST_CAPTIONERS = 2, 20
 """Captioners of a choice."""
 
 
@@ -36,7 +36,7 @@ class ChoiceOptions:
     Attributes:
         captioner: Model that writes, as NAME=SPEC such as a=openai:gpt-4.1; repeatable. Without,
             the data have texts with a group column system.
-        judge: Judge that sees the pictures, such as openai:MODEL; without one, references decide.
+        judge: Vision model that judges, such as openai:MODEL; without one, references decide.
         n: Pictures that are drawn.
         seed: Seed of the draw.
         language: Language to write in.
@@ -73,9 +73,9 @@ class ChoiceOptions:
             raise ConfigError(
                 "choose compares; to measure one captioner use caption and score"
             )
-        if len(self.captioner) > MOST:
+        if len(self.captioner) > MOST_CAPTIONERS:
             raise ConfigError(
-                f"{len(self.captioner)} captioners: expected {FEWEST} to {MOST}"
+                f"{len(self.captioner)} captioners: expected {FEWEST} to {MOST_CAPTIONERS}"
             )
         _ = self.captioners, self.limits, self.prices
 

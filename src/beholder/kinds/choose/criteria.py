@@ -19,8 +19,8 @@ from beholder.judges.answers import Record
 from beholder.kinds.choose.config import ChoiceOptions
 from beholder.kinds.choose.engine import (
     RUNS,
-    Choice,
-    Measure,
+    CaptionerChoice,
+    CriterionMetric,
     caption_parts,
     score_part,
 )
@@ -43,7 +43,7 @@ UNCLEAN = ("ALT107", "ALT112", "ALT114", "ALT115", "ALT116")
 """Rules of lint: keywords, mark-up, frames and credits, refusals, what models write around."""
 
 FEW_WORDS = 5
-"""Words below which a text is too short to tell its language."""
+"""Words below which a text is too short to detect its language."""
 
 WALLS = "seconds.json"
 _CLOSE = {
@@ -87,7 +87,7 @@ class Captioner:
             sd_of_run, dollars (a picture), collection, hours, wall_hours, seconds, seconds_p95,
             prompt_tokens, answer_tokens.
         scores: By measure, the value of each picture.
-        n_too_short: Texts too short to tell their language.
+        n_too_short: Texts too short to detect their language.
         cautions: What a reader must know.
     """
 
@@ -115,10 +115,10 @@ class _Use:
 
 
 def build_captioners(
-    choice: Choice,
+    choice: CaptionerChoice,
     texts: Mapping[str, Sequence[Item]],
     scored: Mapping[str, Sequence[Item]],
-    measures: Mapping[str, Measure],
+    measures: Mapping[str, CriterionMetric],
 ) -> list[Captioner]:
     """Return each captioner with its figures.
 
@@ -137,12 +137,12 @@ def build_captioners(
         first = [i for i in texts["first"] if i.group["system"] == name]
         second = [i for i in texts["second"] if i.group["system"] == name]
         use = _read_use(choice, name, first)
-        own = {
+        values_by_measure = {
             m: values.get(name, {}) for m, values in scores["first"].items()
         }
         n = choice.setup.n_drawn
         figures = {
-            criterion: mean_of(own.get(criterion, {}), n)
+            criterion: mean_of(values_by_measure.get(criterion, {}), n)
             for criterion in ("right", "complete")
         }
         figures["answered"] = rate(len(first), n)
@@ -159,7 +159,11 @@ def build_captioners(
         again = scores["second"].get("right", {}).get(name, {})
         pairs = contradicted.get(name, [])
         figures |= _stability(
-            first, second, (own.get("right", {}), again), pairs, reason
+            first,
+            second,
+            (values_by_measure.get("right", {}), again),
+            pairs,
+            reason,
         )
         figures |= _costs(choice, use, name)
         caution = (f"{name}: {reason}; stable is not computed",) * bool(
@@ -167,7 +171,7 @@ def build_captioners(
         )
         captioners.append(
             Captioner(
-                name, use.signature, n - len(first), figures, own, n_short,
+                name, use.signature, n - len(first), figures, values_by_measure, n_short,
                 caution,
             )
         )  # fmt: skip
@@ -279,7 +283,7 @@ def _stability(
 
 
 def stable_items(
-    choice: Choice, texts: Mapping[str, Sequence[Item]]
+    choice: CaptionerChoice, texts: Mapping[str, Sequence[Item]]
 ) -> list[Item]:
     """Return the pairs of texts of one captioner and picture, each way round, that differ."""
     if choice.options.language_name != ENGLISH:
@@ -290,10 +294,10 @@ def stable_items(
     }
     pairs = []
     for item in texts["second"]:
-        other = first.get((item.group["system"], item.meta["picture"]))
-        if other is None or other.candidate == item.candidate:
+        first_text = first.get((item.group["system"], item.meta["picture"]))
+        if first_text is None or first_text.candidate == item.candidate:
             continue
-        for text, reference in ((item, other), (other, item)):
+        for text, reference in ((item, first_text), (first_text, item)):
             # Only the words are compared.
             pair = replace(text, images=(), references=(reference.candidate,))
             pairs.append(pair)
@@ -301,11 +305,11 @@ def stable_items(
 
 
 def _read_contradictions(
-    choice: Choice, texts: Mapping[str, Sequence[Item]]
+    choice: CaptionerChoice, texts: Mapping[str, Sequence[Item]]
 ) -> dict[str, list[bool]]:
     """Return by captioner whether one text of a pair contradicts the other."""
     items = stable_items(choice, texts)
-    found: dict[tuple[str, str], bool] = {}
+    contradiction_by_place: dict[tuple[str, str], bool] = {}
     if choice.options.language_name == ENGLISH:
         first = {
             (i.group["system"], i.meta["picture"]) for i in texts["first"]
@@ -313,26 +317,28 @@ def _read_contradictions(
         for item in texts["second"]:
             place = (item.group["system"], item.meta["picture"])
             if place in first:
-                found[place] = False
+                contradiction_by_place[place] = False
     if items:
         part = score_part(choice, "stable", (metric_named("accord"),), items)
         with Store.read(part.folder) as store:
-            kept = dict(store.items())
+            stored_items = dict(store.items())
             for position, values in store.values("accord"):
-                item = kept[position]
+                item = stored_items[position]
                 place = (item.group["system"], item.meta["picture"])
-                found[place] |= values.get("contradicted_rate", 0.0) > 0
+                contradiction_by_place[place] |= (
+                    values.get("contradicted_rate", 0.0) > 0
+                )
     by_system: dict[str, list[bool]] = {}
-    for (system, _), is_contradicted in found.items():
+    for (system, _), is_contradicted in contradiction_by_place.items():
         by_system.setdefault(system, []).append(is_contradicted)
     return by_system
 
 
 def _read_scores(
-    choice: Choice,
+    choice: CaptionerChoice,
     run: str,
     items: Sequence[Item],
-    measures: Mapping[str, Measure],
+    measures: Mapping[str, CriterionMetric],
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Return values by measure, captioner and picture."""
     names = measures if run == "first" else ["right"]
@@ -342,11 +348,11 @@ def _read_scores(
     used = [measures[name] for name in names]
     part = score_part(choice, run, [m.metric for m in used], items)
     with Store.read(part.folder) as store:
-        kept = dict(store.items())
+        stored_items = dict(store.items())
         for name, measure in zip(names, used, strict=True):
             for position, values in store.values(measure.metric.name):
                 if measure.value in values:
-                    item = kept[position]
+                    item = stored_items[position]
                     by_picture = scores[name].setdefault(
                         item.group["system"], {}
                     )
@@ -354,7 +360,9 @@ def _read_scores(
     return scores
 
 
-def _read_use(choice: Choice, name: str, first: Sequence[Item]) -> _Use:
+def _read_use(
+    choice: CaptionerChoice, name: str, first: Sequence[Item]
+) -> _Use:
     """Return dollars, seconds and tokens of a captioner; of texts that existed from their rows."""
     use = _Use()
     if not choice.options.captioner:
@@ -391,16 +399,22 @@ def _read_use(choice: Choice, name: str, first: Sequence[Item]) -> _Use:
             lost = answers.cost() - sum(r.cost or 0.0 for r in records)
             for position, detail in details.items():
                 rows = detail.get("questions", ())
-                own = [by_key[r["key"]] for r in rows if r["key"] in by_key]
+                answers_used = [
+                    by_key[r["key"]] for r in rows if r["key"] in by_key
+                ]
                 key = ids[position]
-                costs = [_dollars(record, price) for record in own]
+                costs = [_dollars(record, price) for record in answers_used]
                 use.dollars[key] = None
-                if own and None not in costs:
+                if answers_used and None not in costs:
                     dollars = sum(c or 0.0 for c in costs)
                     use.dollars[key] = dollars + max(0.0, lost) / len(details)
-                use.seconds[key] = sum(r.answer.seconds for r in own)
-                use.prompt.append(sum(r.answer.usage.prompt for r in own))
-                use.answer.append(sum(r.answer.usage.completion for r in own))
+                use.seconds[key] = sum(r.answer.seconds for r in answers_used)
+                use.prompt.append(
+                    sum(r.answer.usage.prompt for r in answers_used)
+                )
+                use.answer.append(
+                    sum(r.answer.usage.completion for r in answers_used)
+                )
     return use
 
 
@@ -424,7 +438,7 @@ def _amount(value: object) -> float | None:
     return float(value)  # type: ignore[arg-type]
 
 
-def _costs(choice: Choice, use: _Use, name: str) -> dict[str, Figure]:
+def _costs(choice: CaptionerChoice, use: _Use, name: str) -> dict[str, Figure]:
     unknown = Figure(
         n_failed=sum(v is None for v in use.dollars.values()),
         reason=f"the price is unknown; name it with --price {name}=IN/OUT",

@@ -33,7 +33,7 @@ RULE = (
 
 
 @dataclass(frozen=True)
-class Ranking:
+class CriterionRanking:
     """Captioners in clusters on one criterion, over the pictures that all of them have.
 
     Attributes:
@@ -57,12 +57,12 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Decision:
+class RuleDecision:
     """What the rule gives.
 
     Attributes:
         chosen: The captioner; None if the data or the limits leave none.
-        code: 0 chosen, 1 no captioner is left, 3 not enough data.
+        code: 0 chosen, 1 no captioner is remaining, 3 not enough data.
         text: The result in sentences.
         steps: A line for each step of the rule.
         cautions: What a reader must know.
@@ -74,15 +74,15 @@ class Decision:
     text: str
     steps: tuple[str, ...]
     cautions: tuple[str, ...] = ()
-    rankings: tuple[Ranking, ...] = field(default=())
+    rankings: tuple[CriterionRanking, ...] = field(default=())
 
 
-def rank(captioners: Sequence[Captioner], criterion: str) -> Ranking:
-    """Cluster captioners on a criterion; those without a value are left out."""
+def rank(captioners: Sequence[Captioner], criterion: str) -> CriterionRanking:
+    """Cluster captioners on a criterion; those without a value are remaining out."""
     scored = [c for c in captioners if c.scores.get(criterion)]
     keys = common_pictures(scored, criterion)
     if not keys:
-        return Ranking(criterion, {}, {}, 0)
+        return CriterionRanking(criterion, {}, {}, 0)
     table = [
         np.array([c.scores[criterion][key] for key in keys]) for c in scored
     ]
@@ -95,22 +95,24 @@ def rank(captioners: Sequence[Captioner], criterion: str) -> Ranking:
 
     numbers = significance_clusters(means, p_value)
     best = int(np.argmax(np.round(means, 12)))
-    others = [place for place in range(len(scored)) if place != best]
-    tests = [paired_difference(table[best], table[o]) for o in others]
+    challengers = [place for place in range(len(scored)) if place != best]
+    tests = [paired_difference(table[best], table[o]) for o in challengers]
     corrected = holm([test.p_value for test in tests])
     differences = tuple(
         {
             "best": scored[best].name,
-            "other": scored[other].name,
+            "other": scored[challenger].name,
             "difference": test.mean,
             "low": test.interval.low if test.interval else None,
             "high": test.interval.high if test.interval else None,
             "p": p,
-            "sd": float((table[best] - table[other]).std(ddof=1))
+            "sd": float((table[best] - table[challenger]).std(ddof=1))
             if len(keys) > 1
             else 0.0,
         }
-        for other, test, p in zip(others, tests, corrected, strict=True)
+        for challenger, test, p in zip(
+            challengers, tests, corrected, strict=True
+        )
     )
     clusters = {
         c.name: number
@@ -118,7 +120,7 @@ def rank(captioners: Sequence[Captioner], criterion: str) -> Ranking:
         if number is not None
     }
     names = [c.name for c in scored]
-    return Ranking(
+    return CriterionRanking(
         criterion,
         dict(zip(names, means, strict=True)),
         clusters,
@@ -129,7 +131,7 @@ def rank(captioners: Sequence[Captioner], criterion: str) -> Ranking:
 
 def decide(
     captioners: Sequence[Captioner], options: ChoiceOptions, n: int
-) -> Decision:
+) -> RuleDecision:
     """Apply the rule.
 
     Args:
@@ -139,7 +141,7 @@ def decide(
     """
     steps: list[str] = []
     cautions = [text for c in captioners for text in c.cautions]
-    left = []
+    remaining = []
     for captioner in captioners:
         if captioner.n_failed > MANY_FAILED * n:
             steps.append(
@@ -148,20 +150,20 @@ def decide(
         elif misses := _missed(captioner, options, cautions):
             steps.append(f"{captioner.name} is out: {'; '.join(misses)}")
         else:
-            left.append(captioner)
-    if not left:
-        return Decision(
+            remaining.append(captioner)
+    if not remaining:
+        return RuleDecision(
             None, 1, "No captioner is left: each surely misses a limit or failed too often.",
             tuple(steps), tuple(cautions),
         )  # fmt: skip
-    steps.append(f"{_names(left)} missed no limit surely")
-    other = "complete" if options.main == "right" else "right"
-    rankings: list[Ranking] = []
-    sentences: list[str] = []
-    for criterion in (options.main, other):
-        if len(left) == 1:
+    sentences = [f"{step}." for step in steps]
+    steps.append(f"{_names(remaining)} missed no limit surely")
+    second = "complete" if options.main == "right" else "right"
+    rankings: list[CriterionRanking] = []
+    for criterion in (options.main, second):
+        if len(remaining) == 1:
             break
-        ranking = rank(left, criterion)
+        ranking = rank(remaining, criterion)
         rankings.append(ranking)
         if ranking.n < LEAST_SOURCES:
             if criterion != options.main:
@@ -169,15 +171,15 @@ def decide(
                 continue
             text = (
                 f"Not enough data: {ranking.n} pictures have a value of {criterion} from all of"
-                f" {_names(left)}, at least {LEAST_SOURCES} are needed."
+                f" {_names(remaining)}, at least {LEAST_SOURCES} are needed."
             )
-            return Decision(
+            return RuleDecision(
                 None, 3, text, (*steps, text), tuple(cautions), tuple(rankings)
             )
         sentences += describe(ranking)
-        left = [c for c in left if c.name in ranking.first]
-        steps.append(f"first cluster on {criterion}: {_names(left)}")
-    return _choose_cheapest(left, rankings, sentences, steps, cautions)
+        remaining = [c for c in remaining if c.name in ranking.first]
+        steps.append(f"first cluster on {criterion}: {_names(remaining)}")
+    return _choose_cheapest(remaining, rankings, sentences, steps, cautions)
 
 
 def _missed(
@@ -205,70 +207,71 @@ def _missed(
     return misses
 
 
-def describe(ranking: Ranking) -> list[str]:
+def describe(ranking: CriterionRanking) -> list[str]:
     """Return a sentence for each difference from the best."""
     sentences = []
     for row in ranking.differences:
-        best, other = row["best"], row["other"]
+        best, challenger = row["best"], row["other"]
         span = f"difference {row['difference']:.3f}"
         if row["low"] is not None:
             span += f", {row['low']:.3f} to {row['high']:.3f}"
-        if ranking.clusters[other] == 1:
+        if ranking.clusters[challenger] == 1:
             sentences.append(
-                f"{best} and {other} are not separated in {ranking.criterion} by {ranking.n}"
+                f"{best} and {challenger} are not separated in {ranking.criterion} by {ranking.n}"
                 f" pictures ({span})."
             )
         else:
             sentences.append(
-                f"{other} is worse than {best} in {ranking.criterion} ({span}, p {row['p']:.3f})."
+                f"{challenger} is worse than {best} in {ranking.criterion} ({span},"
+                f" p {row['p']:.3f})."
             )
     return sentences
 
 
 def _choose_cheapest(
-    left: Sequence[Captioner],
-    rankings: Sequence[Ranking],
+    remaining: Sequence[Captioner],
+    rankings: Sequence[CriterionRanking],
     sentences: Sequence[str],
     steps: list[str],
     cautions: Sequence[str],
-) -> Decision:
+) -> RuleDecision:
     rest = (tuple(cautions), tuple(rankings))
-    if len(left) == 1:
-        chosen = left[0]
+    if len(remaining) == 1:
+        chosen = remaining[0]
         why = f"{chosen.name}. " + " ".join(sentences)
-        return Decision(chosen.name, 0, why.strip(), tuple(steps), *rest)
-    needed = _pictures_needed(rankings, left)
+        return RuleDecision(chosen.name, 0, why.strip(), tuple(steps), *rest)
+    needed = _pictures_needed(rankings, remaining)
     for key, words in (
         ("dollars", "the cheapest"),
         ("seconds", "the fastest"),
     ):
-        values = {c.name: c.figures[key].value for c in left}
+        values = {c.name: c.figures[key].value for c in remaining}
         unknown = [name for name, value in values.items() if value is None]
-        known = {k: v for k, v in values.items() if v is not None}
+        known_values = {k: v for k, v in values.items() if v is not None}
         if unknown:
             steps.append(f"{key}: unknown for {', '.join(unknown)}")
             # A known price is not lower than an unknown one.
-            if known:
+            if known_values:
                 break
             continue
-        best = min(known.values())
-        names = [name for name, value in known.items() if value == best]
+        best = min(known_values.values())
+        names = [name for name, value in known_values.items() if value == best]
         steps.append(f"{words}: {', '.join(names)}")
         if len(names) == 1:
             text = f"{names[0]}. {' '.join(sentences)} {names[0]} is {words} of them. {needed}"
-            return Decision(names[0], 0, text.strip(), tuple(steps), *rest)
+            return RuleDecision(names[0], 0, text.strip(), tuple(steps), *rest)
     text = (
-        f"Not decided: {_names(left)} are left, and neither dollars nor seconds decide (name"
+        f"Not decided: {_names(remaining)} are left, and neither dollars nor seconds decide (name"
         f" prices with --price). {' '.join(sentences)} {needed}"
     )
-    return Decision(None, 3, text.strip(), tuple(steps), *rest)
+    return RuleDecision(None, 3, text.strip(), tuple(steps), *rest)
 
 
 def _pictures_needed(
-    rankings: Sequence[Ranking], left: Sequence[Captioner]
+    rankings: Sequence[CriterionRanking], remaining: Sequence[Captioner]
 ) -> str:
     """Return how many pictures would separate a small difference, by the sd that was seen."""
-    names = {c.name for c in left}
+    names = {c.name for c in remaining}
     spreads = [
         row["sd"]
         for ranking in rankings[:1]
@@ -282,7 +285,7 @@ def _pictures_needed(
         SMALL_DIFFERENCE,
         max(spreads) / 2**0.5,
         0.0,
-        systems=max(2, len(left)),
+        systems=max(2, len(remaining)),
     )
     return f"To separate {SMALL_DIFFERENCE:g} you need about {n:,} pictures."
 

@@ -19,14 +19,14 @@ from beholder.kinds.choose.criteria import (
     build_captioners,
     stable_items,
 )
-from beholder.kinds.choose.decision import Decision
+from beholder.kinds.choose.decision import RuleDecision
 from beholder.kinds.choose.engine import (
     CAPTIONS,
     CHOICE,
     RUNS,
-    Choice,
-    Measure,
-    Part,
+    CaptionerChoice,
+    ChoicePart,
+    CriterionMetric,
     caption_items,
     caption_parts,
     check_sight,
@@ -68,9 +68,9 @@ class Chosen:
         decision: What the rule gives.
     """
 
-    choice: Choice
+    choice: CaptionerChoice
     result: Mapping[str, Any]
-    decision: Decision
+    decision: RuleDecision
 
 
 def choose(
@@ -110,13 +110,13 @@ def choose(
     ):  # fmt: skip
         check_list(name, texts)
     names = ChoiceOptions.__dataclass_fields__.keys() & options.keys()
-    own = {name: options.pop(name) for name in names}
+    choice_options = {name: options.pop(name) for name in names}
     rows, judging, work = group_options(options)  # type: ignore[arg-type]
     choice = ChoiceOptions(
         captioner=tuple(captioners),
         limit=tuple(limits),
         price=tuple(prices),
-        **own,
+        **choice_options,
     )
     chosen = run_choice(
         None if out is None else str(data),
@@ -194,7 +194,7 @@ def plan_choice(
     rows: DataOptions = EVERY_ROW,
     judging: JudgeOptions | None = None,
     work: WorkOptions | None = None,
-) -> tuple[Choice, list[tuple[str, RunPlan]]]:
+) -> tuple[CaptionerChoice, list[tuple[str, RunPlan]]]:
     """Return the plans of all runs; nothing is asked or written. Errors as ``run_choice``.
 
     Texts that are not written yet are counted as made-up ones of the usual length.
@@ -240,7 +240,7 @@ def _open(
     rows: DataOptions,
     judging: JudgeOptions | None,
     work: WorkOptions | None,
-) -> Choice:
+) -> CaptionerChoice:
     choice = open_choice(data, folder, options, rows)
     for name in options.prices.keys() - set(choice.systems):
         raise ConfigError(
@@ -254,18 +254,18 @@ def _open(
     )
 
 
-def _needs_criteria(measures: Mapping[str, Measure]) -> bool:
+def _needs_criteria(measures: Mapping[str, CriterionMetric]) -> bool:
     return any(
         m.metric.registered_name == "checklist" for m in measures.values()
     )
 
 
 def score_parts(
-    choice: Choice,
+    choice: CaptionerChoice,
     texts: Mapping[str, Sequence[Item]],
     scored: Mapping[str, Sequence[Item]],
-    measures: Mapping[str, Measure],
-) -> Iterator[Part]:
+    measures: Mapping[str, CriterionMetric],
+) -> Iterator[ChoicePart]:
     """Yield the runs that score first texts, second texts, and pairs of both."""
     chosen = [measure.metric for measure in measures.values()]
     yield score_part(choice, "first", chosen, scored["first"])
@@ -276,7 +276,9 @@ def score_parts(
         yield score_part(choice, "stable", [metric_named(_ACCORD)], pairs)
 
 
-def _run_captioner(choice: Choice, part: Part, progress: Progress) -> None:
+def _run_captioner(
+    choice: CaptionerChoice, part: ChoicePart, progress: Progress
+) -> None:
     """Run a captioner, and note the seconds on the clock that its first texts took."""
     ((name, asker),) = part.config.systems.items()
     before = len(read_finished(part.folder, asker.name))

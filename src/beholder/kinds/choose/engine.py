@@ -79,7 +79,7 @@ _LATER = ("price", "limit", "main")
 
 
 @dataclass(frozen=True)
-class Choice:
+class CaptionerChoice:
     """An opened choice.
 
     Attributes:
@@ -123,12 +123,14 @@ class Choice:
         n = min(self.options.repeat, len(self.pictures))
         if not n:
             return []
-        drawn = draw(self.pictures, SampleDesign(n=n, seed=self.options.seed))
-        return [replace(item, group={}) for item in drawn]
+        drawn_items = draw(
+            self.pictures, SampleDesign(n=n, seed=self.options.seed)
+        )
+        return [replace(item, group={}) for item in drawn_items]
 
     @property
     def judge(self) -> str | None:
-        """The judge that sees, or None."""
+        """The judge if it is a vision model; None for the built-in judge, or none."""
         judge = self.options.judge
         return None if judge == BUILTIN_JUDGE else judge
 
@@ -166,7 +168,7 @@ def open_choice(
     folder: Path,
     options: ChoiceOptions,
     rows: DataOptions,
-) -> Choice:
+) -> CaptionerChoice:
     """Draw the pictures, or read those that are drawn; writes nothing.
 
     ``data`` is None for a choice that is only read.
@@ -197,17 +199,17 @@ def open_choice(
                 f"{folder / PICTURES} changed since the first start; restore it, or choose"
                 " another folder with -o"
             )
-        drawn = [
+        drawn_items = [
             item_from_row(row)
             for row in read_records(folder / PICTURES, dict[str, Any])
         ]
-        choice = Choice(folder, setup, drawn)
+        choice = CaptionerChoice(folder, setup, drawn_items)
     else:
         choice = _draw_pictures(data, folder, options, rows)
     return choice
 
 
-def save_choice(choice: Choice) -> None:
+def save_choice(choice: CaptionerChoice) -> None:
     """Write the drawn rows once, and the setup."""
     folder = choice.folder
     files.make_folder(folder)
@@ -237,7 +239,7 @@ def _check_same(
 
 def _draw_pictures(
     data: str, folder: Path, options: ChoiceOptions, rows: DataOptions
-) -> Choice:
+) -> CaptionerChoice:
     items = list(good_rows(read_pictured(data, rows), rows, [], name=data))
     if options.captioner:
         # A row per picture: a text that the data have is not used.
@@ -260,36 +262,36 @@ def _draw_pictures(
     # A larger draw contains the smaller one, so copies are replaced by drawing more.
     size = n
     while True:
-        drawn = draw(items, SampleDesign(n=size, seed=options.seed))
-        copies = _find_copies(drawn, root)
+        drawn_items = draw(items, SampleDesign(n=size, seed=options.seed))
+        copies = _find_copies(drawn_items, root)
         if size - len(copies) >= n or size == n_all:
             break
         size = min(n_all, n + len(copies))
-    kept = [
+    kept_items = [
         replace(
             item,
             group={k: v for k, v in item.group.items() if k != "category"},
             images=tuple(rebase_path(i, root, folder) for i in item.images),
         )
-        for item in drawn
+        for item in drawn_items
         if item.source not in copies
     ]
     setup = Setup(
         data=str(data),
         root=str(root),
         n_all=n_all,
-        n_drawn=len({item.source for item in kept}),
+        n_drawn=len({item.source for item in kept_items}),
         n_copies=len(copies),
-        digest=sha256(_as_lines(kept).encode()).hexdigest(),
-        has_references=all(item.references for item in kept),
+        digest=sha256(_as_lines(kept_items).encode()).hexdigest(),
+        has_references=all(item.references for item in kept_items),
         options=options,
     )
-    return Choice(folder, setup, kept)
+    return CaptionerChoice(folder, setup, kept_items)
 
 
 def _find_copies(items: Iterable[Item], root: Path) -> set[tuple[str, ...]]:
     """Return the sources whose picture has the bytes of an earlier one."""
-    seen: dict[str, tuple[str, ...]] = {}
+    source_by_digest: dict[str, tuple[str, ...]] = {}
     copies: set[tuple[str, ...]] = set()
     for item in items:
         if len(item.images) != 1 or item.source in copies:
@@ -299,7 +301,7 @@ def _find_copies(items: Iterable[Item], root: Path) -> set[tuple[str, ...]]:
                 digest = sha256(picture.read()).hexdigest()
         except (OSError, ItemError):
             continue  # what needs the picture says so later
-        if seen.setdefault(digest, item.source) != item.source:
+        if source_by_digest.setdefault(digest, item.source) != item.source:
             copies.add(item.source)
     return copies
 
@@ -311,7 +313,7 @@ def _as_lines(items: Iterable[Item]) -> str:
 
 
 @dataclass(frozen=True)
-class Measure:
+class CriterionMetric:
     """A metric's value that is a criterion.
 
     Attributes:
@@ -323,37 +325,37 @@ class Measure:
     value: str
 
 
-def measures_of(choice: Choice) -> dict[str, Measure]:
+def measures_of(choice: CaptionerChoice) -> dict[str, CriterionMetric]:
     """Return what measures ``right`` and ``complete``.
 
     Raises:
-        ConfigError: There is neither a judge that sees nor a reference for each picture, or the
-            named metric has no such value.
+        ConfigError: There is neither a vision model as judge nor a reference for each picture, or
+            the named metric has no such value.
     """
     judge = {} if choice.judge is None else {"judge": choice.judge}
-    chosen: dict[str, Measure] = {}
+    chosen: dict[str, CriterionMetric] = {}
     if choice.judge is not None:
-        seen = metric_named("dcscore(verify='image')", **judge)
-        chosen["right"] = Measure(seen, "precision")
+        by_sight = metric_named("dcscore(verify='image')", **judge)
+        chosen["right"] = CriterionMetric(by_sight, "precision")
         listed = metric_named("checklist", **judge)
-        chosen["complete"] = Measure(listed, "coverage")
+        chosen["complete"] = CriterionMetric(listed, "coverage")
     elif choice.setup.has_references:
         accord = metric_named("accord")
-        chosen["right"] = Measure(accord, "precision")
-        chosen["complete"] = Measure(accord, "recall")
+        chosen["right"] = CriterionMetric(accord, "precision")
+        chosen["complete"] = CriterionMetric(accord, "recall")
     if choice.options.metric is not None:
         spec, value = parse_with_value(choice.options.metric)
-        named = metric_named(spec, **judge)
-        names = [info.name for info in named.values]
+        own_metric = metric_named(spec, **judge)
+        names = [info.name for info in own_metric.values]
         if (value or names[0]) not in names:
             raise ConfigError(
                 f"--metric {choice.options.metric}: expected a value of {spec.name}, such as"
                 f" {spec.name}.{names[0]}"
             )
-        chosen["right"] = Measure(named, value or names[0])
+        chosen["right"] = CriterionMetric(own_metric, value or names[0])
     if "right" not in chosen:
         raise ConfigError(
-            "no judge sees the pictures and they have no references: name a judge that sees"
+            "no judge sees the pictures and they have no references: name a judge that can see"
             " (--judge openai:MODEL), or give data with references"
         )
     return chosen
@@ -369,13 +371,13 @@ def taken_options(
         specs: Kind and spec of each tool of the run.
     """
     for name in judging.keywords():
-        given = {
+        option = {
             kind: {name: options[name]}
             for kind, options in judging.for_tools().items()
             if name in options
         }
         try:
-            check_taken(given, specs)
+            check_taken(option, specs)
         except ConfigError:
             extra = {k: v for k, v in judging.extra.items() if k != name}
             judging = replace(judging, extra=extra)
@@ -385,7 +387,7 @@ def taken_options(
     return judging
 
 
-def write_prices(choice: Choice, folder: Path) -> Choice:
+def write_prices(choice: CaptionerChoice, folder: Path) -> CaptionerChoice:
     """Return the choice with the named prices as a table that backends read, for ``max_cost``."""
     options = choice.options
     if not options.prices or "prices" in choice.judging.extra:
@@ -405,7 +407,7 @@ def write_prices(choice: Choice, folder: Path) -> Choice:
     return replace(choice, judging=replace(choice.judging, extra=extra))
 
 
-def check_sight(choice: Choice) -> None:
+def check_sight(choice: CaptionerChoice) -> None:
     """Refuse a judge that cannot see, before any caption is asked for.
 
     Raises:
@@ -423,7 +425,7 @@ def check_sight(choice: Choice) -> None:
 
 
 @dataclass(frozen=True)
-class Part:
+class ChoicePart:
     """A run of a choice.
 
     Attributes:
@@ -441,7 +443,7 @@ class Part:
     items: Sequence[Item] | None = None
 
 
-def caption_parts(choice: Choice) -> Iterator[Part]:
+def caption_parts(choice: CaptionerChoice) -> Iterator[ChoicePart]:
     """Yield the runs of the captioners, one after the other, first and second texts."""
     options = choice.options
     for run, file in zip(RUNS, (PICTURES, REPEATED), strict=True):
@@ -461,10 +463,12 @@ def caption_parts(choice: Choice) -> Iterator[Part]:
                 judging=taken_options(choice.judging, asker.tool_specs()),
                 work=choice.work,
             )
-            yield Part(f"{run} texts of {name}", config.run, ROWS, config)
+            yield ChoicePart(
+                f"{run} texts of {name}", config.run, ROWS, config
+            )
 
 
-def criteria_part(choice: Choice) -> Part:
+def criteria_part(choice: CaptionerChoice) -> ChoicePart:
     """Return the run that writes criteria from the pictures."""
     asker = CriteriaRow(choice.judge or "", N_CRITERIA)
     config = RowsConfig(
@@ -475,15 +479,15 @@ def criteria_part(choice: Choice) -> Part:
         judging=taken_options(choice.judging, asker.tool_specs()),
         work=choice.work,
     )
-    return Part("criteria", config.run, ROWS, config)
+    return ChoicePart("criteria", config.run, ROWS, config)
 
 
 def score_part(
-    choice: Choice,
+    choice: CaptionerChoice,
     name: str,
     metrics: Sequence[Metric[Any]],
     items: Sequence[Item],
-) -> Part:
+) -> ChoicePart:
     """Return a run that scores texts; its folder is named by them, as a run has one data set."""
     digest = sha256(_as_lines(items).encode()).hexdigest()[:8]
     folder = choice.folder / "scores" / f"{name}-{digest}"
@@ -499,24 +503,26 @@ def score_part(
         ),
         work=replace(choice.work, cache=cache),
     )
-    return Part(f"scores of {name} texts", folder, SCORES, config, items)
+    return ChoicePart(f"scores of {name} texts", folder, SCORES, config, items)
 
 
-def run_part(choice: Choice, part: Part, progress: Progress) -> None:
+def run_part(
+    choice: CaptionerChoice, part: ChoicePart, progress: Progress
+) -> None:
     """Make a run with what is left of the budget; errors as ``beholder.run.kind.run``."""
     config, limit = part.config, choice.work.max_cost
     if limit is not None:
-        others = spent_in(choice.folder) - spent(part.folder)
-        work = replace(config.work, max_cost=max(0.0, limit - others))
+        spent_elsewhere = spent_in(choice.folder) - spent(part.folder)
+        work = replace(config.work, max_cost=max(0.0, limit - spent_elsewhere))
         config = replace(config, work=work)
-    given = None if part.items is None else iter(part.items)
-    kind.run(part.kind, config, progress, given=given)
+    given_items = None if part.items is None else iter(part.items)
+    kind.run(part.kind, config, progress, given=given_items)
 
 
-def plan_part(part: Part) -> RunPlan:
+def plan_part(part: ChoicePart) -> RunPlan:
     """Return the plan of a run; nothing is asked."""
-    given = None if part.items is None else iter(part.items)
-    return kind.plan(part.kind, part.config, given=given)
+    given_items = None if part.items is None else iter(part.items)
+    return kind.plan(part.kind, part.config, given=given_items)
 
 
 def spent_in(folder: Path) -> float:
@@ -524,14 +530,14 @@ def spent_in(folder: Path) -> float:
     return sum(spent(file.parent) for file in sorted(folder.rglob(FILE_NAME)))
 
 
-def caption_items(choice: Choice) -> dict[str, list[Item]]:
+def caption_items(choice: CaptionerChoice) -> dict[str, list[Item]]:
     """Return the texts of both runs, each with its captioner; a failure has none.
 
     Raises:
         RunError: The captioners have not finished.
     """
     if not choice.options.captioner:
-        return _given_texts(choice)
+        return _read_given_texts(choice)
     keys = {item.source: item.id for item in choice.pictures}
     texts: dict[str, list[Item]] = {run: [] for run in RUNS}
     for part in caption_parts(choice):
@@ -548,11 +554,11 @@ def caption_items(choice: Choice) -> dict[str, list[Item]]:
                 rebase_path(i, path.parent, choice.folder) for i in item.images
             )
             item = replace(item, images=tuple(images))
-            texts[run].append(_named(item, keys[item.source], run))
+            texts[run].append(_name_text(item, keys[item.source], run))
     return texts
 
 
-def _given_texts(choice: Choice) -> dict[str, list[Item]]:
+def _read_given_texts(choice: CaptionerChoice) -> dict[str, list[Item]]:
     keys = {item.source: item.id for item in choice.pictures}
     texts: dict[str, list[Item]] = {run: [] for run in RUNS}
     by_place = group_by_key(
@@ -562,18 +568,20 @@ def _given_texts(choice: Choice) -> dict[str, list[Item]]:
     )
     for (source, _), items in by_place.items():
         for run, item in zip(RUNS, items, strict=False):
-            texts[run].append(_named(item, keys[source], run))
+            texts[run].append(_name_text(item, keys[source], run))
     return texts
 
 
-def _named(item: Item, picture: str, run: str) -> Item:
+def _name_text(item: Item, picture: str, run: str) -> Item:
     system = item.group["system"]
     meta = {**item.meta, "picture": picture, "repeat": RUNS.index(run) + 1}
     name = f"{picture}/{system}/{RUNS.index(run) + 1}"
     return replace(item, id=name, meta=meta, judgments={})
 
 
-def with_criteria(choice: Choice, items: Iterable[Item]) -> list[Item]:
+def with_criteria(
+    choice: CaptionerChoice, items: Iterable[Item]
+) -> list[Item]:
     """Return the texts with the criteria of their pictures; those without stay as they are."""
     criteria = {
         row["id"]: row["meta"]["criteria"]
@@ -597,7 +605,7 @@ def with_usual_work(work: WorkOptions) -> WorkOptions:
     return with_usual_concurrency(work)
 
 
-def placeholder_texts(choice: Choice) -> list[Item]:
+def placeholder_texts(choice: CaptionerChoice) -> list[Item]:
     """Return a made-up text per picture and captioner, whose scoring a dry run counts."""
     limits = choice.limits
     n_words = TYPICAL_WORDS if limits is None else limits[1]
@@ -607,7 +615,7 @@ def placeholder_texts(choice: Choice) -> list[Item]:
         for n in range(N_CRITERIA)
     ]
     return [
-        _named(
+        _name_text(
             replace(
                 item,
                 candidate=f"{system}: {text}",

@@ -18,7 +18,7 @@ from beholder.base.grouping import group_by_key
 from beholder.base.optional import load_object
 from beholder.errors import RunError
 from beholder.kinds.choose.criteria import Captioner, rate
-from beholder.kinds.choose.engine import PEOPLE, Choice
+from beholder.kinds.choose.engine import PEOPLE, CaptionerChoice
 from beholder.records import Item
 
 LOOK, KEY = "look.jsonl", "look_key.json"
@@ -28,7 +28,7 @@ N_LOOK = 30
 
 
 def choose_looks(
-    choice: Choice,
+    choice: CaptionerChoice,
     captioners: Sequence[Captioner],
     texts: Sequence[Item],
 ) -> list[dict[str, Any]]:
@@ -56,9 +56,9 @@ def choose_looks(
         if len(by_eye) < half:
             n_by_pair[pair] += 1
             by_eye.append((picture, disagreement))
-    taken = {picture for picture, _ in by_eye}
+    chosen_names = {picture for picture, _ in by_eye}
     rest = sorted(
-        (name for name in usable if name not in taken),
+        (name for name in usable if name not in chosen_names),
         key=lambda name: _chance(choice.options.seed, name),
     )
     looks = [*by_eye, *((name, None) for name in rest[: N_LOOK - half])]
@@ -81,8 +81,12 @@ def _disagreements(
 ) -> Iterator[tuple[str, float, tuple[str, str]]]:
     """Yield picture, disagreement beyond the noise of one run, and the pair that disagrees most."""
     sds = [c.figures["sd_of_run"].value for c in captioners]
-    known = [sd for sd in sds if sd is not None]
-    noise = float(ndtri(0.975)) * 2**0.5 * (median(known) if known else 0.0)
+    known_sds = [sd for sd in sds if sd is not None]
+    noise = (
+        float(ndtri(0.975))
+        * 2**0.5
+        * (median(known_sds) if known_sds else 0.0)
+    )
     for name in usable:
         values = {
             c.name: c.scores["right"][name]
@@ -100,7 +104,9 @@ def _chance(seed: int, *names: str) -> str:
     return sha256(json.dumps([seed, *names]).encode()).hexdigest()
 
 
-def write_looks(choice: Choice, looks: Sequence[Mapping[str, Any]]) -> None:
+def write_looks(
+    choice: CaptionerChoice, looks: Sequence[Mapping[str, Any]]
+) -> None:
     """Write the sets of unnamed texts, and the key to them; a set that is written stays."""
     # People may have begun to rank them, and a person's answer names the place of a text.
     if (choice.folder / KEY).is_file():
@@ -122,7 +128,7 @@ def write_looks(choice: Choice, looks: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_people(
-    choice: Choice, captioners: Sequence[Captioner]
+    choice: CaptionerChoice, captioners: Sequence[Captioner]
 ) -> dict[str, Any] | None:
     """Return how people ranked the texts; rates are of the random half only. None without a study.
 

@@ -21,10 +21,10 @@ from beholder.kinds.choose.criteria import (
 from beholder.kinds.choose.decision import (
     MANY_FAILED,
     RULE,
-    Decision,
+    RuleDecision,
     decide,
 )
-from beholder.kinds.choose.engine import Choice, Measure
+from beholder.kinds.choose.engine import CaptionerChoice, CriterionMetric
 from beholder.records import Item
 from beholder.report.pages import render_page
 from beholder.stats import pictures_for_difference
@@ -55,8 +55,12 @@ def over_common(
         keys = common_pictures(ranked, criterion)
         counts[criterion] = len(keys)
         for place, captioner in enumerate(new):
-            own = captioner.scores.get(criterion, {})
-            values = {key: own[key] for key in keys if key in own}
+            values_by_picture = captioner.scores.get(criterion, {})
+            values = {
+                key: values_by_picture[key]
+                for key in keys
+                if key in values_by_picture
+            }
             figure = mean_of(values, n)
             new[place] = replace(
                 captioner, figures={**captioner.figures, criterion: figure}
@@ -65,12 +69,12 @@ def over_common(
 
 
 def build_result(
-    choice: Choice,
+    choice: CaptionerChoice,
     captioners: Sequence[Captioner],
-    measures: Mapping[str, Measure],
+    measures: Mapping[str, CriterionMetric],
     texts: Sequence[Item],
     battles: Mapping[str, Any] | None = None,
-) -> tuple[dict[str, Any], Decision]:
+) -> tuple[dict[str, Any], RuleDecision]:
     """Return the result as JSON values, and the decision in it."""
     n = choice.setup.n_drawn
     captioners, counts = over_common(captioners, n)
@@ -125,8 +129,8 @@ def build_result(
 
 def rule_of(options: ChoiceOptions) -> list[str]:
     """Return the steps of the decision rule in sentences."""
-    other = "complete" if options.main == "right" else "right"
-    return [step.format(main=options.main, other=other) for step in RULE]
+    second = "complete" if options.main == "right" else "right"
+    return [step.format(main=options.main, other=second) for step in RULE]
 
 
 def size_sentence(n: int, n_systems: int) -> str:
@@ -142,7 +146,7 @@ def size_sentence(n: int, n_systems: int) -> str:
     return f"{n} pictures find no difference below .5 with 80 % (sd .2, r .5 assumed)"
 
 
-def _plain(choice: Choice, captioner: Captioner) -> dict[str, Any]:
+def _plain(choice: CaptionerChoice, captioner: Captioner) -> dict[str, Any]:
     figures = {name: asdict(f) for name, f in captioner.figures.items()}
     return {
         "name": captioner.name,
@@ -155,7 +159,7 @@ def _plain(choice: Choice, captioner: Captioner) -> dict[str, Any]:
 
 
 def _cautions(
-    choice: Choice, captioners: Sequence[Captioner]
+    choice: CaptionerChoice, captioners: Sequence[Captioner]
 ) -> Iterator[str]:
     options = choice.options
     specs = options.captioners
@@ -174,7 +178,7 @@ def _cautions(
     for captioner in captioners:
         if captioner.n_too_short:
             yield (
-                f"{captioner.name}: {captioner.n_too_short} texts are too short to tell their"
+                f"{captioner.name}: {captioner.n_too_short} texts are too short to detect their"
                 " language"
             )
     if choice.setup.n_copies:
@@ -193,7 +197,9 @@ def _cautions(
         )
 
 
-def next_command(choice: Choice, decision: Decision) -> str | None:
+def next_command(
+    choice: CaptionerChoice, decision: RuleDecision
+) -> str | None:
     """Return the command that captions the whole collection."""
     options, name = choice.options, decision.chosen
     if name is None or name not in options.captioners:
@@ -216,7 +222,7 @@ def describe_figure(figure: Mapping[str, Any], digits: int = 3) -> str:
     return f"{text}, n {figure['n']}{failed}"
 
 
-def write_result(choice: Choice, result: Mapping[str, Any]) -> None:
+def write_result(choice: CaptionerChoice, result: Mapping[str, Any]) -> None:
     """Write ``result.json``, and the page that is drawn from it alone."""
     files.write_text(
         choice.folder / RESULT,
