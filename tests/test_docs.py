@@ -43,7 +43,7 @@ from toy.world import make_world
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 MODEL = re.compile(
-    r"\b(openai|anthropic|gemini|hf|vllm|st|clip|spacy):|\bclipscore\b"
+    r"\b(openai|anthropic|gemini|decisions|systemone|hf|vllm|st|clip|spacy)\b[:(]|\bclipscore\b"
 )
 """A command that names one of these asks a model that tests do not have."""
 N_NOT_RUN = 20
@@ -82,7 +82,7 @@ def cli(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path / "cache"))
-    for vendor in ("OPENAI", "ANTHROPIC", "GEMINI"):
+    for vendor in ("OPENAI", "ANTHROPIC", "GEMINI", "TYPESAFE"):
         monkeypatch.setenv(f"{vendor}_API_KEY", "none")  # nobody is asked
     monkeypatch.setattr(
         "beholder.web.serve", lambda app, settings, listening: None

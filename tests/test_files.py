@@ -19,6 +19,14 @@ from beholder.base import files
 from beholder.errors import RunError
 
 
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds of each pause, which are not waited for."""
+    seconds: list[float] = []
+    monkeypatch.setattr("time.sleep", seconds.append)
+    return seconds
+
+
 def test_an_error_while_writing_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     files.write_jsonl(path, [{"a": 1}])
@@ -158,7 +166,7 @@ def test_a_disk_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_socket_and_a_folder_are_refused_and_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pauses: list[float]
 ) -> None:
     monkeypatch.chdir(tmp_path)  # names of sockets are short
     with socket.socket(socket.AF_UNIX) as server:
@@ -254,9 +262,10 @@ def test_json_of_others_that_is_no_record_says_why(
 
 
 def test_a_pipe_that_nobody_reads_is_refused_and_not_waited_for(
-    tmp_path: Path,
+    tmp_path: Path, pauses: list[float]
 ) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     with pytest.raises(RunError, match="a pipe that no program reads"):
         files.write_text(fifo, "text")
+    assert sum(pauses) == pytest.approx(2)  # a reader that starts now has time

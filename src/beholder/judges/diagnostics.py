@@ -287,13 +287,13 @@ async def check_steadiness(
             least=10,
         )
         if draws_answers
-        else Bias("repeats", None, None, 0, unit, _NO_DRAWS),
+        else Bias("repeats", 0, unit, reason=_NO_DRAWS),
         await _wording(judge),
         *seat_bias(*await _seats(judge)),
         # These two need human labels, which this check does not have; they are
         # listed so that a reader sees what was not measured.
-        Bias("own texts", None, None, 0, OWN_UNIT, _LABELS),
-        Bias("place of the sentence", None, None, 0, PLACE_UNIT, _LABELS),
+        Bias("own texts", 0, OWN_UNIT, reason=_LABELS),
+        Bias("place of the sentence", 0, PLACE_UNIT, reason=_LABELS),
     )
     return Steadiness(
         single=None if table is None else stats.icc(table, "2,1").value,

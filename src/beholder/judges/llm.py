@@ -211,6 +211,18 @@ class DryAsker(Questioner):
         ]
 
 
+def make_asker(
+    backend: Backend,
+    answers: AnswerStore | None,
+    budget: Budget | None,
+    tally: Tally | None,
+) -> Questioner:
+    """Return what asks the model; with a tally, what counts the questions of a dry run."""
+    if tally is None:
+        return Questioner(backend, answers or Answers(), budget or Budget())
+    return DryAsker(backend, tally, answers)
+
+
 class LLMJudge(Judge):
     """A judge that asks a model.
 
@@ -250,12 +262,7 @@ class LLMJudge(Judge):
         self.templates = Templates(prompts, scale)
         self._temperature = temperature
         self._samples = samples
-        if tally is None:
-            self._asker = Questioner(
-                backend, answers or Answers(), budget or Budget()
-            )
-        else:
-            self._asker = DryAsker(backend, tally, answers)
+        self._asker = make_asker(backend, answers, budget, tally)
 
     @property
     def identity(self) -> str:

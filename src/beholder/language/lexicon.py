@@ -108,6 +108,8 @@ MULTIPLIERS = {
 """Words that make a number of the number before them, or of one: "two dozen", "a hundred"."""
 PEOPLE_BY_NUMBER = pairs("lexicon.txt", "people by number")
 """Nouns that alone stand for so many people: trio."""
+REGIONAL = pairs("lexicon.txt", "regional")
+"""American nouns by British ones of the same meaning: lorry, truck."""
 INDEFINITE = _words("indefinite")
 """Words that leave open how many: "several dozen"."""
 HYPERNYMS = {

@@ -470,7 +470,7 @@ def _measure_own_texts(
     """Return the excess by which a judge overrates texts of its own model."""
     if not model:
         return Bias(
-            "own texts", None, None, 0, OWN_UNIT, "the metric asks no model"
+            "own texts", 0, OWN_UNIT, reason="the metric asks no model"
         )
     gaps: dict[bytes, dict[bool, list[float]]] = {}
     # A gap is grade minus label: how much the judge overrates a text.

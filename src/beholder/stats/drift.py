@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Estimate:
+class UncertainValue:
     """A figure with its standard error and interval.
 
     Attributes:
@@ -44,7 +44,7 @@ class Estimate:
 
 def estimate(
     value: float, error: float, freedom: float = math.inf
-) -> Estimate:
+) -> UncertainValue:
     """Return a figure with the interval of a t distribution; the normal one by default."""
     quantile = (1 + LEVEL) / 2
     z = (
@@ -53,14 +53,14 @@ def estimate(
         else scipy.stats.t.ppf(quantile, freedom)
     )
     half = float(z) * error
-    return Estimate(
+    return UncertainValue(
         value, error, Interval(value - half, value + half), freedom
     )
 
 
 def adjusted_mean(
     means: ArrayLike, deviations: ArrayLike, counts: ArrayLike, mix: ArrayLike
-) -> Estimate:
+) -> UncertainValue:
     """Return the mean that a run would have with a fixed mix of strata.
 
     Args:
@@ -103,7 +103,7 @@ def variance_between(values: ArrayLike, variances: ArrayLike) -> float:
 
 
 @dataclass(frozen=True)
-class Segment:
+class MeanSegment:
     """Mean of neighbouring runs, with an interval that is valid at all looks.
 
     Attributes:
@@ -124,28 +124,40 @@ class Drift:
     """What the sequences from every start say.
 
     Attributes:
-        high: Segment whose interval has the highest lower end.
-        low: Segment whose interval has the lowest upper end.
+        high: MeanSegment whose interval has the highest lower end.
+        low: MeanSegment whose interval has the lowest upper end.
         is_change: Whether the two exclude each other.
         between: Variance between runs that was added.
     """
 
-    high: Segment
-    low: Segment
+    high: MeanSegment
+    low: MeanSegment
     is_change: bool
     between: float
 
     @property
     def change_point(self) -> int | None:
-        """Place of the first run after the change."""
-        return max(self.high.first, self.low.first) if self.is_change else None
+        """Place of the first run after the change; None without one."""
+        if not self.is_change:
+            return None
+        earlier, later = self._in_order
+        # Of two segments with one start, the change is where the shorter ends.
+        return later.first if later.first > earlier.first else earlier.last + 1
 
     @property
     def size(self) -> float:
         """Later segment minus earlier one; negative if it got worse."""
-        if self.high.first < self.low.first:
-            return self.low.mean - self.high.mean
-        return self.high.mean - self.low.mean
+        earlier, later = self._in_order
+        return later.mean - earlier.mean
+
+    @property
+    def _in_order(self) -> tuple[MeanSegment, MeanSegment]:
+        """The segment that begins or, with the same start, ends first, and the other."""
+        earlier, later = sorted(
+            (self.high, self.low),
+            key=lambda segment: (segment.first, segment.last),
+        )
+        return earlier, later
 
 
 def find_drift(
@@ -162,8 +174,9 @@ def find_drift(
         values: Mean of each run, in the order of time; one or more.
         variances: Squared standard error of each, above 0.
         rate: Rate of false alarms a look, such as 1/260.
-        judges: Number of each run's judge. Segments that end under different judges must differ by
-            more than ``guard``, as the error of the judge's shift is common to all later runs.
+        judges: Number of each run's judge. Segments that are not wholly of one and the same judge
+            must differ by more than ``guard``, as the error of the judge's shift is common to all
+            later runs.
         guard: Least difference between segments of two judges.
 
     Returns:
@@ -186,32 +199,34 @@ def find_drift(
     between = variance_between(y, v)
     information = 1 / (v + between)
     scale = _scale(rate, USUAL_RUNS * float(np.median(information)))
-    highest: dict[int, Segment] = {}
-    lowest: dict[int, Segment] = {}
+    # By the judges of both ends: a segment that spans a change of judge may have mostly the old
+    # judge's runs, so its end alone does not say whether the guard is due.
+    highest: dict[tuple[int, int], MeanSegment] = {}
+    lowest: dict[tuple[int, int], MeanSegment] = {}
     for first in range(n_runs):
         total = np.cumsum(information[first:])
         means = np.cumsum(information[first:] * y[first:]) / total
         halves = _half_widths(total, scale, rate)
         for place, (mean, half) in enumerate(zip(means, halves, strict=True)):
             last = first + place
-            segment = Segment(
+            segment = MeanSegment(
                 first,
                 last,
                 float(mean),
                 Interval(float(mean - half), float(mean + half)),
             )
-            judge = judge_of_run[last]
-            top, bottom = highest.get(judge), lowest.get(judge)
+            ends = judge_of_run[first], judge_of_run[last]
+            top, bottom = highest.get(ends), lowest.get(ends)
             if top is None or segment.interval.low > top.interval.low:
-                highest[judge] = segment
+                highest[ends] = segment
             if bottom is None or segment.interval.high < bottom.interval.high:
-                lowest[judge] = segment
+                lowest[ends] = segment
     gap, high, low = max(
         (
             (
                 top.interval.low
                 - bottom.interval.high
-                - (guard if one != other else 0.0),
+                - (guard if len({*one, *other}) > 1 else 0.0),
                 top,
                 bottom,
             )
@@ -250,13 +265,13 @@ class Cause:
     """
 
     verdict: str
-    production: Estimate
-    judge: Estimate
-    captions: Estimate
+    production: UncertainValue
+    judge: UncertainValue
+    captions: UncertainValue
 
 
 def find_cause(
-    production: Estimate,
+    production: UncertainValue,
     anchor_before: ArrayLike,
     anchor_after: ArrayLike,
     *,
@@ -306,7 +321,7 @@ def _paired_shifts(before: ArrayLike, after: ArrayLike) -> Floats:
     return shifts
 
 
-def _excludes_zero(change: Estimate, margin: float) -> bool:
+def _excludes_zero(change: UncertainValue, margin: float) -> bool:
     """Whether a change counts and its interval excludes 0."""
     ends = change.interval
     return abs(change.value) >= margin and not ends.low <= 0 <= ends.high
@@ -337,10 +352,10 @@ class Bridge:
     """
 
     intercept: float
-    slope: Estimate
+    slope: UncertainValue
     correlation: float
     n: int
-    level: Estimate
+    level: UncertainValue
     is_inside: bool
 
 

@@ -52,10 +52,10 @@ class Bias:
     """
 
     name: str
-    value: float | None
-    interval: Interval | None
     n: int
     unit: str
+    value: float | None = None
+    interval: Interval | None = None
     reason: str = ""
 
 
@@ -107,8 +107,6 @@ def length_bias(
     if reason:
         return Bias(
             name="length",
-            value=None,
-            interval=None,
             n=n,
             unit=unit,
             reason=reason,
@@ -162,14 +160,7 @@ def mean_bias(
     x = vector(values, name)
     n = len(x)
     if n < least:
-        return Bias(
-            name=name,
-            value=None,
-            interval=None,
-            n=n,
-            unit=unit,
-            reason=f"{n} {what}, {least} are needed",
-        )
+        return _too_few(name, unit, n, what, least)
     error = float(np.std(x, ddof=1) / np.sqrt(n))
     mean = float(x.mean())
     return Bias(
@@ -179,6 +170,11 @@ def mean_bias(
         n=n,
         unit=unit,
     )
+
+
+def _too_few(name: str, unit: str, n: int, what: str, least: int) -> Bias:
+    reason = f"{n} {what}, {least} are needed"
+    return Bias(name=name, n=n, unit=unit, reason=reason)
 
 
 def share_bias(
@@ -195,14 +191,7 @@ def share_bias(
     """
     n = len(changed)
     if n < least:
-        return Bias(
-            name=name,
-            value=None,
-            interval=None,
-            n=n,
-            unit=unit,
-            reason=f"{n} {what}, {least} are needed",
-        )
+        return _too_few(name, unit, n, what, least)
     return Bias(
         name=name,
         value=sum(changed) / n,
@@ -243,8 +232,6 @@ def seat_bias(
         seat, flips = (
             Bias(
                 name=x.name,
-                value=None,
-                interval=None,
                 n=x.n,
                 unit=x.unit,
                 reason=reason,
@@ -299,8 +286,6 @@ def place_bias(
         )
         return Bias(
             name=name,
-            value=None,
-            interval=None,
             n=n,
             unit=PLACE_UNIT,
             reason=reason,

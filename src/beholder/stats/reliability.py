@@ -49,11 +49,7 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     resampling(1, level)
     table = matrix(ratings, "ratings")
     n, k = table.shape
-    few = (
-        f"needs at least two items and two raters, got {n} and {k}"
-        if min(n, k) < 2
-        else ""
-    )
+    few = _describe_few(n, k)
     ms = None if few else mean_squares(table)
     alpha = interval = None
     reason: str | None = few or "item sums do not vary"
@@ -79,6 +75,13 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     )
 
 
+def _describe_few(n: int, k: int) -> str:
+    """Return why n items and k raters are too few; empty if they are enough."""
+    if min(n, k) >= 2:
+        return ""
+    return f"needs at least two items and two raters, got {n} and {k}"
+
+
 def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
     """Kendall's coefficient of concordance W over complete rankings, corrected for ties.
 
@@ -98,12 +101,7 @@ def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
     """
     table = matrix(ratings, "ratings")
     n, k = table.shape
-
-    few = (
-        f"needs at least two items and two raters, got {n} and {k}"
-        if min(n, k) < 2
-        else ""
-    )
+    few = _describe_few(n, k)
     value = None if few else _concordance(table)
     p = (
         None

@@ -60,7 +60,7 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Rate:
-    """A share with its limits, all from 0 to 1; NaN where there are no rows.
+    """A share with its limits, all from 0 to 1; NaN without rows.
 
     Attributes:
         value: The share.

@@ -1,4 +1,8 @@
-"""Relations between words: synonym, derived form, kind of."""
+"""Relations between words: synonym, derived form, kind of.
+
+A British noun is the same as the American one: a lorry is a truck, a kerb a curb (``REGIONAL``).
+Only nouns of one meaning count: a torch, a lift or a flat may be another thing elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from beholder.embed.exact import cosines
 from beholder.judges.builtin.classes import EXCLUDED, exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
-from beholder.language.lexicon import PEOPLE, word_set
+from beholder.language.lexicon import PEOPLE, REGIONAL, word_set
 from beholder.language.unseen import OPINIONS
 from beholder.text.kinds import (
     bases,
@@ -55,14 +59,14 @@ _OUT_OF_CLASS = number("lexis.out_of_class")
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
 _SYNONYM = number("lexis.synonym")
 
-_PERSON = {"people": "person", "figure": "person"}
-"""Nouns that mean a person, or several, and are no synonyms of it by their senses."""
+_PLAIN = {"people": "person", "figure": "person", **REGIONAL}
+"""Nouns that mean another noun, and are no synonyms of it by their senses."""
 
 
 @lru_cache(maxsize=1 << 17)
 def tie(source: str, target: str) -> Tie:
     """Classify how two lower-case nouns in base form are related."""
-    source, target = _PERSON.get(source, source), _PERSON.get(target, target)
+    source, target = _PLAIN.get(source, source), _PLAIN.get(target, target)
     if source == target:
         return "same"
     if exclude(values(source), values(target)):
@@ -83,7 +87,7 @@ def tie(source: str, target: str) -> Tie:
 @lru_cache(maxsize=1 << 15)
 def tied_by(noun: str) -> frozenset[int | str]:
     """Senses, words and classes of a noun; nouns that have none in common have no tie."""
-    noun = _PERSON.get(noun, noun)
+    noun = _PLAIN.get(noun, noun)
     marks = {_whole(noun), *(name for name, _ in values(noun))}
     marks.update(_WRITTEN if noun in _WRITTEN else ())
     return relatives(noun) | senses(noun, "n") | general(noun, "n") | marks

@@ -1,4 +1,7 @@
-"""Sentences that the target rewrites with a wrong fact: nearly the same words, but excluding."""
+"""Sentences that the target rewrites with a wrong fact: nearly the same words, but excluding.
+
+Two ways of writing one number ("a dozen", "twelve") are no difference between sentences.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from beholder.judges.builtin.classes import word_set
 from beholder.judges.builtin.entailed import Entailment
 from beholder.judges.builtin.numbers import number
 from beholder.language.numerals import is_numeral
+from beholder.language.numerals import number as numeral
 from beholder.language.statements import GraphUnit
 from beholder.records import Span
 from beholder.text.kinds import parts_of_speech
@@ -25,6 +29,7 @@ _SURELY_EXCLUDED = number("entail.surely_excluded")
 _VERBS = word_set("predicates.txt", "finite")
 _SYMMETRIC = word_set("predicates.txt", "symmetric")
 """Words between two phrases that mean the same in either order."""
+_ARTICLES = ("a", "an")
 _FEW = 2
 """Words of one text that may stand for as many of the other."""
 
@@ -340,7 +345,14 @@ def _differences(
     there = [target.words[i] for i in best]
     codes = SequenceMatcher(None, sentence_words, there, False).get_opcodes()
     sentence = _span(source, words, 0, -1)
-    differing = [code for code in codes if code[0] != "equal"]
+    differing = [
+        code
+        for code in codes
+        if code[0] != "equal"
+        and not _are_one_number(
+            sentence_words[code[1] : code[2]], there[code[3] : code[4]]
+        )
+    ]
     exchanged = sure or all(
         last - first == end - start <= _FEW
         and _is_alike(sentence_words[last - 1], there[end - 1])
@@ -375,6 +387,14 @@ def _differences(
                 Change(_span(source, words, place, place), sentence)
             )
     return changes
+
+
+def _are_one_number(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Return whether words are only a number, and the same: "a dozen", "twelve"."""
+    if not all(word in _ARTICLES or is_numeral(word) for word in (*a, *b)):
+        return False
+    first, second = (numeral(" ".join(words)) for words in (a, b))
+    return first is not None and first == second
 
 
 def _is_alike(a: str, b: str) -> bool:

@@ -12,8 +12,7 @@ from beholder.backends.decisions import DecidingBackend
 from beholder.backends.money import Budget
 from beholder.base.registry import versioned_identity
 from beholder.errors import ConfigError, ItemError
-from beholder.judges.answers import Answers, AnswerStore
-from beholder.judges.asking import Questioner
+from beholder.judges.answers import AnswerStore
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.decisions.decider import Decider
 from beholder.judges.decisions.letters import LETTER_LIMITS, LetterDecider
@@ -23,7 +22,7 @@ from beholder.judges.decisions.methods import (
     needs_writer,
 )
 from beholder.judges.decisions.methods.base import TEMPLATES
-from beholder.judges.llm import DryAsker, Tally
+from beholder.judges.llm import Tally, make_asker
 from beholder.judges.operations.base import OPERATIONS, Operation
 from beholder.judges.templates import digest_templates
 
@@ -72,12 +71,7 @@ class DecisionJudge(Judge):
             if isinstance(backend, DecidingBackend)
             else LETTER_LIMITS
         )
-        if tally is None:
-            self._asker = Questioner(
-                backend, answers or Answers(), budget or Budget()
-            )
-        else:
-            self._asker = DryAsker(backend, tally, answers)
+        self._asker = make_asker(backend, answers, budget, tally)
 
     @property
     def identity(self) -> str:
