@@ -38,6 +38,7 @@ FEATURES = {
     "accept",
     "agreement",
     "bidirectional",
+    "choose",
     "annotation",
     "audit",
     "filtering",

@@ -51,6 +51,7 @@ NAMES = {
     "audit": beholder.audit,
     "bidirectional": beholder.bidirectional,
     "filter": beholder.filter,
+    "choose": beholder.choose,
     "judge": beholder.judge,
     "metric": beholder.metric,
     "narrate": beholder.narrate,

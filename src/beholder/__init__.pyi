@@ -20,6 +20,7 @@ from .kinds.accept.door import accept as accept
 from .kinds.agreement.door import agree as agree
 from .kinds.audit.door import audit as audit
 from .kinds.bidirectional.door import bidirectional as bidirectional
+from .kinds.choose.door import choose as choose
 from .kinds.filtering.door import filter as filter
 from .kinds.narratives.door import NarrativesRun as NarrativesRun
 from .kinds.ranking.door import RankingRun as RankingRun

@@ -22,6 +22,7 @@ from beholder.judges.operations import (
     CaptionAgain,
     CheckCriteria,
     Classify,
+    Compare,
     Contradict,
     Decompose,
     GradeDescription,
@@ -148,6 +149,9 @@ CALLS: dict[str, Any] = {
         )
     ),
     "rate_transition": lambda j: j.ask(RateTransition(WORDS[0], WORDS[1])),
+    "compare": lambda j: j.ask(
+        Compare("A <cat>.", "A dog.", images=[PICTURE], language="German")
+    ),
     "rank": lambda j: j.ask(
         Rank(["good", "bad"], images=[PICTURE], language="Japanese")
     ),

@@ -53,13 +53,13 @@ def test_differences_and_clusters_of_the_example() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "low", "high"),
+    ("scores", "low", "high"),
     [(B, -0.042784, 0.062784), (C, 0.135445, 0.204555)],
 )
 def test_t_intervals_of_the_example(
-    other: list[float], low: float, high: float
+    scores: list[float], low: float, high: float
 ) -> None:
-    interval = mean_interval_t([a - b for a, b in zip(A, other, strict=True)])
+    interval = mean_interval_t([a - b for a, b in zip(A, scores, strict=True)])
     assert interval is not None
     assert (interval.low, interval.high) == pytest.approx(
         (low, high), abs=5e-7

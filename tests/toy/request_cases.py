@@ -735,6 +735,27 @@ CASES: dict[str, Case] = {
         ({"reason": "x", "score": 5}, {"reason": "y", "score": 8}),
         seats=2,
     ),
+    # compare
+    "compare": Case(
+        "compare",
+        {"first": "A cup.", "second": "A <dog>.", "images": [RED]},
+        ({"reason": "No dog.", "better": "first"},),
+    ),
+    "compare: equal texts": Case(
+        "compare",
+        {"first": "A  cup.", "second": "A cup.", "images": [RED]},
+        ("",),
+    ),
+    "compare: panel": Case(
+        "compare",
+        {"first": "A", "second": "B", "images": [RED], "language": "German"},
+        (
+            {"reason": "a", "better": "first"},
+            {"reason": "b", "better": "second"},
+        ),
+        replicate=1,
+        seats=2,
+    ),
     # rank
     "rank: pictures": Case(
         "rank",
@@ -1027,6 +1048,15 @@ _BAD: dict[str, tuple[Case, tuple[Any, ...]]] = {
             {"score": 0},
             {"score": 1, "breaks": ["mood"]},
             {"score": 1, "breaks": "place"},
+        ),
+    ),
+    "compare": (
+        CASES["compare"],
+        (
+            {"reason": "x", "better": "both"},
+            {"reason": "x"},
+            {"better": None, "reason": "x"},
+            "first",
         ),
     ),
     "rank": (

@@ -63,6 +63,7 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
     _study(folder, run)
     _proof(folder, run)
     _filter(folder, run)
+    _systems(folder)
     _cache(folder / "cache")
 
 
@@ -316,6 +317,26 @@ def _study(folder: Path, run: Callable[[str], object]) -> None:
         finish(study, annotator, "harbour-north", {"mistakes:2-6": MARK})
     study.close()
     run("annotate export studies/marks --format judgments -o others.jsonl")
+
+
+def _systems(folder: Path) -> None:
+    """Texts of two captioners about the same pictures."""
+    rows = [
+        {
+            "id": f"{n}/{system}",
+            "image": f"photos/p{n:03d}.jpg",
+            "candidate": text,
+            "references": [f"A red boat with number {n} lies at a pier."],
+            "group": {"system": system},
+            "dollars": dollars,
+        }
+        for n in range(20)
+        for system, text, dollars in (
+            ("large", f"A red boat with number {n} lies at a pier.", 0.004),
+            ("small", "A black cat sleeps on a green sofa.", 0.0004),
+        )
+    ]
+    write_rows(folder / "systems.jsonl", rows)
 
 
 def _proof(folder: Path, run: Callable[[str], object]) -> None:

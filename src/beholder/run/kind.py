@@ -139,6 +139,7 @@ _BUILTIN: tuple[Part, ...] = (
     "beholder.kinds.audit.kind:FEATURE",
     "beholder.kinds.accept.kind:FEATURE",
     "beholder.kinds.filtering.kind:FEATURE",
+    "beholder.kinds.choose.kind:FEATURE",
     "beholder.lint.feature:FEATURE",
     "beholder.cli.feature:FEATURE",
 )

@@ -31,6 +31,7 @@ from beholder.judges.operations.base import (
 )
 from beholder.judges.operations.caption import Caption, CaptionAgain, Review
 from beholder.judges.operations.classify import Category, Classify
+from beholder.judges.operations.compare import BetterText, Compare
 from beholder.judges.operations.place import AssessInContext, PlaceText
 from beholder.judges.operations.presence import (
     Contradict,
@@ -86,12 +87,14 @@ __all__ = [
     "AssessInContext",
     "Assessment",
     "AtomicStatement",
+    "BetterText",
     "BreakKind",
     "Caption",
     "CaptionAgain",
     "Category",
     "CheckCriteria",
     "Classify",
+    "Compare",
     "Contradict",
     "Decompose",
     "GradeDescription",

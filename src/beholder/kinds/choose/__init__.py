@@ -1,0 +1,1 @@
+"""The choice of a captioner for a collection of pictures."""
