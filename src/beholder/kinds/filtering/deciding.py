@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +23,7 @@ from beholder.kinds.filtering.config import (
     FilterOptions,
 )
 from beholder.kinds.filtering.duplicates import Duplicates
+from beholder.kinds.filtering.pictures import PictureFolder
 from beholder.kinds.filtering.rows import BLOCK
 from beholder.stats.checks import Floats
 
@@ -80,6 +84,7 @@ class RowEvidence:
         starts: Number of the first row of each part.
         names: Name of the source of each part, for ids of rows without one.
         duplicates: Groups of duplicates.
+        pictures: Folder of the pictures of each part.
         scores: Score of each row by column; NaN without one.
     """
 
@@ -87,12 +92,30 @@ class RowEvidence:
     starts: Sequence[int]
     names: Sequence[str]
     duplicates: Duplicates
+    pictures: Sequence[PictureFolder] = ()
     scores: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         """Number of all rows."""
         return len(self.duplicates.exact)
+
+    @cached_property
+    def picture_root(self) -> Path:
+        """Folder that the pictures of all parts are below."""
+        folders = {place.folder for place in self.pictures}
+        if len(folders) == 1:
+            return folders.pop()
+        return Path(os.path.commonpath([f.resolve() for f in folders]))
+
+    def locate_picture(self, row: int, image: str) -> str:
+        """Return the path of a row's picture below the root of all, or its address."""
+        place = self.pictures[bisect_right(self.starts, row) - 1]
+        is_at_hand = place.is_extracted or place.folder != self.picture_root
+        if not image or not is_at_hand or ":" in image.partition("/")[0]:
+            return image
+        path = place.path_of(row, image).resolve()
+        return os.path.relpath(path, self.picture_root.resolve())
 
 
 class RowDecider:
