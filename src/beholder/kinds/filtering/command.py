@@ -154,11 +154,10 @@ def sample(
         seed: Seed of the draw.
         new: Draw rows that no earlier sample has.
     """
-    from beholder.base.files import write_jsonl
-    from beholder.kinds.filtering.labelling import draw_rows, sampled_items
+    from beholder.kinds.filtering.labelling import draw_rows, write_sample
 
     rows, labels_by_stratum, cautions = draw_rows(job, n, seed, is_new=new)
-    write_jsonl(out, sampled_items(job, rows))
+    write_sample(job, rows, out)
     if as_json:
         print_json(
             {"rows": rows, "strata": labels_by_stratum, "cautions": cautions}

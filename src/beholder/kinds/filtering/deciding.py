@@ -29,6 +29,10 @@ from beholder.stats.checks import Floats
 
 BANDS = ("low", "middle", "high")
 """Thirds of a score."""
+NO_TEXT = "no-text"
+"""Band of rows that need no reader, as they have no text: they are bad."""
+TEXTLESS = frozenset({"unreadable", "missing"})
+"""Reasons of rows without a text."""
 MANY_DROPPED = 0.3
 """Share of rows that one reason drops above which a caution is printed."""
 N_EXAMPLES = 10
@@ -52,7 +56,7 @@ class DecidedRow(NamedTuple):
         duplicate_of: Number of the row that is kept in its place; None without one.
         scores: Scores by column.
         is_tags: Whether the text reads as tags.
-        band: Third of its score, or number of its reasons.
+        band: Third of its score, or number of its reasons, or that it has no text.
     """
 
     row: int
@@ -183,7 +187,7 @@ class RowDecider:
     ) -> Iterator[str]:
         """Yield the reasons of a row that need no other row."""
         yield from fields["reasons"]
-        is_readable = not {"unreadable", "missing"} & {*fields["reasons"]}
+        is_readable = TEXTLESS.isdisjoint(fields["reasons"])
         for threshold in self.options.thresholds:
             if threshold.column == "words":
                 value = float(fields["words"]) if is_readable else np.nan
@@ -243,13 +247,15 @@ class RowDecider:
             duplicate_of,
             scores,
             fields["is_tags"],
-            self._band(row, len(reasons)),
+            self._band(row, reasons),
         )
 
-    def _band(self, row: int, n_reasons: int) -> str:
+    def _band(self, row: int, reasons: Sequence[str]) -> str:
         """Return the third of the first score, or the number of reasons."""
+        if not TEXTLESS.isdisjoint(reasons):
+            return NO_TEXT
         if self._main is None:
-            return str(n_reasons) if n_reasons < 2 else "2+"
+            return str(len(reasons)) if len(reasons) < 2 else "2+"
         if np.isnan(self._main[row]):
             return "none"
         return BANDS[int(np.searchsorted(self._limits, self._main[row]))]

@@ -228,6 +228,8 @@ class _RowPass:
         self._n_rows: list[int] = []
 
     def _check_sources(self) -> None:
+        if not self._config.sources:
+            raise ConfigError("name the files or folders to filter")
         places = [Path(source).resolve() for source in self._config.sources]
         if len({*places}) < len(places):
             raise ConfigError("a source is named twice; name each once")

@@ -49,6 +49,15 @@ class PictureFolder:
             return self.folder / str(row // _FOLDER_ROWS) / name
         return self.folder / image
 
+    def has(self, image: str) -> bool:
+        """Return whether a picture is a file below the folder; a table may name any other."""
+        path = self.folder / image
+        return (
+            path.suffix.lower() in PICTURES
+            and path.resolve().is_relative_to(self.folder.resolve())
+            and path.is_file()
+        )
+
     @classmethod
     def from_source(
         cls, source: str, media_root: str | Path | None

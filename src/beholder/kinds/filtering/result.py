@@ -10,6 +10,7 @@ import msgspec
 
 from beholder.base import files
 from beholder.data.folders import PICTURES, files_below
+from beholder.errors import RunError
 from beholder.kinds.filtering.source_row import SourceSettings
 
 FORMAT = 1
@@ -106,6 +107,15 @@ def read_result(folder: Path) -> FilterResult:
     return files.as_record(
         content, FilterResult, folder / RESULT, "run the filter again"
     )
+
+
+def check_unchanged(result: FilterResult) -> None:
+    """Raise a ``RunError`` if a source is not what was filtered."""
+    for file in result.files:
+        if stamp_of(file.name, result.settings) != file.stamp:
+            raise RunError(
+                f"{file.name} changed since it was filtered; run the filter again"
+            )
 
 
 def stamp_of(source: str, settings: SourceSettings) -> tuple[int, int]:

@@ -32,12 +32,16 @@ def check_columns(
         ConfigError: A threshold is about something else.
     """
     metrics = [metric(spec, **tools) for spec in specs]
-    names = {scored.registered_name for scored in metrics}
+    columns = {"words"}
+    for scored in metrics:
+        name = scored.registered_name
+        values = (f"{name}.{value.name}" for value in scored.values)
+        columns |= {name, *values}
     for threshold in options.thresholds:
-        name = threshold.column.partition(".")[0]
-        if threshold.column != "words" and name not in names:
+        if threshold.column not in columns:
             raise ConfigError(
-                f"{threshold}: there is no score {name!r}; name its metric with -m, or use words"
+                f"{threshold}: there is no score {threshold.column!r} among"
+                f" {', '.join(sorted(columns))}; name its metric with -m"
             )
     return metrics
 

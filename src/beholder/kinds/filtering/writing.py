@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder.base import files
-from beholder.errors import ConfigError, RunError
+from beholder.errors import ConfigError
 from beholder.kinds.filtering import pictures
 from beholder.kinds.filtering.config import Decision
 from beholder.kinds.filtering.deciding import read_verdicts
@@ -18,8 +18,8 @@ from beholder.kinds.filtering.result import (
     VERDICTS,
     FilterResult,
     SourceFile,
+    check_unchanged,
     read_result,
-    stamp_of,
 )
 from beholder.kinds.filtering.source_row import Flags, SourcePart
 from beholder.kinds.filtering.sources import FORMS
@@ -44,11 +44,7 @@ def write_rows(
         row["decision"] == decision
         for row in read_verdicts(job / VERDICTS, ["decision"])
     )
-    for file in result.files:
-        if stamp_of(file.name, result.settings) != file.stamp:
-            raise RunError(
-                f"{file.name} changed since it was filtered; run the filter again"
-            )
+    check_unchanged(result)
     places = _find_places(result, target)
     for file in result.files:
         parts = _with_flags(file, decisions)
