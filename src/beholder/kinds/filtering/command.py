@@ -186,6 +186,8 @@ def estimate(
 ) -> int:
     """Print precision, recall and the rate of bad rows left; exit code 3 with too few labels.
 
+    The figures are also written to JOB/estimate.json.
+
     Example: `beholder filter estimate filtered --labels read.jsonl`
 
     Args:
@@ -194,6 +196,9 @@ def estimate(
         bad: Mildest error that makes a row bad.
         same_labels: Use labels that were drawn before the present settings.
     """
+    import json
+
+    from beholder.base import files
     from beholder.kinds.filtering import labelling
 
     try:
@@ -206,8 +211,10 @@ def estimate(
         else:
             print_line(error)
         return UNDECIDED
+    figures = estimated.as_json()
+    files.write_text(job / "estimate.json", json.dumps(figures, indent=2))
     if as_json:
-        print_json(estimated.as_json())
+        print_json(figures)
     else:
         for line in labelling.describe(estimated):
             print_line(f"{line[0].upper()}{line[1:]}.")

@@ -96,6 +96,7 @@ class RemainingEstimate:
     def as_json(self) -> dict[str, Any]:
         """Return plain values; NaN, a share of nothing, is null."""
         plain = {
+            "format": 1,
             "remaining": asdict(self.remaining),
             "unsure_good": self.unsure_good and asdict(self.unsure_good),
             "strata": [asdict(stratum) for stratum in self.strata],
