@@ -118,7 +118,7 @@ def _scores(ranking: results.Ranking) -> Table:
         f" Annotators' rankings with ties: {tables.n_with_ties:,}.",
         *_left_out(tables),
         *_undirected(ranking),
-        *(scorer.signature for scorer in ranking.scorers),
+        *dict.fromkeys(scorer.signature for scorer in ranking.scorers),
     )
     return Table(
         "scores",
