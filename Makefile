@@ -75,10 +75,15 @@ audit: $(UV)
 # version is written, and identity, values and docs are renewed; commit that, tag it and upload dist/ afterwards.
 release: export RELEASE_TESTS ?= tests/test_import.py tests/test_release.py tests/cli/test_commands.py
 release: .venv/.ready
-	$(if $(VERSION),$(BIN)/python -m tools.cut_release $(VERSION) && $(MAKE) identity values docs)
+ifdef VERSION
+	$(BIN)/python -m tools.cut_release $(VERSION)
+	$(MAKE) identity values docs
+endif
 	PYTHON=$(PYTHON) tools/release.sh
-	@$(if $(VERSION),echo "done: version $(VERSION), identity, values, docs, archives built twice, wheel tried"; \
-	    echo "left to you: git commit -am 'release: $(VERSION)' && git tag v$(VERSION); upload dist/; make next VERSION=...")
+ifdef VERSION
+	@echo "done: version $(VERSION), identity, values, docs, archives built twice, wheel tried"
+	@echo "left to you: git commit -am 'release: $(VERSION)', git tag v$(VERSION), upload dist/, make next VERSION=..."
+endif
 
 # After a release: the version under development, and its table of values.
 next: .venv/.ready
