@@ -20,7 +20,7 @@ from beholder.terminal.groups import (
 )
 
 if TYPE_CHECKING:
-    from beholder.kinds.choose.engine import CaptionerChoice
+    from beholder.kinds.choose.pictures import CaptionerChoice
     from beholder.run.plan import RunPlan
 
 
@@ -61,7 +61,7 @@ def choose(
         out: Folder of the choice.
     """
     from beholder.kinds.choose.door import plan_choice, run_choice
-    from beholder.kinds.choose.engine import CHOICE
+    from beholder.kinds.choose.pictures import CHOICE
     from beholder.options import DataOptions
     from beholder.terminal.progress import TerminalProgress
 
@@ -99,6 +99,7 @@ def choose(
 def _print_result(
     result: Mapping[str, Any], choice: CaptionerChoice, *, as_json: bool
 ) -> int:
+    from beholder.kinds.choose.engine import spent_in
     from beholder.kinds.choose.look import LOOK
     from beholder.kinds.choose.result import (
         CRITERIA,
@@ -117,6 +118,12 @@ def _print_result(
         print_json(result)
     else:
         print_line(decision["text"])
+        for name, row in result["common"].items():
+            lost = result["n_pictures"] - row["n"]
+            print_line(
+                f"{name}: over {row['n']} pictures that all have a value of; {lost} of"
+                f" {result['n_pictures']} are lost ({row['lost']:.1%})"
+            )
         for captioner in result["captioners"]:
             print_line(f"{captioner['name']}:")
             figures = captioner["figures"]
@@ -140,6 +147,8 @@ def _print_result(
         print_note(f"people's first is in the leading pair: {share}")
     if result["next"]:
         print_note(f"caption the rest: {result['next']}")
+    if (dollars := spent_in(choice.folder)) > 0:
+        print_note(f"paid for this choice, at most: ${dollars:.4f}")
     print_note(f"page: {choice.folder}/{PAGE}")
     code: int = decision["exit"]
     return code

@@ -158,9 +158,12 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         n_all: Pictures of the collection.
         n_drawn: Pictures drawn.
         n_copies: Drawn pictures that were left out, because they repeat the bytes of others.
+        n_unused: Texts of the data that are not used.
+        n_bad_rows: Invalid rows that were skipped.
         digest: SHA-256 of the drawn rows.
         has_references: Whether every drawn picture has a reference.
         options: The options as they were given.
+        asking: Flags of the questions with their values, such as ``--base-url``.
     """
 
     format: int = 1
@@ -169,9 +172,12 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     n_all: int
     n_drawn: int
     n_copies: int
+    n_unused: int = 0
+    n_bad_rows: int = 0
     digest: str
     has_references: bool
     options: ChoiceOptions
+    asking: Mapping[str, str] = {}
 
 
 def family_of(spec: Spec) -> str:
