@@ -89,12 +89,19 @@ class Seeing(FaultServer):
         ids = [int(i) for i in re.findall(r'<\w+ id="(\d+)">', text)]
         if "take descriptions" in system:
             self.asked["decompose"] += 1
-            thing = "a dog" if "dog" in text else "a cup"
+            # The prompt names a dog, too.
+            thing = "a dog" if "blue dog" in text else "a cup"
             facts = [f"there is {thing}", f"{thing} is somewhere"]
             return say({"statements": [_fact(fact) for fact in facts]})
         if "check statements" in system:
             self.asked["verify"] += 1
-            rows = [{"id": i, "supported": "dog" not in text} for i in ids]
+            statements = re.findall(
+                r'<\w+ id="(\d+)">(.*?)</', text, re.DOTALL
+            )
+            rows = [
+                {"id": int(i), "supported": "dog" not in statement}
+                for i, statement in statements
+            ]
             return say({"rows": rows})
         if "write checkable criteria" in system:
             self.asked["criteria"] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,10 +120,9 @@ def _print_result(
     else:
         print_line(decision["text"])
         for name, row in result["common"].items():
-            lost = result["n_pictures"] - row["n"]
             print_line(
-                f"{name}: over {row['n']} pictures that all have a value of; {lost} of"
-                f" {result['n_pictures']} are lost ({row['lost']:.1%})"
+                f"{name} is over the {row['n']} of {result['n_pictures']} pictures with a value of"
+                f" every captioner ({row['lost']:.1%} lost)"
             )
         for captioner in result["captioners"]:
             print_line(f"{captioner['name']}:")
@@ -137,11 +137,23 @@ def _print_result(
             print_line(f"  dollars for {n:,} pictures: {cost}")
     print_notes(f"caution: {caution}" for caution in result["cautions"])
     if result["people"] is None:
-        root = choice.setup.root
-        print_note(
-            f"look at pictures: beholder annotate ranking {choice.folder}/{LOOK} -o"
-            f" {choice.folder}/people --pictures {root}"
+        command = shlex.join(
+            [
+                *(
+                    "beholder",
+                    "annotate",
+                    "ranking",
+                    f"{choice.folder}/{LOOK}",
+                ),
+                *(
+                    "-o",
+                    f"{choice.folder}/people",
+                    "--pictures",
+                    choice.setup.root,
+                ),
+            ]
         )
+        print_note(f"look at pictures: {command}")
     else:
         share = describe_figure(result["people"]["first_in_leading"])
         print_note(f"people's first is in the leading pair: {share}")
