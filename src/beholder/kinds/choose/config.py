@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -183,9 +184,10 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 def family_of(spec: Spec) -> str:
     """Return the first word of a model's name, such as ``gpt``; models that share it are akin."""
     model = (spec.argument or spec.name).rsplit("/", 1)[-1].lower()
-    for sign in "-_.: ":
-        model = model.partition(sign)[0]
-    return model.rstrip("0123456789")
+    # ft:gpt-4.1:me is a model of one's own, us.anthropic.claude-4 the model of a vendor.
+    words = re.split("[-_: ]", model.removeprefix("ft:"))[0].split(".")
+    family = next(word for word in (*words[::-1], "") if not word.isdigit())
+    return family.rstrip("0123456789")
 
 
 def _number(text: str) -> float | None:
