@@ -1,4 +1,4 @@
-"""A choice from the pictures to the decision: what is counts, what is said, what is refused."""
+"""A choice from the pictures to the decision: what is asked, what is said, what is refused."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_captioners_from_the_pictures_to_the_decision(cli: Cli) -> None:
         done = cli(*models(server))
         assert done.code == 0, done.err
         counts = Counter(server.asked)
-        # Nothing is counts twice, and a folder is read without any question.
+        # Nothing is asked twice, and a folder is read without any question.
         again = cli(*models(server))
         reread = cli("choose", "choice")
         assert server.asked == counts
@@ -222,7 +222,7 @@ def test_an_unknown_price_is_never_low(cli: Cli) -> None:
     assert done.code == 3, done.err
     assert done.out.startswith("Not decided: a and b are left")
     assert "dollars: unknown for b" in result()["decision"]["steps"]
-    assert "the price is unknown; name it with --price b=IN/OUT" in done.out
+    assert "8 of 8 rows state no dollars" in done.out
 
 
 def test_another_choice_in_the_folder_is_refused(cli: Cli) -> None:
@@ -259,7 +259,7 @@ def test_a_judge_that_prefers_a_seat_does_not_see_the_difference(
     with serving(Seeing(seat=True)) as server:
         assert cli(*models(server)).code == 0
     fought = result()["battles"]
-    # The texts of a picture differ, so each pair is counts in both orders, and flips.
+    # The texts of a picture differ, so each pair is asked in both orders, and flips.
     assert (fought["n"], fought["n_flips"]) == (36, 36)
     assert "This judge does not see the difference." in fought["text"]
     assert fought["pairs"][0]["score"]["value"] == 0.5
@@ -346,3 +346,77 @@ def test_the_budget_is_of_all_runs_together(cli: Cli) -> None:
         done = cli(*models(server, "--no-battles", "--max-cost", "0.003"))
     assert done.code == 2
     assert "0.003" in done.err
+
+
+def steady(name: str, n: int = 12, **further: Any) -> list[dict[str, Any]]:
+    """Texts of one captioner that are equal to the references."""
+    return [
+        {
+            **row,
+            "group": {"system": name},
+            "id": f"{row['id']}{name}",
+            **further,
+        }
+        for row in texts(n)
+        if row["group"]["system"] == "a"
+    ]
+
+
+def test_what_is_left_out_is_said(cli: Cli) -> None:
+    """What the data have and the choice does not use, one row for each fault."""
+    write_photos(2)
+    rows = [*steady("a"), *steady("b")]
+    for name, data, options, message in (
+        ("nojudge", rows, ("--battles",), "battles need a judge that sees"),
+        (
+            "klingon",
+            rows,
+            ("--language", "Klingon"),
+            "'Klingon' is no language",
+        ),
+        ("nb", rows, ("--language", "nb"), "Danish count as Norwegian"),
+        (
+            "short",
+            [{**row, "candidate": "A boat."} for row in rows],
+            (),
+            "a: 12 texts are too short to detect their language",
+        ),
+        (
+            "bad",
+            [*rows, {"candidate": 5}],
+            ("--skip-bad-rows",),
+            "1 invalid rows",
+        ),
+        ("few", rows, (), "the collection has 12 pictures to draw, 150 were"),
+    ):
+        write_rows(f"{name}.jsonl", data)
+        done = cli("choose", f"{name}.jsonl", "-o", name, *options)
+        assert message in done.err, (name, done.err)
+    done = cli("choose", "few.jsonl", "-o", "priced", "--price", "a=1/2")
+    assert done.code == 2
+    assert "state the dollars of each text in its row" in done.err
+
+
+def test_costs_of_captioners_of_one_model(cli: Cli) -> None:
+    """Two settings of one model; a failure costs nothing and is no unknown price."""
+    write_photos()
+    with serving(Seeing(refuses_one=True)) as server:
+        arguments = models(server, "--no-battles")
+        place = arguments.index("b=openai:b")
+        done = cli(
+            *arguments[:place], "b=openai('a', temperature=0.5)", *arguments[place + 1 :]
+        )  # fmt: skip
+        assert done.code == 0, done.err
+    # 185 tokens in with the picture, 10 out: 2 and 8 dollars a million of a, 1 and 4 of b.
+    for row, dollars in zip(
+        result()["captioners"], (0.00045, 0.000225), strict=False
+    ):
+        figures = row["figures"]
+        assert row["n_failed"] == 1
+        assert figures["dollars"]["value"] == pytest.approx(dollars * 11 / 12)
+        assert figures["dollars"]["n"] == 12
+        # A failure is no fast answer.
+        assert figures["seconds"]["n"] == 11
+        assert figures["answered"]["value"] == pytest.approx(11 / 12)
+    assert "right is over the 11 of 12 pictures" in done.out
+    assert "a and the judge are of one family" not in done.err

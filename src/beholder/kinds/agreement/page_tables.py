@@ -190,7 +190,7 @@ def read_figures() -> list[dict[str, Any]]:
     ``measure`` is the name of our measure of the same set, labels and statistic, if there is one;
     ``differs`` says why a figure cannot be compared; ``references``, whether the metric reads
     them; ``split``, which part of the set; ``n``, its labels, where known; ``checked``, what
-    confirms a figure whose paper we read in part only.
+    confirms a figure whose paper we read in part only, or where it is quoted if not at all.
     """
     path = Path(__file__).with_name("published_figures.csv")
     # An empty cell is left out: a figure without a condition has none to
