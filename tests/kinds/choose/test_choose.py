@@ -338,15 +338,34 @@ def test_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert beholder.choose("choice")["decision"] == content["decision"]
 
 
-def test_the_budget_is_of_all_runs_together(cli: Cli) -> None:
-    write_photos()
-    table = {"models": {"judge": {"input": 10, "output": 10}}}
-    Path("prices.json").write_text(json.dumps(table))
+def without_times(value: Any) -> Any:
+    """The result without seconds, hours and the address of the server."""
+    times = {"seconds", "seconds_p95", "hours", "wall_hours", "next"}
+    if isinstance(value, dict):
+        return {
+            key: without_times(row)
+            for key, row in value.items()
+            if key not in times
+        }
+    return [*map(without_times, value)] if isinstance(value, list) else value
+
+
+def test_a_budget_of_all_runs_and_what_continues_after_it(cli: Cli) -> None:
+    write_photos(6)
     with serving(Seeing()) as server:
-        # A caption of a costs .00028 dollars; 18 of each captioner .0077 in all.
-        done = cli(*models(server, "--no-battles", "--max-cost", "0.003"))
-    assert done.code == 2
-    assert "0.003" in done.err
+        # A caption of a costs .00045 dollars and at most .05, a question to the judge at most .24.
+        budget = ("--price", "judge=10/40", "--max-cost", "0.07")
+        done = cli(*models(server, "--no-battles", *budget, n=6))
+        assert done.code == 2
+        assert "pass --max-cost 0.0" in done.err
+        assert server.asked == {"a": 12, "b": 12, "c": 12}
+        assert cli(*models(server, "--no-battles", n=6)).code == 0
+        counts = dict(server.asked)
+        Path("choice").rename("stopped")
+    with serving(Seeing()) as server:
+        assert cli(*models(server, "--no-battles", n=6)).code == 0
+        assert dict(server.asked) == counts
+    assert without_times(result("stopped")) == without_times(result())
 
 
 def steady(name: str, n: int = 12, **further: Any) -> list[dict[str, Any]]:
