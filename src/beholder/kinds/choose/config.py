@@ -47,7 +47,8 @@ class ChoiceOptions:
         metric: Metric and value of right instead of ours, such as dcscore.precision.
         main: Criterion that the rule uses first.
         limit: Least share of texts, as language=0.95, clean=0.95 or answered=0.98; repeatable.
-        price: Price of a captioner in dollars per million tokens, as NAME=IN/OUT; repeatable.
+        price: Price of a captioner, or of judge, in dollars per million tokens, as NAME=IN/OUT;
+            repeatable.
         battles: Compare the texts of each picture in pairs, in both orders; by default if there
             are no references and the judge can compare.
     """
