@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,5 +120,13 @@ def test_findings_count_once_per_item_and_by_group() -> None:
     (table,) = frequent(scores, {"system": ["x", "y", "x"]})
     assert table.rows == [("red car", 3, [2, 1])]
     assert list(table.groups) == ["x", "y"]
+    assert (table.n_rarer, table.n_single) == (0, 0)
+    # What is not shown is counted: 14 of two items, of which 12 fit, and 3 of one item.
+    many = [
+        (i, [replace(wrong, text=f"c{n:02d}") for n in range(14 + 3 * i)])
+        for i in range(2)
+    ]
+    (table,) = frequent(many, {})
+    assert (len(table.rows), table.n_rarer, table.n_single) == (12, 2, 3)
     # A finding of one item is not frequent: no list at all.
     assert frequent(scores[:1], {"system": ["x"]}) == []
