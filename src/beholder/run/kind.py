@@ -138,6 +138,7 @@ _BUILTIN: tuple[Part, ...] = (
     "beholder.kinds.revise.kind:FEATURE",
     "beholder.kinds.audit.kind:FEATURE",
     "beholder.kinds.accept.kind:FEATURE",
+    "beholder.kinds.watch.kind:FEATURE",
     "beholder.lint.feature:FEATURE",
     "beholder.cli.feature:FEATURE",
 )
