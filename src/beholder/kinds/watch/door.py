@@ -4,75 +4,93 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
-import beholder.run.answers as run_answers
-from beholder.base import files
+from beholder._version import __version__
 from beholder.errors import ConfigError, RunError
-from beholder.kinds.scores.door import score
+from beholder.kinds.watch.changes import judge_state, worst_state
 from beholder.kinds.watch.folder import (
-    ANCHOR,
-    EVENTS,
     RUNS,
+    SETTINGS,
     Acknowledgement,
+    AnchorSet,
     JudgeBridge,
-    PictureScores,
     RunLine,
     WatchSettings,
     check_anchor,
-    collect,
-    describe_strata,
-    file_digest,
-    measure_mix,
+    digest_data,
+    read_events,
     read_series,
     read_settings,
+    write_events,
     write_series,
     write_settings,
 )
-from beholder.kinds.watch.series import (
-    Event,
-    adjust,
-    judge_state,
-    points_of,
-    worst_state,
+from beholder.kinds.watch.scoring import (
+    TextScores,
+    WatchMeans,
+    describe_strata,
+    freeze_anchor,
+    measure_mix,
+    plan_parts,
+    read_texts,
+    score_anchor,
+    score_texts,
+    with_budget,
 )
-from beholder.options import Options
-from beholder.run.session import Quiet
+from beholder.kinds.watch.series import (
+    anchor_of,
+    anchor_shift,
+    build_points,
+    move_run,
+)
+from beholder.options import Options, group_options
+from beholder.run.plan import RunPlan
+from beholder.run.store_file import locked
 from beholder.stats.drift import Bridge, build_bridge, judge_noise
 
-FEWEST_ANCHORS = 30
+FEWEST_BRIDGED = 30
 LEAST_CORRELATION = 0.7
 """Correlation of two judges on the anchor below which no bridge leads from one to the other."""
 
 
-class _Fresh(Quiet):
-    """Refuses answers that come from the cache, as they would hide every change of the judge."""
-
-    def recalled(self) -> None:
-        raise RunError(
-            "an answer of the anchor came from the cache, and so says nothing of the judge today:"
-            " judge anchors without a cache"
-        )
-
-
-def watch(folder: str | Path) -> dict[str, Any]:
-    """Return the state of a series and the event of each tested figure.
+def watch(
+    folder: str | Path,
+    data: str | Path | None = None,
+    *,
+    at: str | None = None,
+    **options: Unpack[Options],
+) -> dict[str, Any]:
+    """Return the state of a series; first add a run to it if data are given.
 
     Args:
         folder: Folder that ``beholder watch init`` made.
+        data: Data file of the run.
+        at: Date of its texts, such as ``"2026-11-23"``.
+        options: Those of every door; see ``beholder.options``.
 
     Returns:
         ``state`` (``quiet``, ``alarm``, ``better``, ``judge``, ``learning`` or ``gap``) and
-        ``events``, production first.
+        ``events``, production first, as ``beholder watch check --json`` prints them.
 
     Raises:
-        RunError: The folder contains no series.
+        ConfigError: An option is wrong, or data without a date.
+        DataError: The data cannot be read.
+        RunError: The folder contains no series, or the run does not belong to it.
     """
     path = Path(folder)
-    events = judge_state(read_settings(path), read_series(path))
+    if data is not None:
+        means = WatchMeans(*group_options(options))
+        add_run(path, Path(data), at or "", means)
+    events = judge_state(
+        read_settings(path), read_series(path), read_events(path)
+    )
     return {"state": worst_state(events), "events": events}
 
 
@@ -80,23 +98,26 @@ def begin(
     folder: Path,
     settings: WatchSettings,
     anchor: Path | None,
-    options: Options,
+    means: WatchMeans,
 ) -> WatchSettings:
-    """Begin a series: freeze the anchor and judge it twice.
+    """Begin a series, or resume: freeze the anchor and judge it twice.
 
     Raises:
         ConfigError: A setting is wrong, or a text of the anchor has no stratum.
+        DataError: The anchor cannot be read.
         RunError: The folder contains another series, or an anchor text has no score.
     """
-    if settings.quiet < 2:
+    if settings.quiet < 2 or not 0 <= settings.margin < math.inf:
         raise ConfigError(
-            f"--quiet {settings.quiet}: expected 2 looks or more"
+            f"--quiet {settings.quiet} --margin {settings.margin}: expected 2 looks or more, and a"
+            " margin of 0 or more"
         )
-    digest = "" if anchor is None else file_digest(anchor)
-    if (folder / "watch.json").is_file():
+    if (folder / SETTINGS).is_file():
         before = read_settings(folder)
-        names = ("metric", "judge", "by", "quiet", "margin")
-        if digest != before.anchor_digest or any(
+        names = ("metric", "judge", "by", "quiet", "margin", "label")
+        source = None if anchor is None else digest_data(anchor)
+        old_source = before.anchors[0].source if before.anchors else None
+        if source != old_source or any(
             getattr(before, name) != getattr(settings, name) for name in names
         ):
             raise RunError(
@@ -104,161 +125,175 @@ def begin(
                 " command"
             )
         return before
-    files.make_folder(folder)
-    if anchor is not None:
-        files.write_bytes(folder / ANCHOR, anchor.read_bytes())
-        settings = _judge_anchor(
-            folder,
-            msgspec.structs.replace(settings, anchor_digest=digest),
-            options,
-        )
-    write_settings(folder, settings)
+    with locked(folder):
+        if anchor is not None:
+            frozen, scored = _judge_twice(
+                folder, anchor, "anchor", settings, means
+            )
+            mix, merged = measure_mix(
+                scored.stratum_by_picture.values(), settings.by
+            )
+            settings = msgspec.structs.replace(
+                _with_metric(settings, scored),
+                anchors=(frozen,),
+                mix=mix,
+                merged=merged,
+            )
+        write_settings(folder, settings)
     return settings
 
 
-def _judge_anchor(
-    folder: Path, settings: WatchSettings, options: Options
-) -> WatchSettings:
-    judged = [
-        _score_fresh(
-            folder, settings, folder / RUNS / f"anchor-{place}", options
-        )
-        for place in ("first", "second")
-    ]
-    (first, described), (second, _) = judged
+def _with_metric(settings: WatchSettings, scored: TextScores) -> WatchSettings:
     return msgspec.structs.replace(
-        described,
-        anchor=first.by_id,
-        noise=judge_noise(
-            list(first.by_id.values()),
-            [second.by_id[text] for text in first.by_id],
-        ),
-        mix=measure_mix(first.stratum_of.values()),
-    )
-
-
-def _score_fresh(
-    folder: Path, settings: WatchSettings, out: Path, options: Options
-) -> tuple[PictureScores, WatchSettings]:
-    """Judge the anchor without the cache, and return its scores.
-
-    Raises:
-        RunError: A text has no score.
-    """
-    fresh: Options = {**options, "cache": None}
-    scored, described = _score(folder / ANCHOR, settings, out, fresh)
-    if scored.n_failed:
-        raise RunError(
-            f"{out}: {scored.n_failed} anchor texts have no score; run the command again to ask"
-            " for them"
-        )
-    return scored, described
-
-
-def _score(
-    data: Path, settings: WatchSettings, out: Path, options: Options
-) -> tuple[PictureScores, WatchSettings]:
-    """Score a file; return its scores, and the settings with value and signature.
-
-    Raises:
-        RunError: The signature is not that of the series.
-    """
-    is_anchor = data.name == ANCHOR
-    run = score(
-        data,
-        [settings.metric],
-        judge=settings.judge or None,
-        out=out,
-        progress=_Fresh() if is_anchor else None,
-        **options,
-    )
-    asker = run.manifest["metrics"][0]
-    value = asker["values"][0]
-    if settings.signature and asker["signature"] != settings.signature:
-        raise RunError(
-            f"{data}: the metric's signature is {asker['signature']}, the series has"
-            f" {settings.signature}. For another judge use `beholder watch bridge`; after another"
-            " change begin a new series"
-        )
-    described = msgspec.structs.replace(
         settings,
-        value=value["name"],
-        higher_is_better=value["higher_is_better"] is not False,
-        signature=asker["signature"],
+        value=scored.value,
+        higher_is_better=scored.higher_is_better,
+        signature=scored.masked_signature,
     )
-    scored = collect(run.outcomes(asker["name"]), value["name"], settings.by)
-    return scored, described
+
+
+def _judge_twice(
+    folder: Path,
+    data: Path,
+    name: str,
+    settings: WatchSettings,
+    means: WatchMeans,
+) -> tuple[AnchorSet, TextScores]:
+    """Freeze an anchor and judge it twice; returns it with the first scores."""
+    frozen = freeze_anchor(data, folder / f"{name}.jsonl", settings, means)
+    first, second = _score_twice(folder, frozen, name, settings, means)
+    return msgspec.structs.replace(
+        frozen, scores=first.by_id, noise=_noise(first, second)
+    ), first
+
+
+def _score_twice(
+    folder: Path,
+    anchor: AnchorSet,
+    name: str,
+    settings: WatchSettings,
+    means: WatchMeans,
+) -> list[TextScores]:
+    parts = [
+        folder / RUNS / f"{name}-{place}" for place in ("first", "second")
+    ]
+    return [
+        score_anchor(
+            folder, anchor, settings, part, with_budget(means, part, parts)
+        )
+        for part in parts
+    ]
+
+
+def _noise(first: TextScores, second: TextScores) -> float:
+    return judge_noise(
+        list(first.by_id.values()),
+        [second.by_id[text] for text in first.by_id],
+    )
+
+
+def _parts(
+    folder: Path, digest: str, settings: WatchSettings, means: WatchMeans
+) -> tuple[Path, Path]:
+    """Return the folders of the texts and of the anchor of a run."""
+    out = folder / RUNS / _name_run(digest, settings, means)
+    return out / "texts", out / "anchor"
+
+
+def _name_run(subject: str, settings: WatchSettings, means: WatchMeans) -> str:
+    """Return a name that differs with options, so that a refused run does not block the next."""
+    key = (subject, settings.metric, settings.judge, settings.bridges,
+           means.judging, __version__)  # fmt: skip
+    return sha256(repr(key).encode()).hexdigest()[:16]
+
+
+def _find_run(folder: Path, data: Path) -> tuple[str, RunLine | None]:
+    digest = digest_data(data)
+    runs = read_series(folder)
+    return digest, next((r for r in runs if r.digest == digest), None)
+
+
+def plan_run(
+    folder: Path, data: Path, means: WatchMeans
+) -> list[tuple[Path, RunPlan]]:
+    """Return the plans of a run and its anchor; nothing is asked or written. Errors as add_run."""
+    settings = read_settings(folder)
+    read_texts(data, settings, means)
+    texts, judged = _parts(folder, digest_data(data), settings, means)
+    plans = list(plan_parts([(data, texts)], settings, means))
+    if settings.anchor is not None:
+        anchor = check_anchor(folder, settings.anchor)
+        fresh = WatchMeans(judging=means.judging)
+        plans += plan_parts([(anchor, judged)], settings, fresh)
+    return plans
 
 
 def add_run(
-    folder: Path, data: Path, time: str, options: Options
-) -> RunLine | None:
+    folder: Path, data: Path, time: str, means: WatchMeans
+) -> tuple[RunLine, tuple[str, ...]] | None:
     """Score a file and the anchor, and add both to the series; None if it is there already.
 
+    Returns:
+        The line of the run, and notes on its rows.
+
     Raises:
-        RunError: The signature is not that of the series, or the anchor changed.
+        ConfigError: The date is wrong, or a text has no stratum.
+        DataError: The data cannot be read.
+        RunError: The signature is not that of the series, the anchor changed, or nothing is scored.
     """
-    settings, runs = read_settings(folder), read_series(folder)
-    digest = file_digest(data)
-    if any(run.digest == digest for run in runs):
+    day = None
+    with suppress(ValueError):
+        day = date.fromisoformat(time)
+    if day is None:
+        raise ConfigError(f"--at {time}: expected a date, such as 2026-11-23")
+    settings = read_settings(folder)
+    digest, known_run = _find_run(folder, data)
+    if known_run is not None:
         return None
-    anchor_file = check_anchor(folder, settings)
-    out = folder / RUNS / digest[:16]
-    scored, settings = _score(data, settings, out / "texts", options)
-    if not scored.by_picture:
-        raise RunError(
-            f"{data}: no text has a score ({scored.n_failed} failed), so there is nothing to add"
+    read_texts(data, settings, means)
+    with locked(folder):
+        settings, runs = read_settings(folder), read_series(folder)
+        if settings.anchor is not None:
+            check_anchor(folder, settings.anchor)
+        parts = _parts(folder, digest, settings, means)
+        texts, judged = (with_budget(means, part, parts) for part in parts)
+        scored = score_texts(data, settings, parts[0], texts)
+        if not scored.by_picture:
+            raise RunError(
+                f"{data}: no text has a score ({scored.n_failed} failed), so there is nothing to"
+                " add; see the reasons with `beholder view` of its folder, or run the command again"
+            )
+        anchor = None
+        if settings.anchor is not None:
+            anchor = score_anchor(
+                folder, settings.anchor, settings, parts[1], judged
+            )
+        if not settings.mix:
+            mix, merged = measure_mix(
+                scored.stratum_by_picture.values(), settings.by
+            )
+            settings = msgspec.structs.replace(
+                _with_metric(settings, scored), mix=mix, merged=merged
+            )
+        scores = list(scored.by_picture.values())
+        line = RunLine(
+            number=max((run.number for run in runs), default=0) + 1,
+            time=day.isoformat(),
+            data=data.name,
+            digest=digest,
+            signature=scored.signature,
+            raw=math.fsum(scores) / len(scores),
+            n=len(scores),
+            n_failed=scored.n_failed,
+            n_bad_rows=scored.n_bad_rows,
+            strata=describe_strata(scored, settings),
+            anchor={} if anchor is None else anchor.by_id,
+            judges=scored.judges if anchor is None else anchor.judges,
         )
-    anchor: dict[str, float] = {}
-    if anchor_file is not None:
-        judged, _ = _score_fresh(folder, settings, out / "anchor", options)
-        anchor = dict(judged.by_id)
-    if not settings.mix:
-        settings = msgspec.structs.replace(
-            settings, mix=measure_mix(scored.stratum_of.values())
-        )
-    scores = list(scored.by_picture.values())
-    models = {row.model for row in run_answers.costs(out / "texts")}
-    line = RunLine(
-        number=max((run.number for run in runs), default=0) + 1,
-        time=time,
-        data=data.name,
-        digest=digest,
-        raw=math.fsum(scores) / len(scores),
-        n=len(scores),
-        n_failed=scored.n_failed,
-        strata=describe_strata(scored, settings.mix),
-        anchor=anchor,
-        judge_model=", ".join(sorted(models)),
-    )
-    # WatchSettings first: a run that is killed here is added again by the same command.
-    write_settings(folder, settings)
-    write_series(folder, [*runs, line])
-    return line
-
-
-def log_events(folder: Path, events: Sequence[Event]) -> None:
-    """Write the present events; an alarm that is in the file already is not repeated."""
-    path = folder / EVENTS
-    logged = (
-        []
-        if not path.is_file()
-        else [
-            msgspec.json.decode(line)
-            for line in path.read_bytes().split(b"\n")
-            if line.strip()
-        ]
-    )
-    keys = ("series", "state", "change_point")
-    seen = {tuple(event[key] for key in keys) for event in logged}
-    fresh = [
-        event
-        for event in events
-        if event["state"] in {"alarm", "better"}
-        and tuple(event[key] for key in keys) not in seen
-    ]
-    if fresh:
-        files.write_jsonl(path, [*logged, *fresh])
+        # Settings first: a run that is killed here is added again by the same command.
+        write_settings(folder, settings)
+        write_series(folder, [*runs, line])
+    return line, scored.notes
 
 
 def acknowledge(folder: Path, number: int, why: str) -> None:
@@ -266,86 +301,131 @@ def acknowledge(folder: Path, number: int, why: str) -> None:
 
     Raises:
         ConfigError: There is no such run, or no reason.
+        RunError: The folder contains no series, or is busy.
     """
-    settings, runs = read_settings(folder), read_series(folder)
-    if number not in {run.number for run in runs} or not why.strip():
-        raise ConfigError(
-            f"acknowledge {number} {why!r}: expected the number of a run (1 to {len(runs)}) and a"
-            " reason"
+    with locked(folder):
+        settings, runs = read_settings(folder), read_series(folder)
+        if number not in {run.number for run in runs} or not why.strip():
+            raise ConfigError(
+                f"acknowledge {number} {why!r}: expected the number of a run (1 to {len(runs)})"
+                " and a reason"
+            )
+        line = {"acknowledged": number, "why": why}
+        write_events(folder, [*read_events(folder), line])
+        baselines = (*settings.baselines, Acknowledgement(number, why))
+        write_settings(
+            folder, msgspec.structs.replace(settings, baselines=baselines)
         )
-    baselines = (*settings.baselines, Acknowledgement(number, why))
-    write_settings(
-        folder, msgspec.structs.replace(settings, baselines=baselines)
-    )
 
 
-def cross_bridge(folder: Path, judge: str, options: Options) -> Bridge:
+def replace_anchor(folder: Path, data: Path, means: WatchMeans) -> AnchorSet:
+    """Begin a new anchor, which goes on from the shift of the old one at the last run.
+
+    Raises:
+        ConfigError: The anchor is too small, or has no strata.
+        DataError: It cannot be read.
+        RunError: The folder contains no series with an anchor, or a text has no score.
+    """
+    with locked(folder):
+        settings, runs = read_settings(folder), read_series(folder)
+        if not settings.anchors:
+            raise RunError(
+                f"{folder} has no anchor to replace; begin a new series with --anchor"
+            )
+        name = f"anchor-{len(settings.anchors) + 1}"
+        frozen, _ = _judge_twice(folder, data, name, settings, means)
+        carried = 0.0
+        if runs:
+            last = max(runs, key=lambda run: run.number)
+            carried = anchor_shift(settings, move_run(settings, last)).value
+        anchor = msgspec.structs.replace(
+            frozen,
+            after=max((run.number for run in runs), default=0),
+            n_bridges=len(settings.bridges),
+            carried=carried,
+        )
+        anchors = (*settings.anchors, anchor)
+        if not runs:
+            anchors = (anchor,)
+        write_settings(
+            folder, msgspec.structs.replace(settings, anchors=anchors)
+        )
+    return anchor
+
+
+def cross_bridge(folder: Path, judge: str, means: WatchMeans) -> Bridge:
     """Judge the anchor by a new judge, and go on with the series on its scale.
+
+    Args:
+        folder: Folder of the series.
+        judge: The new judge; empty for the present one, with another prompt or version.
+        means: What scoring may use.
 
     Raises:
         RunError: There is no anchor or no run, or no bridge leads to the new judge.
     """
-    settings, runs = read_settings(folder), read_series(folder)
-    check_anchor(folder, settings)
-    levels = [
-        mean for run in runs if (mean := adjust(run, settings.mix)) is not None
-    ]
-    if not settings.anchor or not levels:
-        raise RunError(
-            f"{folder}: a bridge needs an anchor ({len(settings.anchor)} texts) and a run"
-            f" ({len(levels)} with a mean)"
+    with locked(folder):
+        settings, runs = read_settings(folder), read_series(folder)
+        points = build_points(settings, runs).points
+        if settings.anchor is None or not points:
+            raise RunError(
+                f"{folder}: a bridge needs an anchor ({len(settings.anchors)}) and a run with an"
+                f" adjusted mean ({len(points)})"
+            )
+        check_anchor(folder, settings.anchor)
+        last = max(runs, key=lambda run: run.number)
+        # An anchor that was replaced since has no scores of a run yet.
+        is_judged = anchor_of(settings, last) == settings.anchor
+        old = last.anchor if is_judged else settings.anchor.scores
+        new_settings = msgspec.structs.replace(
+            settings, judge=judge or settings.judge, signature=""
         )
-    old = runs[-1].anchor or settings.anchor
-    out = folder / RUNS / f"bridge-{len(settings.bridges) + 1}"
-    scored, described = _score_fresh(
-        folder,
-        msgspec.structs.replace(settings, judge=judge, signature=""),
-        out,
-        options,
-    )
-    texts = [text for text in old if text in scored.by_id]
-    last = points_of(settings, runs)[-1].production
-    bridge = build_bridge(
-        [old[text] for text in texts],
-        [scored.by_id[text] for text in texts],
-        last.value,
-        variance=last.error**2,
-    )
-    problems = [
-        problem
-        for is_problem, problem in (
-            (
-                bridge.n < FEWEST_ANCHORS,
-                f"{bridge.n} anchor texts of {FEWEST_ANCHORS}",
-            ),
-            (
-                bridge.correlation < LEAST_CORRELATION,
-                f"correlation {bridge.correlation:.2f}, below {LEAST_CORRELATION}",
-            ),
-            (
-                not bridge.is_inside,
-                f"the level {last.value:.3f} lies outside the anchor's scores",
-            ),
+        name = f"bridge-{_name_run('', new_settings, means)}"
+        first, second = _score_twice(
+            folder, settings.anchor, name, new_settings, means
         )
-        if is_problem
-    ]
-    if problems:
-        raise RunError(
-            f"no bridge leads to {judge}: {'; '.join(problems)}. Start a new series"
+        level = points[-1].production
+        texts = list(old)
+        bridge = build_bridge(
+            [old[text] for text in texts],
+            [first.by_id[text] for text in texts],
+            level.value,
+            variance=level.error**2,
         )
-    crossed = JudgeBridge(
-        max(run.number for run in runs),
-        judge,
-        bridge.intercept,
-        bridge.slope.value,
-        bridge.level.error,
-    )
-    write_settings(
-        folder,
-        msgspec.structs.replace(
-            described,
-            anchor=scored.by_id,
+        _check_bridge(bridge, level.value, judge)
+        crossed = JudgeBridge(
+            after=max(run.number for run in runs),
+            judge=new_settings.judge,
+            intercept=bridge.intercept,
+            slope=bridge.slope.value,
+            error=bridge.level.error,
+            noise=_noise(first, second),
+        )
+        bridged = msgspec.structs.replace(
+            _with_metric(new_settings, first),
             bridges=(*settings.bridges, crossed),
+        )
+        write_settings(folder, bridged)
+    return bridge
+
+
+def _check_bridge(bridge: Bridge, level: float, judge: str) -> None:
+    problems: Sequence[tuple[bool, str]] = (
+        (
+            bridge.n < FEWEST_BRIDGED,
+            f"{bridge.n} anchor texts, at least {FEWEST_BRIDGED} are needed",
+        ),
+        (
+            bridge.correlation < LEAST_CORRELATION,
+            f"correlation {bridge.correlation:.2f}, at least {LEAST_CORRELATION} is needed",
+        ),
+        (
+            not bridge.is_inside,
+            f"the level {level:.3f} lies outside the anchor's scores",
         ),
     )
-    return bridge
+    reasons = "; ".join(text for is_problem, text in problems if is_problem)
+    if reasons:
+        raise RunError(
+            f"no bridge leads to {judge or 'the new scores'}: {reasons}. Start a new series"
+        )

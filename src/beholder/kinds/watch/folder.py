@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 
 from beholder.base import files
-from beholder.errors import ConfigError, RunError
-from beholder.records import Item, ItemScore
+from beholder.errors import RunError
+from beholder.run.inputs import fingerprint
 from beholder.stats.drift import MARGIN
 
-SETTINGS, ANCHOR, SERIES, EVENTS, RUNS = (
+SETTINGS, SERIES, EVENTS, RUNS = (
     "watch.json",
-    "anchor.jsonl",
     "series.jsonl",
     "events.jsonl",
     "runs",
@@ -30,11 +26,37 @@ OTHER = "other"
 """Stratum of the values that have few pictures when the series begins."""
 NEW = "new"
 """Stratum of values that did not exist then; it is shown and never part of the mean."""
-FEWEST_OF_STRATUM = 5
 FORMAT = 1
 
-
 T = TypeVar("T")
+
+
+class AnchorSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Texts that never change, with their scores when they were frozen.
+
+    Attributes:
+        file: Name of the file.
+        source: SHA-256 of the data that it was made from.
+        digest: SHA-256 of the file.
+        pictures: SHA-256 of each picture that is a file, by path.
+        after: Last run before this set; 0 for the first.
+        n_bridges: Bridges before it, so that its scores are on the scale of that judge.
+        scores: Score of each text by id.
+        noise: Variance of the mean that comes from repeating the judge.
+        carried: Shift of the former set at the last run, from which this one continues.
+        labels: Human label of each text by id; empty without labels.
+    """
+
+    file: str
+    source: str
+    digest: str
+    pictures: Mapping[str, str] = {}
+    after: int = 0
+    n_bridges: int = 0
+    scores: Mapping[str, float] = {}
+    noise: float = 0.0
+    carried: float = 0.0
+    labels: Mapping[str, float] = {}
 
 
 class Acknowledgement(msgspec.Struct, frozen=True):
@@ -49,7 +71,7 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     why: str
 
 
-class JudgeBridge(msgspec.Struct, frozen=True):
+class JudgeBridge(msgspec.Struct, frozen=True, kw_only=True):
     """The line that leads from an old judge's scores to a new one's.
 
     Attributes:
@@ -58,6 +80,7 @@ class JudgeBridge(msgspec.Struct, frozen=True):
         intercept: Score of the new judge where the old one gives 0.
         slope: Its slope.
         error: Standard error of the series' level on the new scale.
+        noise: Variance of the anchor's mean that comes from repeating the new judge.
     """
 
     after: int
@@ -65,6 +88,7 @@ class JudgeBridge(msgspec.Struct, frozen=True):
     intercept: float
     slope: float
     error: float
+    noise: float
 
 
 class WatchSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,43 +97,48 @@ class WatchSettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         format: Version of the file's format.
         metric: The metric; its headline value is watched.
-        value: Name of that value.
-        higher_is_better: Direction of the value.
         judge: Judge of the metric; empty for a metric that names its own or asks none.
-        signature: Signature of the metric; that of a later run must be the same.
         by: Group column of strata; empty for none.
-        mix: Weight of each stratum.
         quiet: Mean number of looks until a false alarm, such as 260 weeks.
         margin: Changes below it do not count.
-        anchor_digest: SHA-256 of the anchor file; empty without an anchor.
-        anchor: Score of each anchor text by id when the series began.
-        noise: Variance of the anchor's mean that comes from repeating the judge.
+        label: Human label of the anchor; empty for the only one.
+        value: Name of the watched value.
+        higher_is_better: Direction of the value.
+        signature: Signature of the metric without the judge's model; that of runs must be the same.
+        mix: Weight of each stratum.
+        merged: Values of the column in the stratum ``other``.
+        anchors: Sets of anchor texts, the present one last; empty without an anchor.
         baselines: Acknowledged alarms.
         bridges: Changes of the judge.
     """
 
     format: int = FORMAT
     metric: str
-    value: str = ""
-    higher_is_better: bool = True
     judge: str = ""
-    signature: str = ""
     by: str = ""
-    mix: Mapping[str, float] = {}
     quiet: int = 260
     margin: float = MARGIN
-    anchor_digest: str = ""
-    anchor: Mapping[str, float] = {}
-    noise: float = 0.0
+    label: str = ""
+    value: str = ""
+    higher_is_better: bool = True
+    signature: str = ""
+    mix: Mapping[str, float] = {}
+    merged: tuple[str, ...] = ()
+    anchors: tuple[AnchorSet, ...] = ()
     baselines: tuple[Acknowledgement, ...] = ()
     bridges: tuple[JudgeBridge, ...] = ()
+
+    @property
+    def anchor(self) -> AnchorSet | None:
+        """The present anchor."""
+        return self.anchors[-1] if self.anchors else None
 
 
 class StratumLine(msgspec.Struct, frozen=True):
     """Pictures of a stratum in a run.
 
     Attributes:
-        n: PictureScores pictures.
+        n: Scored pictures.
         mean: Their mean.
         deviation: Their standard deviation; 0 for a single one.
     """
@@ -126,114 +155,54 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True):
         number: Number of the run in the order in which runs were added, from 1.
         time: Date of the texts.
         data: Name of the data file.
-        digest: SHA-256 of the data file.
+        digest: SHA-256 of the data.
+        signature: Signature of the metric, with the judge's model.
         raw: Mean over all scored pictures.
-        n: PictureScores pictures.
+        n: Scored pictures.
         n_failed: Texts without a score.
+        n_bad_rows: Rows that were left out.
         strata: The pictures by stratum; a single one without a column.
         anchor: Score of each anchor text by id, judged again for this run.
-        judge_model: Models that answered, as their servers name them.
+        judges: Models that judged, as their servers name them, with their configuration.
     """
 
     number: int
     time: str
     data: str
     digest: str
+    signature: str
     raw: float
     n: int
     n_failed: int
+    n_bad_rows: int = 0
     strata: Mapping[str, StratumLine]
     anchor: Mapping[str, float] = {}
-    judge_model: str = ""
+    judges: tuple[str, ...] = ()
+
+    @property
+    def judge_model(self) -> str:
+        """The models that judged, in a text."""
+        return ", ".join(self.judges)
 
 
-@dataclass(frozen=True)
-class PictureScores:
-    """The scores of a file of texts.
-
-    Attributes:
-        by_picture: Mean score of each picture's texts.
-        stratum_of: Value of the column of strata of each picture.
-        by_id: Score of each text by id.
-        n_failed: Texts without a score.
-    """
-
-    by_picture: Mapping[object, float]
-    stratum_of: Mapping[object, str]
-    by_id: Mapping[str, float]
-    n_failed: int
-
-
-def collect(
-    outcomes: Iterable[tuple[Item, object]], value: str, by: str
-) -> PictureScores:
-    """Return the scores of a run by picture and by text.
-
-    Raises:
-        ConfigError: A text does not have the column of strata.
-    """
-    scores: dict[object, list[float]] = defaultdict(list)
-    stratum_of: dict[object, str] = {}
-    by_id: dict[str, float] = {}
-    n_failed = 0
-    for item, outcome in outcomes:
-        if by and by not in item.group:
-            raise ConfigError(
-                f"{item.id}: there is no column group.{by}; columns:"
-                f" {sorted(item.group)}. Name another with --by"
-            )
-        if not isinstance(outcome, ItemScore) or value not in outcome.values:
-            n_failed += 1
-            continue
-        by_id[item.id] = outcome.values[value]
-        scores[item.source].append(outcome.values[value])
-        stratum_of[item.source] = item.group[by] if by else ""
-    means = {source: float(np.mean(each)) for source, each in scores.items()}
-    return PictureScores(means, stratum_of, by_id, n_failed)
-
-
-def measure_mix(strata: Iterable[str]) -> dict[str, float]:
-    """Return the weight of each stratum; those with few pictures are together in ``other``."""
-    counts = Counter(strata)
-    merged: Counter[str] = Counter()
-    for name, n in counts.items():
-        merged[name if n >= FEWEST_OF_STRATUM else OTHER] += n
-    total = sum(merged.values())
-    return {name: merged[name] / total for name in sorted(merged)}
-
-
-def describe_strata(
-    scored: PictureScores, mix: Mapping[str, float]
-) -> dict[str, StratumLine]:
-    """Return number, mean and deviation of each stratum's pictures.
-
-    A value that is not in the mix belongs to ``other`` if there is one, else it is ``new``.
-    """
-    spare = OTHER if OTHER in mix else NEW
-    values: dict[str, list[float]] = defaultdict(list)
-    for source, score in scored.by_picture.items():
-        name = scored.stratum_of[source]
-        values[name if name in mix else spare].append(score)
-    return {
-        name: StratumLine(
-            len(scores),
-            float(np.mean(scores)),
-            float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0,
-        )
-        for name, scores in sorted(values.items())
-    }
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file.
+def digest_data(path: Path) -> str:
+    """Return the SHA-256 of a file, or of all files of a folder with their names.
 
     Raises:
         RunError: It cannot be read.
     """
     try:
-        return sha256(path.read_bytes()).hexdigest()
+        if not path.is_dir():
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
+    hasher = hashlib.sha256()
+    for place in sorted(path.rglob("*")):
+        if place.is_file():
+            name = place.relative_to(path).as_posix()
+            hasher.update(f"{name}\0{fingerprint(place)}\0".encode())
+    return hasher.hexdigest()
 
 
 def read_settings(folder: Path) -> WatchSettings:
@@ -243,18 +212,40 @@ def read_settings(folder: Path) -> WatchSettings:
         RunError: The folder contains none, or a broken one.
     """
     path = folder / SETTINGS
-    if not path.is_file():
-        raise RunError(
-            f"{folder} has no {SETTINGS}: begin a series with `beholder watch init {folder}`"
-        )
-    return _decode(path, path.read_bytes(), WatchSettings)
+    content = files.read_json(
+        path,
+        form=FORMAT,
+        kind="series",
+        missing_message=f"{folder} has no {SETTINGS}: begin a series with `beholder watch init"
+        f" {folder} -m METRIC`",
+    )
+    return files.as_record(content, WatchSettings, path)
 
 
 def write_settings(folder: Path, settings: WatchSettings) -> None:
     """Write the settings of a series at once."""
-    files.make_folder(folder)
     text = msgspec.json.format(msgspec.json.encode(settings), indent=2)
-    files.write_text(folder / SETTINGS, text.decode() + "\n")
+    files.write_bytes(folder / SETTINGS, text + b"\n")
+
+
+def read_lines(path: Path, kind: type[T]) -> list[T]:
+    """Return the lines of a file; none if it is missing.
+
+    Raises:
+        RunError: A line is broken.
+    """
+    if not path.is_file():
+        return []
+    records = []
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        try:
+            if line.strip():
+                records.append(msgspec.json.decode(line, type=kind))
+        except msgspec.MsgspecError as error:
+            raise RunError(
+                f"{path}, line {number} is broken: {error}; restore it from a copy"
+            ) from error
+    return records
 
 
 def read_series(folder: Path) -> list[RunLine]:
@@ -263,43 +254,45 @@ def read_series(folder: Path) -> list[RunLine]:
     Raises:
         RunError: A line is broken.
     """
-    path = folder / SERIES
-    if not path.is_file():
-        return []
-    lines = [line for line in path.read_bytes().split(b"\n") if line.strip()]
-    runs = [_decode(path, line, RunLine) for line in lines]
+    runs = read_lines(folder / SERIES, RunLine)
     return sorted(runs, key=lambda run: (run.time, run.number))
 
 
 def write_series(folder: Path, runs: Sequence[RunLine]) -> None:
     """Write the runs of a series at once, in the order in which they were added."""
     ordered = sorted(runs, key=lambda run: run.number)
-    files.write_jsonl(
-        folder / SERIES, (msgspec.to_builtins(run) for run in ordered)
-    )
+    rows = (msgspec.to_builtins(run) for run in ordered)
+    files.write_jsonl(folder / SERIES, rows)
 
 
-def _decode(path: Path, data: bytes, kind: type[T]) -> T:
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except msgspec.MsgspecError as error:
-        raise RunError(
-            f"{path} is broken: {error}; restore it from a copy"
-        ) from error
-
-
-def check_anchor(folder: Path, settings: WatchSettings) -> Path | None:
-    """Return the anchor's file; None without an anchor.
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of ``events.jsonl``.
 
     Raises:
-        RunError: It is gone or was changed.
+        RunError: A line is broken.
     """
-    if not settings.anchor_digest:
-        return None
-    path = folder / ANCHOR
-    if not path.is_file() or file_digest(path) != settings.anchor_digest:
-        raise RunError(
-            f"{path} is gone or was changed, and a frozen anchor must not: restore it, or begin"
-            " a new series"
-        )
+    return read_lines(folder / EVENTS, dict[str, Any])
+
+
+def write_events(folder: Path, events: Iterable[Mapping[str, Any]]) -> None:
+    """Write ``events.jsonl`` at once."""
+    files.write_jsonl(folder / EVENTS, events)
+
+
+def check_anchor(folder: Path, anchor: AnchorSet) -> Path:
+    """Return the file of an anchor.
+
+    Raises:
+        RunError: The file or a picture of it is gone or was changed.
+    """
+    path = folder / anchor.file
+    digests = {path: anchor.digest} | {
+        folder / name: digest for name, digest in anchor.pictures.items()
+    }
+    for place, digest in digests.items():
+        if fingerprint(place) != digest:
+            raise RunError(
+                f"{place} is gone or was changed, and an anchor must not: restore it, or begin a"
+                f" new anchor with `beholder watch anchor {folder} --replace DATA`"
+            )
     return path

@@ -1,46 +1,36 @@
-"""What a series says: the state after its last run, the change, and its cause."""
+"""Runs as points of a test: one scale, one mix, small runs joined."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
-import scipy
 
-from beholder.kinds.watch.folder import RunLine, WatchSettings
-from beholder.stats.drift import (
-    Cause,
-    Drift,
-    UncertainValue,
-    adjusted_mean,
-    estimate,
-    find_cause,
-    find_drift,
+from beholder.kinds.watch.folder import (
+    AnchorSet,
+    JudgeBridge,
+    RunLine,
+    StratumLine,
+    WatchSettings,
 )
+from beholder.stats.drift import UncertainValue, adjusted_mean, estimate
 
-LEARNING_RUNS = 8
-"""Runs before the first test."""
 FEWEST_PICTURES = 20
-"""PictureScores pictures below which a run is tested together with the next."""
+"""Scored pictures below which a run is tested together with the next."""
 LARGE_STRATUM = 0.05
 """Weight of a stratum without which a run has no adjusted mean."""
-LEAST_VARIANCE = 1e-12
-"""Variance of a figure without scatter, such as the anchor of a judge that always says the same."""
-TESTS = 3
-"""Series that share the rate of false alarms: production, anchor, corrected."""
-
-Event: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Point:
+class SeriesPoint:
     """A run, or several small ones, in the test.
 
     Attributes:
-        runs: Its runs.
+        runs: Its runs; strata and anchor on the scale of the present judge.
         production: Adjusted mean of the watched texts.
         anchor: Shift of the anchor's mean since the series began.
         failed: Share of texts without a score.
@@ -56,330 +46,238 @@ class Point:
         """Its last run."""
         return self.runs[-1]
 
+    @property
+    def n(self) -> int:
+        """Its scored pictures."""
+        return sum(run.n for run in self.runs)
 
-def adjust(run: RunLine, mix: Mapping[str, float]) -> UncertainValue | None:
-    """Return the mean of a run with the fixed mix; None if a large stratum is missing."""
-    present = {
-        name: weight
-        for name, weight in mix.items()
-        if name in run.strata and run.strata[name].n > 1
+
+@dataclass(frozen=True)
+class SeriesPoints:
+    """The runs of the present baseline.
+
+    Attributes:
+        points: Those with an adjusted mean.
+        missing: Large strata that are missing, by number of the run without an adjusted mean.
+        waiting: Small runs that wait for the next.
+    """
+
+    points: list[SeriesPoint] = field(default_factory=list)
+    missing: dict[int, list[str]] = field(default_factory=dict)
+    waiting: list[RunLine] = field(default_factory=list)
+
+
+def join_strata(
+    strata: Iterable[Mapping[str, StratumLine]],
+) -> dict[str, StratumLine]:
+    """Return the strata of several runs as those of one."""
+    parts: dict[str, list[StratumLine]] = defaultdict(list)
+    for by_name in strata:
+        for name, stratum in by_name.items():
+            parts[name].append(stratum)
+    return {name: _join(each) for name, each in parts.items()}
+
+
+def _join(parts: Sequence[StratumLine]) -> StratumLine:
+    n = sum(part.n for part in parts)
+    mean = sum(part.n * part.mean for part in parts) / n
+    squares = sum(
+        (part.n - 1) * part.deviation**2 + part.n * (part.mean - mean) ** 2
+        for part in parts
+    )
+    return StratumLine(n, mean, math.sqrt(squares / (n - 1)) if n > 1 else 0.0)
+
+
+def pool_deviations(runs: Sequence[RunLine]) -> dict[str, float]:
+    """Return the standard deviation of pictures within runs, by stratum."""
+    squares: dict[str, float] = defaultdict(float)
+    freedom: dict[str, int] = defaultdict(int)
+    for run in runs:
+        for name, stratum in run.strata.items():
+            squares[name] += (stratum.n - 1) * stratum.deviation**2
+            freedom[name] += stratum.n - 1
+    return {
+        name: math.sqrt(squares[name] / n) for name, n in freedom.items() if n
     }
-    missing = [name for name in mix if name not in present]
-    if not present or any(mix[name] >= LARGE_STRATUM for name in missing):
+
+
+def find_missing(
+    strata: Mapping[str, StratumLine],
+    mix: Mapping[str, float],
+    pooled: Mapping[str, float],
+) -> list[str]:
+    """Return the large strata without pictures, or without a known scatter."""
+    return [
+        name
+        for name, weight in mix.items()
+        if weight >= LARGE_STRATUM and not (name in strata and name in pooled)
+    ]
+
+
+def adjust(
+    strata: Mapping[str, StratumLine],
+    mix: Mapping[str, float],
+    pooled: Mapping[str, float],
+) -> UncertainValue | None:
+    """Return the mean with the fixed mix; None if a large stratum is missing.
+
+    Args:
+        strata: Pictures by stratum.
+        mix: Weights.
+        pooled: Deviation of each stratum over all runs. A run's own counts as at least half of it:
+            few pictures may be equal by chance, which is not certainty.
+    """
+    names = [name for name in mix if name in strata and name in pooled]
+    if not names or find_missing(strata, mix, pooled):
         return None
     # Small strata that are missing leave their weight to the others.
-    total = sum(present.values())
-    strata = [run.strata[name] for name in present]
+    total = sum(mix[name] for name in names)
+    parts = [strata[name] for name in names]
+    deviations = [
+        max(part.deviation, pooled[name] / 2) if part.n > 1 else pooled[name]
+        for name, part in zip(names, parts, strict=True)
+    ]
     return adjusted_mean(
-        [stratum.mean for stratum in strata],
-        [stratum.deviation for stratum in strata],
-        [stratum.n for stratum in strata],
-        [weight / total for weight in present.values()],
+        [part.mean for part in parts],
+        deviations,
+        [part.n for part in parts],
+        [mix[name] / total for name in names],
     )
 
 
-def points_of(settings: WatchSettings, runs: Sequence[RunLine]) -> list[Point]:
-    """Return the runs of the present baseline as points; runs without a mean are left out.
-
-    Scores of an old judge are moved to the scale of the new one.
-    """
-    begin = max((b.after for b in settings.baselines), default=0)
-    points: list[Point] = []
-    waiting: Point | None = None
-    for run in runs:
-        production = adjust(run, settings.mix)
-        if run.number <= begin or production is None:
-            continue
-        point = _bridged(
-            settings,
-            Point(
-                (run,), production, _anchor_shift(settings, run), _failed(run)
-            ),
-        )
-        if waiting is not None:
-            point = _joined(waiting, point)
-        is_small = sum(part.n for part in point.runs) < FEWEST_PICTURES
-        waiting = point if is_small else None
-        if not is_small:
-            points.append(point)
-    return points
-
-
-def _anchor_shift(settings: WatchSettings, run: RunLine) -> UncertainValue:
-    common = [text for text in settings.anchor if text in run.anchor]
-    shift = (
-        float(np.mean([run.anchor[t] - settings.anchor[t] for t in common]))
-        if common
-        else 0.0
-    )
-    return estimate(shift, math.sqrt(settings.noise))
-
-
-def _failed(run: RunLine) -> UncertainValue:
-    n = run.n + run.n_failed
-    # Half a failure is added, so that no failure among few texts is not certainty.
-    share = (run.n_failed + 0.5) / (n + 1)
-    return estimate(run.n_failed / n, math.sqrt(share * (1 - share) / n))
-
-
-def _bridged(settings: WatchSettings, point: Point) -> Point:
-    production = point.production
-    for bridge in settings.bridges:
-        if point.last.number <= bridge.after:
-            production = estimate(
-                bridge.intercept + bridge.slope * production.value,
-                abs(bridge.slope) * production.error,
-            )
-    return Point(point.runs, production, point.anchor, point.failed)
-
-
-def _joined(first: Point, second: Point) -> Point:
-    """Return two points as one, weighted by information."""
-    return Point(
-        first.runs + second.runs,
-        _pooled([first.production, second.production]),
-        second.anchor,
-        _pooled([first.failed, second.failed]),
-    )
-
-
-def _pooled(parts: Sequence[UncertainValue]) -> UncertainValue:
-    """Return the mean of estimates, weighted by information."""
-    weights = [1 / max(part.error**2, LEAST_VARIANCE) for part in parts]
-    total = sum(weights)
-    values = [part.value for part in parts]
-    mean = sum(w * y for w, y in zip(weights, values, strict=True)) / total
-    return estimate(mean, 1 / math.sqrt(total))
-
-
-def judge_numbers(
-    settings: WatchSettings, points: Sequence[Point]
-) -> list[int]:
-    """Return the number of the judge of each point: it grows when the answering model changes."""
-    numbers: list[int] = []
-    previous: tuple[int, str] | None = None
-    for point in points:
-        n_bridges = sum(
-            point.last.number > bridge.after for bridge in settings.bridges
-        )
-        judge = (n_bridges, point.last.judge_model)
-        is_new = previous is not None and judge != previous
-        numbers.append((numbers[-1] if numbers else 0) + is_new)
-        previous = judge
-    return numbers
-
-
-def _guard(
-    settings: WatchSettings,
-    points: Sequence[Point],
-    judges: Sequence[int],
-    rate: float,
-) -> float:
-    """Return the least difference between segments of two judges in the corrected series.
-
-    The anchor's sampling error is common to all later runs of a judge and does not average out.
-    """
-    errors = [bridge.error for bridge in settings.bridges]
-    for before, after, one, other in zip(
-        points, points[1:], judges, judges[1:], strict=False
-    ):
-        common = sorted(set(before.last.anchor) & set(after.last.anchor))
-        if one != other and len(common) > 1:
-            shifts = [
-                after.last.anchor[t] - before.last.anchor[t] for t in common
-            ]
-            errors.append(
-                float(np.std(shifts, ddof=1)) / math.sqrt(len(common))
-            )
-    return float(scipy.special.ndtri(1 - rate / 2)) * max(errors, default=0.0)
-
-
-def test_series(
-    settings: WatchSettings, points: Sequence[Point]
-) -> dict[str, Drift]:
-    """Return the test of each series by name: production, anchor, corrected, failed.
-
-    Without an anchor there are production and failed alone.
-    """
-    if not points:
-        return {}
-    rate = 1 / settings.quiet / TESTS
-    judges = judge_numbers(settings, points)
-    guard = _guard(settings, points, judges, rate)
-    production = [point.production for point in points]
-    anchor = [point.anchor for point in points]
-    series = {"production": production}
-    if settings.anchor:
-        series["anchor"] = anchor
-        series["corrected"] = [
-            estimate(
-                texts.value - shift.value, math.hypot(texts.error, shift.error)
-            )
-            for texts, shift in zip(production, anchor, strict=True)
-        ]
-    series["failed"] = [point.failed for point in points]
-    return {
-        name: find_drift(
-            [each.value for each in figures],
-            [max(each.error**2, LEAST_VARIANCE) for each in figures],
-            rate=rate,
-            judges=judges,
-            guard=guard if name == "corrected" else 0.0,
-        )
-        for name, figures in series.items()
-    }
-
-
-def find_cause_of(
-    settings: WatchSettings, points: Sequence[Point], change_point: int
-) -> Cause | None:
-    """Return what changed at a point; None without an anchor."""
-    before, after = points[:change_point], points[change_point:]
-    if not settings.anchor:
-        return None
-    first = _pooled([point.production for point in before])
-    second = _pooled([point.production for point in after])
-    production = estimate(
-        second.value - first.value, math.hypot(first.error, second.error)
-    )
-    texts = [
-        text
-        for text in settings.anchor
-        if all(text in point.last.anchor for point in points)
-    ]
-    means = [
-        [float(np.mean([p.last.anchor[text] for p in part])) for text in texts]
-        for part in (before, after)
-    ]
-    strata = [
-        stratum
-        for point in after
-        for run in point.runs
-        for stratum in run.strata.values()
-    ]
-    freedom = max(1, sum(stratum.n - 1 for stratum in strata))
-    return find_cause(
-        production, *means, freedom=freedom, margin=settings.margin
-    )
-
-
-def judge_state(
+def build_points(
     settings: WatchSettings, runs: Sequence[RunLine]
-) -> list[Event]:
-    """Return an event for each tested series after its last run, production first."""
-    points = points_of(settings, runs)
-    if not points:
-        return []
-    is_learning = len(points) < LEARNING_RUNS
-    events = []
-    for name, drift in test_series(settings, points).items():
-        change = None if is_learning else drift.change_point
-        cause = (
-            None
-            if change is None or name == "failed"
-            else find_cause_of(settings, points, change)
-        )
-        events.append(
-            _event(settings, points, name, drift, cause, is_learning)
-        )
-    return events
+) -> SeriesPoints:
+    """Return the runs of the present baseline as points.
 
-
-def _event(
-    settings: WatchSettings,
-    points: Sequence[Point],
-    name: str,
-    drift: Drift,
-    cause: Cause | None,
-    is_learning: bool,
-) -> Event:
-    last = points[-1].last
-    change = None if is_learning else drift.change_point
-    later = max(drift.high, drift.low, key=lambda segment: segment.first)
-    good = 1 if settings.higher_is_better and name != "failed" else -1
-    state = "learning" if is_learning else "quiet"
-    if change is not None:
-        state = "alarm" if drift.size * good < 0 else "better"
-    size = None if change is None else drift.size
-    ends = None if cause is None else cause.captions.interval
-    verdict = "" if change is None or name == "failed" else "unknown"
-    return {
-        "time": last.time,
-        "run": last.number,
-        "metric": settings.metric,
-        "series": name,
-        "mean": later.mean,
-        "low": later.interval.low,
-        "high": later.interval.high,
-        "n": last.n,
-        "n_runs": len(points),
-        "tau": math.sqrt(drift.between),
-        "state": state,
-        "verdict": verdict if cause is None else cause.verdict,
-        "change_point": None
-        if change is None
-        else points[change].runs[0].number,
-        "size": size,
-        "size_low": None if ends is None else ends.low,
-        "size_high": None if ends is None else ends.high,
-        "signature": settings.signature,
-        "judge_model": last.judge_model,
-    }
-
-
-def worst_state(events: Sequence[Event]) -> str:
-    """Return the state of a series: alarm, better, quiet, learning, or gap without an event.
-
-    The production series decides together with the corrected one; a change that the anchor shows to
-    be the judge's alone is ``judge``, as it says nothing of the texts.
+    Args:
+        settings: The series.
+        runs: Its runs, in the order of time.
     """
-    if not events:
-        return "gap"
-    alarms = [event for event in events if event["state"] == "alarm"]
-    texts = [
-        event
-        for event in alarms
-        if event["series"] != "anchor" and event["verdict"] != "judge"
-    ]
-    if texts:
-        return "alarm"
-    if any(event["verdict"] == "judge" for event in events) or alarms:
-        return "judge"
-    if any(event["state"] == "better" for event in events):
-        return "better"
-    return str(events[0]["state"])
-
-
-def describe(event: Event, runs: Sequence[RunLine]) -> str:
-    """Return an event in a sentence."""
-    subject = {
-        "production": "the watched texts",
-        "anchor": "the judge on the anchor",
-        "corrected": "the watched texts, less the judge's shift",
-        "failed": "the share of texts without a score",
-    }[event["series"]]
-    ends = f"{event['mean']:.3f} ({event['low']:.3f} to {event['high']:.3f})"
-    if event["state"] == "learning":
-        return f"learning: {event['n_runs']} of {LEARNING_RUNS} runs; {subject}: {ends}"
-    if event["state"] == "quiet":
-        return f"quiet: no change of {subject} is shown: {ends}"
-    begin = next(r for r in runs if r.number == event["change_point"])
-    causes = {
-        "": "",
-        "unknown": "; captions or judge: unknown, as there is no anchor",
-        "captions": "; the captions changed, not the judge",
-        "judge": "; the judge changed, not the captions",
-        "both": "; captions and judge changed",
-        "unclear": "; whether captions or judge changed is not clear",
-    }
-    by = (
-        ""
-        if event["size_low"] is None
-        else (
-            f", the captions' part of it {event['size_low']:+.3f} to {event['size_high']:+.3f}"
+    moved = [move_run(settings, run) for run in present_runs(settings, runs)]
+    pooled = pool_deviations(moved)
+    series = SeriesPoints()
+    for run in moved:
+        series.waiting.append(run)
+        if sum(part.n for part in series.waiting) < FEWEST_PICTURES:
+            continue
+        strata = join_strata(part.strata for part in series.waiting)
+        production = adjust(strata, settings.mix, pooled)
+        group = tuple(series.waiting)
+        series.waiting.clear()
+        if production is None:
+            missing = find_missing(strata, settings.mix, pooled)
+            series.missing.update({part.number: missing for part in group})
+            continue
+        shift = anchor_shift(settings, run)
+        series.points.append(
+            SeriesPoint(group, production, shift, _failed(group))
         )
+    return series
+
+
+def present_runs(
+    settings: WatchSettings, runs: Sequence[RunLine]
+) -> list[RunLine]:
+    """Return the runs after the last acknowledged one, in the order of time."""
+    ends = {baseline.after for baseline in settings.baselines}
+    places = [
+        place for place, run in enumerate(runs, start=1) if run.number in ends
+    ]
+    return list(runs[max(places, default=0) :])
+
+
+def _failed(runs: Sequence[RunLine]) -> UncertainValue:
+    n_failed = sum(run.n_failed for run in runs)
+    n = sum(run.n for run in runs) + n_failed
+    # Half a failure is added, so that no failure among few texts is not certainty.
+    share = (n_failed + 0.5) / (n + 1)
+    return estimate(n_failed / n, math.sqrt(share * (1 - share) / n))
+
+
+def n_bridges_before(settings: WatchSettings, run: RunLine) -> int:
+    """Return how many bridges were crossed when a run was added."""
+    return sum(run.number > bridge.after for bridge in settings.bridges)
+
+
+def move_run(settings: WatchSettings, run: RunLine) -> RunLine:
+    """Return a run on the scale of the present judge."""
+    bridges = settings.bridges[n_bridges_before(settings, run) :]
+    strata = {
+        name: StratumLine(
+            stratum.n,
+            _move(stratum.mean, bridges),
+            stratum.deviation * slope_of(bridges),
+        )
+        for name, stratum in run.strata.items()
+    }
+    return msgspec.structs.replace(
+        run, strata=strata, anchor=move_scores(run.anchor, bridges)
     )
-    return (
-        f"{event['state'].upper()}: {subject} changed by {event['size']:+.3f} from run"
-        f" {begin.number} ({begin.time}) on: {ends}{by}{causes[event['verdict']]}"
+
+
+def move_scores(
+    scores: Mapping[str, float], bridges: Sequence[JudgeBridge]
+) -> dict[str, float]:
+    """Return scores on the scale after some bridges."""
+    return {name: _move(score, bridges) for name, score in scores.items()}
+
+
+def _move(score: float, bridges: Sequence[JudgeBridge]) -> float:
+    for bridge in bridges:
+        score = bridge.intercept + bridge.slope * score
+    return score
+
+
+def slope_of(bridges: Sequence[JudgeBridge]) -> float:
+    """Return the absolute slope of several bridges together."""
+    return math.prod(abs(bridge.slope) for bridge in bridges)
+
+
+def anchor_of(settings: WatchSettings, run: RunLine) -> AnchorSet:
+    """Return the anchor that a run was added with."""
+    return [a for a in settings.anchors if a.after < run.number][-1]
+
+
+def anchor_shift(settings: WatchSettings, run: RunLine) -> UncertainValue:
+    """Return the shift of the anchor's mean since the series began, on the present scale.
+
+    Args:
+        settings: The series.
+        run: A run whose anchor is on the present scale.
+    """
+    if not settings.anchors:
+        return estimate(0.0, 0.0)
+    anchor = anchor_of(settings, run)
+    later = settings.bridges[anchor.n_bridges :]
+    before = move_scores(anchor.scores, later)
+    shifts = [run.anchor[text] - before[text] for text in before]
+    n_crossed = n_bridges_before(settings, run)
+    noise, bridges = anchor.noise, later
+    if n_crossed > anchor.n_bridges:
+        noise = settings.bridges[n_crossed - 1].noise
+        bridges = settings.bridges[n_crossed:]
+    return estimate(
+        float(np.mean(shifts)) + anchor.carried * slope_of(later),
+        math.sqrt(noise) * slope_of(bridges),
     )
+
+
+def number_judges(
+    settings: WatchSettings, points: Sequence[SeriesPoint]
+) -> list[int]:
+    """Return the number of the judge of each point: it grows when no answering model stays."""
+    numbers: list[int] = []
+    for place, point in enumerate(points):
+        if not place:
+            numbers.append(0)
+            continue
+        runs = points[place - 1].last, point.last
+        n_crossed = [n_bridges_before(settings, run) for run in runs]
+        # Servers of one model report several configurations, of which some stay.
+        models = [set(run.judges) for run in runs]
+        is_new = n_crossed[0] != n_crossed[1] or (
+            models[0] != models[1] and not models[0] & models[1]
+        )
+        numbers.append(numbers[-1] + is_new)
+    return numbers
