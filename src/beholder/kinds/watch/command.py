@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -271,7 +272,8 @@ def check(
     send_events(log_events(folder, events, runs))
     for event in events:
         if as_json:
-            print_json(event)
+            # An object a line, for a file that grows with each check.
+            print_line(json.dumps(event))
         else:
             print_line(describe(event))
     if late:

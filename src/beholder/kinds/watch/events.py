@@ -66,12 +66,15 @@ def describe(event: Event) -> str:
 
 
 def _describe_gap(event: Event) -> str:
-    missing = ", ".join(event["missing"]) or "none"
-    if not event["missing"]:
-        return f"gap: run {event['run']} is small and waits for the next; no run has an adjusted mean"
+    missing = ", ".join(event["missing"])
+    if not missing:
+        return (
+            f"gap: run {event['run']} is small and waits for the next; no other run has an"
+            " adjusted mean"
+        )
     return (
-        f"gap: run {event['run']} has no adjusted mean, as it has no pictures of strata of weight"
-        f" 0.05 or more: {missing}"
+        f"gap: run {event['run']} has no adjusted mean: no pictures of {missing}, of weight 0.05"
+        " or more"
     )
 
 
@@ -88,8 +91,8 @@ def _describe_change(event: Event) -> str:
         if event["series"] == "anchor":
             cause = "the judge changed on the anchor"
     sentence = (
-        f"{cause}. {_runs(after)} have {_show(after)}, {_runs(before)} had {_show(before)}, by"
-        f" {_SUBJECTS[event['series']]}"
+        f"{cause}. {_runs(after).capitalize()} have {_show(after)},"
+        f" {_runs(before)} had {_show(before)}, by {_SUBJECTS[event['series']]}"
     )
     judge = event["judge"]
     if judge is None:
@@ -109,9 +112,8 @@ def _runs(segment: Mapping[str, Any]) -> str:
 
 
 def _show(figure: Mapping[str, Any]) -> str:
-    return (
-        f"{figure['mean']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
-    )
+    mean, low, high = (fixed(figure[k], 3) for k in ("mean", "low", "high"))
+    return f"{mean} ({low} to {high})"
 
 
 def _show_size(event: Event) -> str:

@@ -34,6 +34,7 @@ from beholder.kinds.watch.series import (
     number_judges,
     present_runs,
 )
+from beholder.records import Interval
 from beholder.report.numbers import show_tick, ticks
 from beholder.report.pages import render_page
 from beholder.stats.drift import mean_sequence
@@ -151,6 +152,10 @@ def write_page(folder: Path, out: Path) -> None:
     files.write_text(out, page)
 
 
+def _ends(value: float, interval: Interval) -> tuple[float, float, float]:
+    return value, interval.low, interval.high
+
+
 def _raw(run: RunLine) -> float:
     return join_strata([{"": part} for part in run.strata.values()])[""].mean
 
@@ -166,11 +171,11 @@ def _chart(
     """Return the chart of a tested series; the sequence begins after the last change."""
     places = [place_by_number[point.last.number] for point in points]
     figures = {
-        place: (figure.value, *figure.interval)
+        place: _ends(figure.value, figure.interval)
         for place, figure in zip(places, test.figures, strict=True)
     }
     sequence = {
-        places[segment.last]: (segment.mean, *segment.interval)
+        places[segment.last]: _ends(segment.mean, segment.interval)
         for segment in mean_sequence(
             test.values,
             test.variances,
