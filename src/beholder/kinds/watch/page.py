@@ -89,7 +89,7 @@ class SeriesChart:
         return f"M{'L'.join(steps)}" if steps else ""
 
     @property
-    def band(self) -> str:
+    def reach(self) -> str:
         """The outline of the sequence."""
         places = sorted(self.sequence)
         upper = [f"{self.x(n)} {self.y(self.sequence[n][2])}" for n in places]
