@@ -228,6 +228,10 @@ def _find_cautions(
             f"{n} pictures ({100 * n / line.n:.0f} %) have a value of {read_settings(folder).by}"
             " that the series did not begin with: they are not in the adjusted mean"
         )
+    present = read_settings(folder).anchor
+    n_left_out = len(present.scores) - len(line.anchor) if present else 0
+    if n_left_out > 0:
+        yield f"{n_left_out} anchor texts have no score and are left out"
     if find_late_runs([line], read_events(folder)):
         yield "history changed: the date is before the last check, so the series is computed again"
     last = max(before, key=lambda run: run.number, default=None)

@@ -162,8 +162,14 @@ def _judge_twice(
     """Freeze an anchor and judge it twice; returns it with the first scores."""
     frozen = freeze_anchor(data, folder / f"{name}.jsonl", settings, means)
     first, second = _score_twice(folder, frozen, name, settings, means)
+    # A text that failed once has no score to compare later ones with.
+    scores = {
+        text: score
+        for text, score in first.by_id.items()
+        if text in second.by_id
+    }
     return msgspec.structs.replace(
-        frozen, scores=first.by_id, noise=_noise(first, second)
+        frozen, scores=scores, noise=_noise(first, second)
     ), first
 
 
@@ -186,9 +192,10 @@ def _score_twice(
 
 
 def _noise(first: TextScores, second: TextScores) -> float:
+    texts = [text for text in first.by_id if text in second.by_id]
     return judge_noise(
-        list(first.by_id.values()),
-        [second.by_id[text] for text in first.by_id],
+        [first.by_id[text] for text in texts],
+        [second.by_id[text] for text in texts],
     )
 
 
@@ -385,7 +392,7 @@ def cross_bridge(folder: Path, judge: str, means: WatchMeans) -> Bridge:
             folder, settings.anchor, name, new_settings, means
         )
         level = points[-1].production
-        texts = list(old)
+        texts = [text for text in old if text in first.by_id]
         bridge = build_bridge(
             [old[text] for text in texts],
             [first.by_id[text] for text in texts],

@@ -40,6 +40,8 @@ from beholder.run.session import Progress, Quiet
 
 FEWEST_OF_STRATUM = 5
 FEWEST_ANCHORS = 2
+MOST_FAILED = 0.1
+"""Share of anchor texts without a score above which a run is refused; fewer are left out."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ def freeze_anchor(
         )
         for item in items
     ]
+    labels = _read_labels(data, items, settings.label)
     files.write_jsonl(file, map(to_row, moved))
     pictures = {
         name
@@ -156,7 +159,7 @@ def freeze_anchor(
         digest=fingerprint(file),
         # Pictures that cannot be read matter only to metrics that see, which fail on them.
         pictures={name: digest for name, digest in digests.items() if digest},
-        labels=_read_labels(data, items, settings.label),
+        labels=labels,
     )
 
 
@@ -253,7 +256,7 @@ def score_anchor(
     """Judge the anchor without the cache, or resume.
 
     Raises:
-        RunError: A text has no score, an answer came from a cache, or as ``score_texts``.
+        RunError: Many texts have no score, an answer came from a cache, or as ``score_texts``.
     """
     fresh = replace(
         means, rows=DataOptions(), work=replace(means.work, cache=None)
@@ -264,10 +267,11 @@ def score_anchor(
             f"{out}: answers came from a cache, and so say nothing of the judge today; delete the"
             " folder, and run the command again"
         )
-    if text_scores.n_failed:
+    n_failed, n = text_scores.n_failed, len(text_scores.by_id)
+    if n_failed > MOST_FAILED * (n + n_failed) or n < FEWEST_ANCHORS:
         raise RunError(
-            f"{out}: {text_scores.n_failed} anchor texts have no score; run the command again to"
-            " ask for them"
+            f"{out}: {n_failed} of {n + n_failed} anchor texts have no score; see why with"
+            " `beholder view`, and delete the folder to ask again"
         )
     return text_scores
 

@@ -251,7 +251,8 @@ def anchor_shift(settings: WatchSettings, run: RunLine) -> UncertainValue:
     anchor = anchor_of(settings, run)
     later = settings.bridges[anchor.n_bridges :]
     before = move_scores(anchor.scores, later)
-    shifts = [run.anchor[text] - before[text] for text in before]
+    common = [text for text in before if text in run.anchor]
+    shifts = [run.anchor[text] - before[text] for text in common]
     n_crossed = n_bridges_before(settings, run)
     noise, bridges = anchor.noise, later
     if n_crossed > anchor.n_bridges:
