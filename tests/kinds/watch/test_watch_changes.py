@@ -239,7 +239,8 @@ def test_a_judge_that_repeats_itself_exactly(cli: Cli) -> None:
     write_runs(FALLEN, anchors=(exact,))
     assert states()["anchor"] == ("quiet", "")
     # Any change of such a judge is an event, at once.
-    write_runs(FALLEN[:9], [ANCHOR] * 8 + [moved(0.02)], anchors=(exact,))
+    write_runs((*FALLEN[:8], 0.792), [ANCHOR] * 8 + [moved(0.02)],
+               anchors=(exact,))  # fmt: skip
     assert states()["anchor"] == ("judge", "judge")
 
 

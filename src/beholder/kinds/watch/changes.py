@@ -372,10 +372,13 @@ def _event(
         between=test.between,
         first=test.since,
     )
+    ends = sequence[-1].interval
+    if test.name == "failed":
+        ends = Interval(max(0.0, ends.low), min(1.0, ends.high))
     event = _blank(settings, points[-1].last, test.name) | {
         "mean": sequence[-1].mean,
-        "low": sequence[-1].interval.low,
-        "high": sequence[-1].interval.high,
+        "low": ends.low,
+        "high": ends.high,
         "n": points[-1].n,
         "n_runs": len(points),
         "tau": math.sqrt(test.between),

@@ -81,7 +81,7 @@ def init(
     Only the judge can move the scores of the anchor, so they show whether captions or judge
     changed.
 
-    Example: `beholder watch init series -m accord --anchor captions.jsonl`
+    Example: `beholder watch init series -m length --anchor captions.jsonl`
 
     Args:
         folder: Folder of the series.
@@ -151,7 +151,7 @@ def add(
 ) -> int:
     """Score the texts of a day and judge the anchor again; the same command resumes.
 
-    Example: `beholder watch add quality captions.jsonl --at 2026-11-23 --dry-run`
+    Example: `beholder watch add watched descriptions.jsonl --at 2026-11-23 --dry-run`
 
     Args:
         folder: Folder of the series.
@@ -255,7 +255,7 @@ def check(
     A change that the anchor shows to be the judge's alone is printed and is no alarm. New events
     are written to events.jsonl, and sent if OTEL_EXPORTER_OTLP_ENDPOINT is set (extra otel).
 
-    Example: `beholder watch check quality`
+    Example: `beholder watch check watched`
 
     Args:
         folder: Folder of the series.
@@ -304,7 +304,7 @@ def check(
 def acknowledge(folder: Path, run: int, why: str, /) -> None:
     """Acknowledge an alarm: a new test begins after a run, and learns again.
 
-    Example: `beholder watch acknowledge quality 1 "new camera firmware"`
+    Example: `beholder watch acknowledge watched 1 "new camera firmware"`
 
     Args:
         folder: Folder of the series.
@@ -325,7 +325,7 @@ def anchor(
 
     It is judged twice now, and goes on from the shift of the old one at the last run.
 
-    Example: `beholder watch anchor quality --replace descriptions.jsonl`
+    Example: `beholder watch anchor watched --replace descriptions.jsonl`
 
     Args:
         folder: Folder of the series.
@@ -380,7 +380,7 @@ def bridge(
 def page(folder: Path, /, *, out: OutFile) -> None:
     """Draw the series: adjusted means with intervals, the anchor, marks and a table.
 
-    Example: `beholder watch page quality -o quality.html`
+    Example: `beholder watch page watched -o watched.html`
 
     Args:
         folder: Folder of the series.

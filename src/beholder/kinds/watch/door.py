@@ -373,7 +373,9 @@ def cross_bridge(folder: Path, judge: str, means: WatchMeans) -> Bridge:
     """
     with locked(folder):
         settings, runs = read_settings(folder), read_series(folder)
-        points = build_points(settings, runs).points
+        # A run before an acknowledged alarm shows the level of the old judge as well.
+        whole = msgspec.structs.replace(settings, baselines=())
+        points = build_points(whole, runs).points
         if settings.anchor is None or not points:
             raise RunError(
                 f"{folder}: a bridge needs an anchor ({len(settings.anchors)}) and a run with an"
