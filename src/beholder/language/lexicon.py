@@ -87,6 +87,12 @@ PERSONAL = _words("personal")
 RELATIVE_PRONOUNS = _words("relative pronouns")
 ROVING = _words("roving")
 """Prepositions that say where someone is or goes, also after another place."""
+NAMELESS = SELECTORS | _words("nameless")
+"""Pronouns that name no thing if the text does not say which they mean."""
+UNPLACED = frozenset(
+    line.strip() for line in sections("lexicon.txt")["unplaced"]
+)
+"""Prepositions that state no place of the noun before them."""
 LEADS = _words("leads")
 """Adverbs that form one preposition with the word after them: "next to"."""
 SKIPPED = _words("skipped")

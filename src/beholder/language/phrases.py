@@ -34,6 +34,8 @@ _QUANTIFIERS = lex.QUANTIFIERS - {"other", "single", "another"}
 _SELECTING = lex.SELECTORS | SHARES
 _RELATIVE = lex.RELATIVE_PRONOUNS - {"this"}
 _WHOLE = ("all", "both", "each", "others")
+_SEVERAL = lex.INDEFINITE | (lex.SELECTORS & lex.NUMBER_WORDS.keys()) - {"one"}
+"""Selectors that pick more than one: "three of the men"."""
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
 
@@ -319,6 +321,9 @@ def is_position(word: Word) -> bool:
         word.is_plural and word.lemma not in ("side", "corner")
     ):
         return False
+    # "With the top out of view", "with her back to us": a part that something has.
+    if "with" in word.lower_children("case"):
+        return False
     part = word.lemma in (
         "base",
         "end",
@@ -405,10 +410,13 @@ def _denied(counting: Word) -> str:
 
 
 def _is_plural(word: Word, amount: str | None) -> bool:
-    if amount and (
-        number(amount) not in (None, 1)
-        or amount.split()[-1] in lex.GROUP_NOUNS
-    ):
+    counted = number(amount) if amount else None
+    # "Half of the wall" is no several walls.
+    if counted is not None and (counted > 1 or counted == 0):
+        return True
+    if amount and amount.split()[-1] in lex.GROUP_NOUNS:
+        return True
+    if amount is None and not word.is_noun and word.lower in _SEVERAL:
         return True
     meant = word.lower in (
         "they",

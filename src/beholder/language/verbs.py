@@ -87,6 +87,7 @@ def place_facts(
         acts = lead and lead[-1].pos != "ADJ"
         kind: RelationKind = "verb" if acts else "preposition"
         words = (*lead, *where.words)
+        text = " ".join([*(word.lower for word in lead), where.text])
         yield RelationFact(
             subject=subject.index,
             object=where.target.index,
@@ -95,6 +96,7 @@ def place_facts(
             rule=rule,
             passive=passive,
             polarity=polarity,
+            text=text if where.owned else None,
         )
 
 
@@ -156,7 +158,13 @@ class _Act:
         placing = (
             self.verb.lemma in lex.PLACING and lead not in lex.INSTRUMENTS
         )
-        return placing and bool(self.objects) and not self.passive
+        # "Behind the counter, a man pours milk": he is there.
+        fronted = bool(where.words) and where.words[0] < self.verb
+        return (
+            placing
+            and bool(self.objects)
+            and not (self.passive or fronted)
+        )
 
 
 def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
