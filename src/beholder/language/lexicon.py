@@ -54,6 +54,12 @@ LINKING = _words("linking")
 INCOMPLETE = _words("incomplete")
 WORN = _words("worn")
 BODY = _words("body")
+SET_NAMES = _words("set names")
+"""Names of one thing that begin with an adjective: "teddy_bear"."""
+CANS = _words("cans")
+"""Nouns before the noun "can"."""
+SHARED_OUT = _words("shares of people")
+"""Words that alone stand for some of the people or things of a text: "most wear hats"."""
 PLACING = _words("placing")
 """Verbs that bring their object to a place: "puts a cup on the table"."""
 DIRECTING = _words("directing")

@@ -367,7 +367,9 @@ def _name(word: Word) -> tuple[Word, ...]:
 
 
 def is_of_name(child: Word, noun: Word) -> bool:
-    """Return whether a capital makes an adjective part of a name: "New York", "General Motors"."""
+    """Return whether an adjective is part of a name: "teddy bear", "New York", "General Motors"."""
+    if f"{child.lower}_{noun.lemma}" in lex.SET_NAMES:
+        return child.index == noun.index - 1
     # In "Golden Gate Bridge" it begins a name.
     begins = child.index == 0 and noun.index < 2 and noun.dep != "compound"
     return noun.pos == "PROPN" and child.text[:1].isupper() and not begins

@@ -551,7 +551,7 @@ def _subject(entity: Entity, graph: SceneGraph, share: bool = False) -> str:
     if entity.kind == "pronoun":
         return entity.name.capitalize()
     if entity.member_of is not None:
-        words = _member(entity, graph.entities[entity.member_of])
+        words = _member(entity, graph)
         return words[:1].upper() + words[1:]
     if share:
         of = "" if entity.quantity in ("each", "every") else "of the "
@@ -564,7 +564,7 @@ def _object(entity: Entity, graph: SceneGraph) -> str:
     if entity.kind == "pronoun":
         return _OBJECT_FORMS.get(entity.name, entity.name)
     if entity.member_of is not None:
-        return _member(entity, graph.entities[entity.member_of])
+        return _member(entity, graph)
     amount = (
         _amount(entity.quantity)
         if entity.quantity and entity.plural
@@ -573,8 +573,11 @@ def _object(entity: Entity, graph: SceneGraph) -> str:
     return f"{amount if entity.polarity else 'any'} {_noun(entity)}"
 
 
-def _member(entity: Entity, group: Entity) -> str:
+def _member(entity: Entity, graph: SceneGraph) -> str:
     """Return words for some things of a group: "one man", "the other men", "three of the men"."""
+    group = entity
+    while group.member_of is not None:
+        group = graph.entities[group.member_of]
     quantity = entity.quantity or "one"
     if quantity.startswith("other"):
         return f"the other {_noun(group) if entity.plural else entity.name}"

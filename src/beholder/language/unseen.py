@@ -145,10 +145,14 @@ def _kind(phrase: Phrase) -> EntityKind:
         return "pronoun"
     if _names_nothing(phrase, lemma):
         return "unseen"
+    # "With a rounded end", "a glass top": a part to be seen.
+    described = {"with"} & set(phrase.word.lower_children("case")) and (
+        phrase.word.child("amod", "compound") is not None
+    )
     bare = len(phrase.name) == 1 and (
         lemma in lex.POSITIONS or lemma in _BARE_PLACES
     )
-    return "place" if bare else "thing"
+    return "place" if bare and not described else "thing"
 
 
 def _names_nothing(phrase: Phrase, lemma: str) -> bool:
