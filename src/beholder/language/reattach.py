@@ -20,11 +20,13 @@ from beholder.language.lexicon import (
     SHARED_OUT,
     WORN,
 )
-from beholder.text.kinds import is_kind, is_mostly
+from beholder.text.kinds import is_kind, is_mostly, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _CLAUSE_WORDS = frozenset({"as", "while", "when", "because", "since", "until"})
 _PREDICATES = frozenset({"VBN", "VBD", "VBG", "JJ", "RB"})
+_POSTURES = INTRANSITIVE | {"carry", "crouch", "hold", "kneel", "squat", "swim"}
+_SEVERAL = SHARED_OUT - {"all", "both", "each"}
 _INDEFINITE = ("a", "an")
 _DEPTH = 12
 """The most words upwards in the search for a verb."""
@@ -38,6 +40,7 @@ def reattach_words(words: Sequence[Word]) -> list[Word]:
         tree.name_cans(word)
         tree.name_backs(word)
         tree.act_by_shares(word)
+        tree.stand_by_numbers(word)
         tree.describe_by_shades(word)
     for word in words:
         tree.begin_clauses(word)
@@ -147,14 +150,46 @@ class _Tree:
                 self._attach(child.index, word.index, child.dep)
         self._attach(share.index, word.index, "nsubj")
 
+    def stand_by_numbers(self, word: Word) -> None:
+        """Read "stand" as the verb of "two more stand behind": as a noun it had a plural."""
+        share = self.words[word.index - 1] if word.index else None
+        if share is not None and share.lower == "more" and share.index:
+            share = self.words[share.index - 1]
+        if (
+            share is None
+            or word.tag != "NN"
+            or word.lower not in _POSTURES
+            or share.head not in (word.index, word.head)
+            or share.dep not in ("nummod", "det", "amod")
+            or not (
+                share.lower in _SEVERAL or NUMBER_WORDS.get(share.lower, 1) > 1
+            )
+        ):
+            return
+        above = self.words[word.head]
+        self._attach(word.index, word.head, word.dep, "VERB", "VBP")
+        if above > word:
+            # "Two stand close together" was read with "close" as its top.
+            self._take_place(above.index, word.index)
+            self._attach(above.index, word.index, "advcl")
+        elif above.is_noun and word.dep in ("conj", "obj", "appos"):
+            while above.is_noun and above.head != above.index:
+                above = self.words[above.head]
+            self._attach(word.index, above.index, "conj")
+        for child in self._children(word.index, "nmod"):
+            self._attach(child.index, word.index, "obl")
+        self._attach(share.index, word.index, "nsubj")
+
     def describe_by_shades(self, word: Word) -> None:
         """Read "light" as an adjective: "light, wide hats", "light or grey shirts"."""
         joint = self._next(word.index)
         if (
             word.lower not in SHADES
             or word.tag != "NN"
+            or "a" not in parts_of_speech(word.lower)
             or joint is None
             or joint.text not in (",", "or", "and")
+            or "the" in self._child_words(word.index, "det")
         ):
             return
         phrase = self.words[joint.index + 1 : joint.index + 5]
@@ -166,7 +201,8 @@ class _Tree:
         )
         if (
             noun is None
-            or not any(w.pos in ("ADJ", "VERB") for w in between)
+            or not between
+            or between[0].pos not in ("ADJ", "VERB")
             or not adjectival
             or self._children(word.index, "nmod", "acl")
         ):

@@ -421,7 +421,10 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
         counted = entity.quantity is not None and entity.rule != "share"
-        amount = f"{_amount(entity.quantity or '')} " if counted else ""
+        quantity = entity.quantity or ""
+        if quantity == "both":
+            quantity = "two"
+        amount = f"{_amount(quantity)} " if counted else ""
         text = f"There are {amount}{noun}."
     else:
         text = f"There is {_article(noun)}{noun}."

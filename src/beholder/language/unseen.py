@@ -188,7 +188,9 @@ def _names_nothing(phrase: Phrase, lemma: str) -> bool:
     if lemma in _ALONE_NOTHING:
         # "a yellow backdrop" is to be seen.
         return lex.QUALITIES.isdisjoint(described)
-    if lemma in _MEASURES and word.child("nummod"):
+    # As in "six feet", "a few feet above the ground".
+    counted = word.child("nummod") or not lex.INDEFINITE.isdisjoint(described)
+    if lemma in _MEASURES and counted:
         return True
     if lemma in _TRACES:
         return _of_nothing(word)

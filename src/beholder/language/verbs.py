@@ -187,6 +187,8 @@ def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
         related = any(_holds_verb(fact, act) for fact in facts)
         # "fills the view" says nothing visible.
         is_state = not act.objects or not act.polarity
+        # Who "stands up to leave" does not leave yet.
+        is_state = is_state and not _is_purpose(word)
         if not related and is_state and not _means_another_verb(word):
             state = _state(act, subject)
             if state.words != (word,) or word.lemma not in lex.INCOMPLETE:
@@ -257,6 +259,12 @@ def _means_another_verb(word: Word) -> bool:
     if word.lemma in lex.LINKING and word.child("xcomp", "obj"):
         return True
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
+
+
+def _is_purpose(word: Word) -> bool:
+    """Return whether a verb only says what for: "reaches up to catch", "a place to sit"."""
+    marked = "to" in word.lower_children("mark")
+    return word.tag == "VB" and marked and word.role in ("advcl", "acl")
 
 
 def _is_showing(word: Word, phrases: Phrases, subjects: list[Word]) -> bool:
