@@ -38,7 +38,14 @@ _MEMORY = 8
 _WINDOW = 60
 """The most earlier things compared with one mention; keeps long texts linear."""
 _ON_BODY = BODY | WORN
-_POSTURES = ANIMATE_VERBS | {"bend", "crouch", "kneel", "sit", "squat", "stoop"}
+_POSTURES = ANIMATE_VERBS | {
+    "bend",
+    "crouch",
+    "kneel",
+    "sit",
+    "squat",
+    "stoop",
+}
 
 
 class NamedCoreference:
@@ -487,9 +494,7 @@ class _Resolver:
 def _acts_alive(word: Word) -> bool:
     """Return whether a selector does, or wears, what only people and animals do."""
     verb = word.governor
-    worn = (
-        n for n in word.children("nmod") if is_kind(n.lower, "clothing")
-    )
+    worn = (n for n in word.children("nmod") if is_kind(n.lower, "clothing"))
     acts = verb is not None and _is_subject(word) and verb.lemma in _POSTURES
     return acts or next(worn, None) is not None
 

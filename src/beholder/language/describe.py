@@ -241,9 +241,7 @@ def with_degree(word: Word) -> tuple[Word, ...]:
         return (word,)
     before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
     before = [
-        c
-        for c in before
-        if c.lower not in _NO_DEGREE and not _counts_more(c)
+        c for c in before if c.lower not in _NO_DEGREE and not _counts_more(c)
     ]
     inner = [
         d

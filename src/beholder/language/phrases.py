@@ -273,7 +273,8 @@ def _is_picture(word: Word) -> bool:
     """The picture that is described, not one on the wall or a frame around a thing."""
     if word.lemma not in lex.PICTURES:
         edge = word.lemma in ("frame", "composition") and word.child("case")
-        bare = not word.child("amod", "compound")
+        described = word.lower_children("amod", "compound")
+        bare = {"entire", "whole"}.issuperset(described)
         return word.lemma in ("viewer", "camera") or (bool(edge) and bare)
     determiner = word.child("det")
     if word.is_plural or word.child("nmod:poss", "nummod"):

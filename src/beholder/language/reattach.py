@@ -8,9 +8,9 @@ from beholder.language import lemmas
 from beholder.language.document import Word
 from beholder.language.lexicon import (
     ANIMALS,
-    ANIMATE_VERBS,
     BODY,
     CANS,
+    COLOURS,
     INTRANSITIVE,
     NUMBER_WORDS,
     PEOPLE,
@@ -25,7 +25,8 @@ from beholder.text.kinds import is_kind, is_mostly, parts_of_speech
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _CLAUSE_WORDS = frozenset({"as", "while", "when", "because", "since", "until"})
 _PREDICATES = frozenset({"VBN", "VBD", "VBG", "JJ", "RB"})
-_POSTURES = INTRANSITIVE | {"carry", "crouch", "hold", "kneel", "squat", "swim"}
+_HOLDING = frozenset({"carry", "hold", "wear"})
+_POSTURES = INTRANSITIVE | _HOLDING | {"crouch", "kneel", "squat", "swim"}
 _SEVERAL = SHARED_OUT - {"all", "both", "each"}
 _INDEFINITE = ("a", "an")
 _DEPTH = 12
@@ -78,7 +79,9 @@ class _Tree:
 
     def _children(self, index: int, *roles: str) -> list[Word]:
         words = (self.words[i] for i in sorted(self._below.get(index, ())))
-        return [w for w in words if not roles or w.role in roles or w.dep in roles]
+        return [
+            w for w in words if not roles or w.role in roles or w.dep in roles
+        ]
 
     def _child_words(self, index: int, *roles: str) -> list[str]:
         return [child.lower for child in self._children(index, *roles)]
@@ -127,7 +130,8 @@ class _Tree:
         """Read "wear" as the verb of "most wear hats", where it was taken for part of a name."""
         share = self.words[word.index - 1] if word.index else None
         noun = self.words[word.head]
-        acts = word.lower in ANIMATE_VERBS or word.lower in INTRANSITIVE
+        # Not "two text fields", "some cook books": words that no noun begins with.
+        acts = word.lower in _HOLDING or word.lower in INTRANSITIVE
         if (
             share is None
             or not acts
@@ -193,7 +197,9 @@ class _Tree:
         ):
             return
         phrase = self.words[joint.index + 1 : joint.index + 5]
-        noun = next((w for w in phrase if w.is_noun and w.dep != "compound"), None)
+        noun = next(
+            (w for w in phrase if w.is_noun and w.dep != "compound"), None
+        )
         between = [w for w in phrase if noun is not None and w < noun]
         adjectival = all(
             w.pos in ("ADJ", "VERB", "NOUN", "CCONJ") or w.text == ","
@@ -201,6 +207,7 @@ class _Tree:
         )
         if (
             noun is None
+            or noun.lower in COLOURS
             or not between
             or between[0].pos not in ("ADJ", "VERB")
             or not adjectival
@@ -277,7 +284,11 @@ class _Tree:
         if not noun.is_noun or predicate is None or predicate.text == ",":
             return
         after = self._next(predicate.index)
-        if predicate.tag == "RB" and after is not None and after.head != noun.index:
+        if (
+            predicate.tag == "RB"
+            and after is not None
+            and after.head != noun.index
+        ):
             predicate = after if after.tag in ("VBN", "VBG") else predicate
         if predicate.tag not in _PREDICATES:
             return
@@ -303,7 +314,8 @@ class _Tree:
         joined = (
             subject
             and self._described is not None
-            and "and" in self._child_words(noun.index, "cc")
+            and "and"
+            in self._child_words(noun.index, "cc")
             + self._child_words(predicate.index, "cc")
             + [self.words[noun.index - 2].lower]
         )
@@ -361,7 +373,9 @@ class _Tree:
         above = self.words[first.head]
         cases = self._child_words(first.index, "case")
         # "In a dark top and trousers" is no place.
-        placed = cases and "the" in self._child_words(first.index, "det")
+        placed = cases and not {"the", "its"}.isdisjoint(
+            self._child_words(first.index, "det", "nmod:poss")
+        )
         if first.lower in POSITIONS and placed and noun.lower not in POSITIONS:
             objects = self._children(above.index, "obj")
             target = above if above.is_noun else (objects or [None])[-1]

@@ -434,10 +434,11 @@ def join_lists_of_clothes(words: Sequence[Word]) -> list[Word]:
             and repaired_words[word.head].is_noun
             and is_kind(word.lower, "person")
         ):
+            listed = repaired_words[word.head]
             first = (
-                None
-                if _is_clothing(word)
-                else _first_worn(repaired_words, repaired_words[word.head])
+                _first_worn(repaired_words, listed)
+                if _is_clothing(listed) and not _is_clothing(word)
+                else None
             )
             wearer = None if first is None else repaired_words[first.head]
             # As in "a boy wearing a hat and".

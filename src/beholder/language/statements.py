@@ -228,7 +228,9 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
         for end in ends
     )
     # "From the nose to the eye" places nothing, and "including towels" is a list.
-    unplaced = relation.kind == "preposition" and relation.predicate in UNPLACED
+    unplaced = (
+        relation.kind == "preposition" and relation.predicate in UNPLACED
+    )
     spans = _with_denial(graph.text, relation.spans, relation.polarity)
     share = _is_of_share(ends[0], relation)
     spans += _quantity_spans(graph, ends[0]) if share else ()
@@ -596,7 +598,9 @@ def _amount(quantity: str) -> str:
     counted = singular in PARTITIVES or last in ("couple", "number", "dozens")
     if not counted or last == "dozen":
         return quantity
-    return f"{'' if ' ' in quantity or singular != last else 'a '}{quantity} of"
+    return (
+        f"{'' if ' ' in quantity or singular != last else 'a '}{quantity} of"
+    )
 
 
 def _article(noun: str) -> str:

@@ -31,10 +31,24 @@ def places_of(word: Word, phrases: Phrases) -> Iterator[Place]:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
             continue
         of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
+        if word.pos == "VERB" and _is_state_of_part(noun):
+            continue
         words = () if of_verb or noun.lemma in lex.TIMES else preposition(noun)
         for each in clauses.conjuncts(noun) if words else ():
             place_words = words if each is noun else preposition(each) or words
             yield place(each, phrases, place_words)
+
+
+def _is_state_of_part(noun: Word) -> bool:
+    """Return whether "with" adds a clause of a part: "sits with its tail curled up"."""
+    after = noun.next
+    return (
+        after is not None
+        and after.dep == "acl"
+        and after.head == noun.index
+        and noun.lower_children("case") == ["with"]
+        and noun.child("nmod:poss", "det") is not None
+    )
 
 
 def place_facts(
@@ -107,10 +121,15 @@ def _colours(where: Place) -> list[Word]:
     if is_bare_colour(where.target):
         return [where.target]
     lead = where.words[0].lower if where.words else ""
-    return colours_of(where.target) if lead in ("in", "with") else []
+    # What is filled or trimmed with cream, silver or gold is not of that colour.
+    filled = lead == "with" and where.target.lower in lex.COLOURS
+    if lead not in ("in", "with") or filled:
+        return []
+    return colours_of(where.target)
 
 
 _SIDES = ("left", "right")
+_STANDING = ("lie", "sit", "stand")
 
 
 class _Act:
@@ -122,14 +141,28 @@ class _Act:
         self.words = tuple(
             w for w in verb_words(verb) if w is not self.stranded
         )
+        self.passive = clauses.is_passive(verb)
         direct = clauses.objects(verb)
+        if verb.lemma in _STANDING and not self.passive:
+            # As in "stands guard".
+            direct = []
         self.objects = [o for o in direct if not _is_direction(o)]
         self.places = list(places_of(verb, phrases))
         if fronted := clauses.fronted_place(verb):
             words = preposition(fronted)
             self.places.append(place(fronted, phrases, words))
-        self.passive = clauses.is_passive(verb)
         self.polarity = not clauses.is_denied(verb)
+
+    @property
+    def is_effect(self) -> bool:
+        """Return whether all objects of the verb are nothing that a picture shows."""
+        meant = [self.phrases.entity(noun.index) for noun in self.objects]
+        kinds = {
+            self.phrases.by_word[index].kind
+            for index in meant
+            if index is not None
+        }
+        return kinds == {"unseen"}
 
     def relation(
         self,
@@ -160,11 +193,7 @@ class _Act:
         )
         # "Behind the counter, a man pours milk": he is there.
         fronted = bool(where.words) and where.words[0] < self.verb
-        return (
-            placing
-            and bool(self.objects)
-            and not (self.passive or fronted)
-        )
+        return placing and bool(self.objects) and not (self.passive or fronted)
 
 
 def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
@@ -231,11 +260,13 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Yield a relation to each place: "stands on a hill near a tree" gives two."""
+    # Who "commands attention in the street" is there.
+    lead = () if act.is_effect else act.words
     for where in filterfalse(act.places_object, act.places):
         yield from place_facts(
             act.phrases,
             subject,
-            act.words,
+            lead,
             where,
             "verb place",
             polarity=act.polarity,
