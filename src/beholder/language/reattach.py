@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from beholder.language import lemmas
 from beholder.language.document import Word
@@ -63,7 +63,7 @@ class _Tree:
         for word in words:
             if word.head != word.index:
                 self._below.setdefault(word.head, set()).add(word.index)
-        self._described: int | None = None
+        self._part = -1
 
     def _attach(
         self, index: int, head: int, dep: str, pos: str = "", tag: str = ""
@@ -281,57 +281,61 @@ class _Tree:
         """Give a part its predicate: "sits with its tail curled up", "with the doors open"."""
         noun = self.words[word.index]
         predicate = self._next(noun.index)
-        if not noun.is_noun or predicate is None or predicate.text == ",":
-            return
-        after = self._next(predicate.index)
+        after = None if predicate is None else self._next(predicate.index)
+        # An adverb may stand between: "its head slightly turned".
         if (
-            predicate.tag == "RB"
+            predicate is not None
             and after is not None
-            and after.head != noun.index
+            and predicate.tag == "RB"
+            and after.tag in ("VBN", "VBG")
         ):
-            predicate = after if after.tag in ("VBN", "VBG") else predicate
-        if predicate.tag not in _PREDICATES:
+            predicate = after
+        if (
+            predicate is None
+            or predicate.tag not in _PREDICATES
+            or predicate.role not in ("acl", "advcl", "conj", "amod")
+            or self._children(predicate.index, "aux", "cop")
+            or not self._is_part(noun)
+        ):
             return
-        self._described = self._describe(noun, predicate)
-
-    def _describe(self, noun: Word, predicate: Word) -> int | None:
-        known = self._children(noun.index, "nmod:poss") or {
-            "the", "both", "one", "its",
-        } & set(self._child_words(noun.index, "det", "nummod", "cc:preconj"))  # fmt: skip
         marks = [
-            w
+            mark
             for head in (noun.index, predicate.index)
-            for w in self._children(head, "case", "mark")
-            if w < noun
+            for mark in self._children(head, "case", "mark")
+            if mark < noun
         ]
-        led = any(w.lower == "with" for w in marks)
-        subject = noun.role == "nsubj" and noun.head == predicate.index
-        whole = self._children(predicate.index, "aux", "aux:pass", "cop")
-        loose = predicate.role in ("acl", "advcl", "conj", "amod")
-        if not known or not loose or whole:
-            return self._described
-        above = self.words[predicate.head]
-        joined = (
-            subject
-            and self._described is not None
-            and "and"
-            in self._child_words(noun.index, "cc")
-            + self._child_words(predicate.index, "cc")
-            + [self.words[noun.index - 2].lower]
-        )
-        if joined and self._described is not None and not led:
-            self._attach(noun.index, self._described, "conj")
-        elif subject and led:
+        led = any(mark.lower == "with" for mark in marks)
+        is_subject = noun.role == "nsubj" and noun.head == predicate.index
+        if is_subject and led:
+            above = self.words[predicate.head]
             dep = "nmod" if above.is_noun else "obl"
             self._attach(noun.index, above.index, dep)
             for mark in marks:
                 self._attach(mark.index, noun.index, "case")
-        elif not led or subject or predicate.head == noun.index:
-            return self._described
-        elif noun.role not in ("nmod", "obl") or predicate.tag in ("JJ", "RB"):
-            return self._described
+        elif is_subject and self._follows_part(noun):
+            self._attach(noun.index, self._part, "conj")
+        elif (
+            not led
+            or noun.role not in ("nmod", "obl")
+            or predicate.head == noun.index
+            or predicate.tag not in ("VBN", "VBD", "VBG")
+        ):
+            return
         self._attach(predicate.index, noun.index, "acl")
-        return noun.index
+        self._part = noun.index
+
+    def _is_part(self, noun: Word) -> bool:
+        """Return whether a noun is a known part, which "with" may say something of."""
+        known = {"the", "both", "one"}
+        led = self._child_words(noun.index, "det", "nummod", "cc:preconj")
+        owned = bool(self._children(noun.index, "nmod:poss"))
+        return noun.is_noun and (owned or not known.isdisjoint(led))
+
+    def _follows_part(self, noun: Word) -> bool:
+        """Return whether "and" joins a part to the one before: "... and its arms raised"."""
+        joined = self.words[max(0, noun.index - 2)].lower == "and"
+        earlier = self.words[self._part] if self._part >= 0 else noun
+        return joined and self._part >= 0 and earlier.sentence == noun.sentence
 
     def use_hands(self, word: Word) -> None:
         """Attach a part of a body to who uses it: "holds a cup with both hands"."""
@@ -400,12 +404,15 @@ class _Tree:
 
     def _last(self, noun: Word) -> int:
         """The place of a noun's last word right after it."""
-        inside: Callable[[Word], bool] = lambda w: w.head == noun.index
         last = noun.index
-        while (after := self._next(last)) is not None and (
-            inside(after) and after.role in ("compound", "flat")
+        after = self._next(last)
+        while (
+            after is not None
+            and after.head == noun.index
+            and after.role in ("compound", "flat")
         ):
             last = after.index
+            after = self._next(last)
         return last
 
 

@@ -598,9 +598,8 @@ def _amount(quantity: str) -> str:
     counted = singular in PARTITIVES or last in ("couple", "number", "dozens")
     if not counted or last == "dozen":
         return quantity
-    return (
-        f"{'' if ' ' in quantity or singular != last else 'a '}{quantity} of"
-    )
+    plain = " " in quantity or singular != last
+    return f"{'' if plain else _article(quantity)}{quantity} of"
 
 
 def _article(noun: str) -> str:
