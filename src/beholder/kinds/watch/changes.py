@@ -57,7 +57,7 @@ class SeriesTest:
         between: Variance between points that is added.
         drift: The change that is shown, or the two segments that differ most.
         since: Place of the first point after the last change.
-        begin: Place of the first point of the test that shows the change.
+        begin: Place of the first point that the later ones are compared with.
     """
 
     name: str
@@ -161,8 +161,10 @@ def _test(
         )
         drift = _shift_places(drift, since)
         change = drift.change_point
+        # The change is from the earlier segment: runs before it may be of another judge or level.
+        begin = min(drift.high.first, drift.low.first)
         test = SeriesTest(
-            name, figures, between, drift, change or since, since
+            name, figures, between, drift, change or since, begin
         )
         if change is None:
             return better or test
