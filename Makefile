@@ -54,7 +54,7 @@ test-ray: .venv-ray/.ready
 
 # Words in pictures, read by rapidocr with the weights of its wheel: fails if anything is fetched.
 test-ocr: .venv-ocr/.ready
-	.venv-ocr/bin/python $(PYTEST) tests/media/test_reading.py
+	.venv-ocr/bin/python $(PYTEST) tests/media/test_read_words.py
 
 # Real engines with small real weights; the tables printed at the end are in docs/judges.md.
 # ENGINES="vllm hf" selects engines, ONLY="test_model_numbers" selects tests.
