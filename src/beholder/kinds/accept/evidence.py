@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -444,14 +443,3 @@ def level_counts(texts: Sequence[ReadText]) -> dict[str, int]:
     """Return the number of texts of each level."""
     counts = Counter(text.level for text in texts)
     return {level: counts[level] for level in reversed(LEVELS)}
-
-
-def read_looks(path: Path) -> list[dict[str, Any]]:
-    """Read the looks at a result, oldest first; none if no one looked yet."""
-    if not path.is_file():
-        return []
-    return [
-        json.loads(line)
-        for line in path.read_text(encoding="utf-8").split("\n")
-        if line
-    ]
