@@ -76,9 +76,9 @@ def check(site: Path, reader: FakeReader | None) -> LintReport:
 def test_words_that_neither_text_nor_page_has_are_noted(site: Path) -> None:
     reader = FakeReader()
     report = check(site, reader)
-    found = [f for f in report.findings if f.rule == "ALT208"]
-    named = ", ".join(f'"word{n:02}"' for n in range(8))
-    assert [(f.line, f.severity, f.message) for f in found] == [
+    findings = [f for f in report.findings if f.rule == "ALT208"]
+    first_eight = ", ".join(f'"word{n:02}"' for n in range(8))
+    assert [(f.line, f.severity, f.message) for f in findings] == [
         (
             2,
             "note",
@@ -88,11 +88,11 @@ def test_words_that_neither_text_nor_page_has_are_noted(site: Path) -> None:
         (
             10,
             "note",
-            f"The text leaves out words of the picture: {named} and 3 more. Add those that matter"
+            f"The text leaves out words of the picture: {first_eight} and 3 more. Add those that matter"
             " here, or put them beside the picture.",
         ),
     ]
-    assert found[0].evidence == {"picture": "May 2025"}
+    assert findings[0].evidence == {"picture": "May 2025"}
     # A file is read once; one that fails is tried at each of its places.
     assert reader.n_read == 5
 

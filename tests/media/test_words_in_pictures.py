@@ -79,8 +79,8 @@ def test_the_recogniser_reads_a_drawing_without_a_network(
     picture.save(tmp_path / "sign.png")
     reader = picture_reader("rapidocr")
     assert reader.identity.startswith("rapidocr@3.10.")
-    read = read_words(reader, tmp_path / "sign.png")
-    assert read == ["Grand", "opening", "Saturday", "14", "March"]
+    drawn_words = read_words(reader, tmp_path / "sign.png")
+    assert drawn_words == ["Grand", "opening", "Saturday", "14", "March"]
     # Without text; a strip that would be enlarged to gigabytes; a tracking pixel.
     for size in ((300, 200), (1600, 20), (20, 1600), (1, 1)):
         assert list(reader.lines(Image.new("RGB", size, "grey"))) == []

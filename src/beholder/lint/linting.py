@@ -133,7 +133,8 @@ def lint(
     choice = choice or Choice()
     if reader is None and choice.asks_for(PICTURE_RULE):
         raise ConfigError(
-            f"{PICTURE_RULE} reads the words of pictures; add --read-pictures"
+            f"{PICTURE_RULE} reads the words of pictures; add --read-pictures, in Python"
+            " reader=beholder.media.reading.picture_reader('rapidocr')"
         )
     known_counts = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)

@@ -159,6 +159,7 @@ def annotate(
     design_fields.pop("gold")
     if people.instructions is not None:
         design_fields["instructions"] = read_instructions(people.instructions)
+    print_note(annotation_task.describe_units(units))
     study = AnnotationStudy.make(
         out,
         annotation_task,
