@@ -41,7 +41,7 @@ BINS = 10
 CUT = number("facts.both_true")
 CUTS = np.round(np.arange(0.05, 0.6, 0.01), 2)
 FOLDS, DIVISIONS = 5, 10
-CHOSEN = "by training/studies/facts.py --cut, on people's facts of 181 captions (DeCapBench, dev half)"
+CHOSEN = "by training/studies/facts.py --cut, on people's facts of 181 captions (DeCapBench)"
 
 Floats = npt.NDArray[np.float64]
 
