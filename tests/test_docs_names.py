@@ -96,6 +96,7 @@ def check_tool(kind: str, spec: str) -> None:
         "image_text": {"clip"},
         "encoder": ENCODERS,
         "splitter": {*SPLITTERS.names()},
+        "reader": {"rapidocr"},
         "coref": {"builtin", "none", *COREFERENCES.names()},
         "coreference": {"builtin", "none", *COREFERENCES.names()},
         "parser": {"builtin", "spacy"},

@@ -53,12 +53,16 @@ class Frequent:
         column: The group column of the counts, or empty.
         groups: The groups whose counts are shown.
         rows: Text, number of items with the finding, and the number per group.
+        n_more: Findings of several items beyond the list.
+        n_single: Findings of one item each, which are in no list.
     """
 
     title: str
     column: str
     groups: Sequence[str]
     rows: Sequence[tuple[str, int, Sequence[int]]]
+    n_more: int
+    n_single: int
 
 
 _LISTS = (
@@ -105,14 +109,18 @@ def frequent(
             (text, n) for (text, group), n in counter.items() if group is None
         ]
         totals.sort(key=lambda row: (-row[1], row[0]))
+        # A finding of a single item is not frequent; the page of the item has it.
+        repeated = [(text, n) for text, n in totals if n > 1]
         rows = [
             (text, n, [counter[text, group] for group in largest_groups])
-            for text, n in totals[:LONGEST]
-            # A finding of a single item is not frequent; the page of the item has it.
-            if n > 1
+            for text, n in repeated[:LONGEST]
         ]
-        if rows:
-            lists.append(Frequent(title, column, largest_groups, rows))
+        n_more = len(repeated) - len(rows)
+        n_single = len(totals) - len(repeated)
+        if totals:
+            lists.append(
+                Frequent(title, column, largest_groups, rows, n_more, n_single)
+            )
     return lists
 
 
