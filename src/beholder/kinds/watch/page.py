@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from beholder.base import files
 from beholder.kinds.watch.changes import (
+    LEARNING_RUNS,
+    LEAST_VARIANCE,
     SeriesTest,
     judge_state,
     rate_of,
@@ -21,6 +26,7 @@ from beholder.kinds.watch.folder import (
     NEW,
     RunLine,
     WatchSettings,
+    list_some,
     read_events,
     read_series,
     read_settings,
@@ -28,16 +34,18 @@ from beholder.kinds.watch.folder import (
 from beholder.kinds.watch.series import (
     FEWEST_PICTURES,
     SeriesPoint,
+    anchor_of,
     build_points,
     join_strata,
     move_run,
+    move_scores,
     number_judges,
     present_runs,
 )
 from beholder.records import Interval
 from beholder.report.numbers import show_tick, ticks
 from beholder.report.pages import render_page
-from beholder.stats.drift import mean_sequence
+from beholder.stats.drift import mean_sequence, runs_to_show
 
 WIDTH, HEIGHT = 640, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 26, 34
@@ -147,9 +155,56 @@ def write_page(folder: Path, out: Path) -> None:
         marks=_marks(settings, runs, events),
         strata=_bands(settings, runs),
         rows=_rows(settings, runs, points),
+        reach=_find_reach(settings, tests),
+        thirds=_shifts_by_third(settings, points),
+        merged=list_some(settings.merged),
         runs=runs,
     )  # fmt: skip
     files.write_text(out, page)
+
+
+def _find_reach(
+    settings: WatchSettings, tests: Mapping[str, SeriesTest]
+) -> list[tuple[float, int | None]]:
+    """Return falls of the adjusted mean, each with the runs until it is shown."""
+    if "production" not in tests:
+        return []
+    test = tests["production"]
+    variance = float(np.median(test.variances)) + test.between
+    if variance <= LEAST_VARIANCE:
+        return []
+    n_before = max(LEARNING_RUNS, len(test.values))
+    error = math.sqrt(variance)
+    # The errors of a run vary with the metric, so the falls are multiples of them.
+    return [
+        (
+            n * error,
+            runs_to_show(
+                n * error, variance, n_before=n_before, rate=rate_of(settings)
+            ),
+        )
+        for n in (2, 4, 8)
+    ]
+
+
+def _shifts_by_third(
+    settings: WatchSettings, points: Sequence[SeriesPoint]
+) -> list[float]:
+    """Return the last shift of the anchor in the lowest, middle and highest third of old scores.
+
+    If they differ, the judge may have moved otherwise on the texts than on the anchor.
+    """
+    if settings.anchor is None or not points:
+        return []
+    anchor, last = settings.anchor, points[-1].last
+    old = move_scores(anchor.scores, settings.bridges[anchor.n_bridges :])
+    texts = sorted(
+        (text for text in old if text in last.anchor), key=lambda t: old[t]
+    )
+    if anchor_of(settings, last) != anchor or len(texts) < 3:
+        return []
+    shifts = [last.anchor[text] - old[text] for text in texts]
+    return [float(part.mean()) for part in np.array_split(shifts, 3)]
 
 
 def _ends(value: float, interval: Interval) -> tuple[float, float, float]:
