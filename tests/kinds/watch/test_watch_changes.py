@@ -562,3 +562,30 @@ def test_the_page_states_what_it_can_show(cli: Cli) -> None:
     cli("watch", "page", "q", "-o", "q.html")
     page = Path("q.html").read_text("utf-8")
     assert "low, middle and high scores: +0.050, 0.000, 0.000." in page
+
+
+def test_the_page_keeps_what_was_before_an_acknowledgement(cli: Cli) -> None:
+    write_runs(FALLEN)
+    cli("watch", "check", "q")
+    cli("watch", "acknowledge", "q", "14", "why")
+    done = cli("watch", "check", "q")
+    assert done.code == 3
+    words = "gap: no run was added since run 14 was acknowledged"
+    assert done.out == f"{words}\n"
+    # The line of the gap is no acknowledgement.
+    log = Path("q/events.jsonl").read_text("utf-8")
+    assert log.count('"acknowledged"') == 1
+    for further, sequences in (((), 0), ((0.77, 0.76), 2)):
+        settings = Path("q/watch.json").read_bytes()
+        write_runs((*FALLEN, *further))
+        Path("q/watch.json").write_bytes(settings)
+        cli("watch", "page", "q", "-o", "q.html")
+        page = Path("q.html").read_text("utf-8")
+        n_runs = 14 + len(further)
+        # A point of each run in both charts, and a row with its adjusted mean.
+        assert page.count('class="point"') == 2 * n_runs
+        assert page.count(" to 0.") >= n_runs
+        assert page.count("before the present baseline") == 14
+        assert page.count('class="mark alarm"') == 2
+        assert "alarm (production, corrected)" in page
+        assert page.count('class="sequence" d="M') == sequences

@@ -21,6 +21,7 @@ from beholder.kinds.watch.series import (
     move_scores,
     n_bridges_before,
     number_judges,
+    present_runs,
 )
 from beholder.records import Interval
 from beholder.stats.drift import (
@@ -383,6 +384,7 @@ def _gap(
         **_blank(settings, last, "production"),
         "state": "gap",
         "missing": series.missing.get(last.number, []),
+        "baseline": None if present_runs(settings, runs) else last.number,
         "n_runs": n_runs,
     }
 

@@ -72,6 +72,8 @@ def describe(event: Event) -> str:
 
 def _describe_gap(event: Event) -> str:
     missing = list_some(event["missing"])
+    if event["baseline"] is not None:
+        return f"gap: no run was added since run {event['baseline']} was acknowledged"
     if not missing:
         return (
             f"gap: run {event['run']} is small and waits for the next; no other run has an"
