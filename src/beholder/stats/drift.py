@@ -288,7 +288,7 @@ def runs_to_show(
     """
     information = 1 / variance
     scale = _scale(rate, USUAL_RUNS * information)
-    total = information * np.arange(1, max(n_before, most) + 1)
+    total = np.cumsum(np.full(max(n_before, most), information))
     halves = _half_widths(total, scale, rate)
     shown = np.flatnonzero(halves[:most] + halves[n_before - 1] < size)
     return int(shown[0]) + 1 if len(shown) else None

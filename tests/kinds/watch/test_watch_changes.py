@@ -421,10 +421,30 @@ def test_opentelemetry_gets_figures_and_no_texts(
 
 def test_broken_lines_are_named(cli: Cli) -> None:
     write_runs(FALLEN)
-    Path("q/series.jsonl").write_text('{"number": 1}\n')
-    done = cli("watch", "check", "q")
-    assert done.code == 2
-    assert "series.jsonl, line 1 is broken" in done.err
+    cli("watch", "check", "q")
+    names = ("series", "events")
+    wholes = {name: Path(f"q/{name}.jsonl").read_bytes() for name in names}
+    alarm = json.loads(wholes["events"].split(b"\n")[0])
+    cases: list[tuple[str, Any]] = [
+        ("series", {"number": 1}),
+        ("series", float("nan")),
+        ("events", {}),
+        ("events", [1]),
+        ("events", {"acknowledged": 3}),
+        ("events", {"acknowledged": "3", "why": "w"}),
+        ("events", {**alarm, "last_added": "x"}),
+        ("events", {**alarm, "before": {"first": 1}}),
+        ("events", {**alarm, "mean": float("nan")}),
+        ("events", {k: v for k, v in alarm.items() if k != "verdict"}),
+    ]
+    for name, line in cases:
+        Path(f"q/{name}.jsonl").write_text(f"{json.dumps(line)}\n")
+        for further in (("check", "q"), ("page", "q", "-o", "q.html")):
+            done = cli("watch", *further)
+            assert done.code == 2, line
+            assert f"{name}.jsonl, line 1 is broken" in done.err
+        Path(f"q/{name}.jsonl").write_bytes(wholes[name])
+    assert cli("watch", "check", "q").code == 1
 
 
 def exact_anchor(**further: Any) -> AnchorSet:

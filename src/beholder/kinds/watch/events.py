@@ -176,15 +176,18 @@ def _is_new(event: Event, log: Sequence[Mapping[str, Any]]) -> bool:
         return all(line["state"] != "alarm" for line in present)
     if event["state"] in ("better", "judge"):
         # Nobody acknowledges these: a second change is an event of its own.
-        names = ("state", "change_point")
         return not any(
-            all(line[name] == event[name] for name in names)
+            _is_same(line, event, ("state", "change_point"))
             for line in present
         )
     names = ("run", "state", "mean", "n_runs")
-    return not present or any(
-        present[-1][name] != event[name] for name in names
-    )
+    return not present or not _is_same(present[-1], event, names)
+
+
+def _is_same(
+    line: Mapping[str, Any], event: Event, names: Sequence[str]
+) -> bool:
+    return all(line[name] == event[name] for name in names)
 
 
 def to_attributes(event: Event) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import msgspec
 
@@ -197,6 +197,52 @@ def list_some(names: Sequence[str]) -> str:
     )
 
 
+class LoggedFigure(TypedDict):
+    """A figure with its interval in a line of ``events.jsonl``."""
+
+    value: float
+    low: float
+    high: float
+
+
+class LoggedSegment(TypedDict):
+    """Runs before or after a change in a line of ``events.jsonl``."""
+
+    first: int
+    last: int
+    mean: float
+    low: float
+    high: float
+
+
+class LoggedEvent(TypedDict):
+    """The fields of a line of ``events.jsonl`` that are read again."""
+
+    series: str
+    state: str
+    time: str
+    run: int
+    n_runs: int
+    last_added: int
+    mean: float | None
+    verdict: str
+    change_point: int | None
+    size: float | None
+    size_low: float | None
+    size_high: float | None
+    before: LoggedSegment | None
+    after: LoggedSegment | None
+    judge: LoggedFigure | None
+    captions: LoggedFigure | None
+
+
+class LoggedAcknowledgement(TypedDict):
+    """The line of ``events.jsonl`` of an acknowledged alarm."""
+
+    acknowledged: int
+    why: str
+
+
 def digest_data(path: Path) -> str:
     """Return the SHA-256 of a file, or of all files of a folder with their names.
 
@@ -254,10 +300,14 @@ def read_lines(path: Path, kind: type[T]) -> list[T]:
             if line.strip():
                 records.append(msgspec.json.decode(line, type=kind))
         except msgspec.MsgspecError as error:
-            raise RunError(
-                f"{path}, line {number} is broken: {error}; restore it from a copy"
-            ) from error
+            raise _broken(path, number, error) from error
     return records
+
+
+def _broken(path: Path, number: int, error: Exception) -> RunError:
+    return RunError(
+        f"{path}, line {number} is broken: {error}; restore it from a copy"
+    )
 
 
 def read_series(folder: Path) -> list[RunLine]:
@@ -283,7 +333,17 @@ def read_events(folder: Path) -> list[dict[str, Any]]:
     Raises:
         RunError: A line is broken.
     """
-    return read_lines(folder / EVENTS, dict[str, Any])
+    path = folder / EVENTS
+    events = read_lines(path, dict[str, Any])
+    for number, event in enumerate(events, start=1):
+        is_event = "acknowledged" not in event
+        try:
+            msgspec.convert(
+                event, LoggedEvent if is_event else LoggedAcknowledgement
+            )
+        except msgspec.ValidationError as error:
+            raise _broken(path, number, error) from error
+    return events
 
 
 def write_events(folder: Path, events: Iterable[Mapping[str, Any]]) -> None:
