@@ -11,7 +11,7 @@ REPORT = $(if $(CI_ARTIFACTS),--junitxml=$(CI_ARTIFACTS)/$@.xml)
 PYTEST = -m pytest -p no:cacheprovider $(REPORT)
 
 .PHONY: demo test test-slow test-web test-ray test-harness test-hf test-models check audit release next bench \
-    mutate chaos kernels identity values docs images site lock clean
+    test-ocr mutate chaos kernels identity values docs images site lock clean
 
 demo: .venv/.base
 	$(BIN)/beholder demo
@@ -51,6 +51,10 @@ test-web: .venv-web/.ready
 # Runs on a Ray cluster: three nodes on this machine, one of which is lost. A test that hangs is ended.
 test-ray: .venv-ray/.ready
 	timeout 1800 .venv-ray/bin/python $(PYTEST) -W default tests/cluster
+
+# Words in pictures, read by rapidocr with the weights of its wheel: fails if anything is fetched.
+test-ocr: .venv-ocr/.ready
+	.venv-ocr/bin/python $(PYTEST) tests/media/test_words_in_pictures.py
 
 # Real engines with small real weights; the tables printed at the end are in docs/judges.md.
 # ENGINES="vllm hf" selects engines, ONLY="test_model_numbers" selects tests.
@@ -149,6 +153,7 @@ $(UV): requirements/uv.txt
 # Each environment: what uv.lock pins, then beholder itself, editable, by the locked build tools.
 WITH_web := --group web --extra plots
 WITH_ray := --group dev --extra ray
+WITH_ocr := --group dev --extra ocr
 sync = UV_PROJECT_ENVIRONMENT=$(1) $(UV) sync -q --frozen --python $(PYTHON) --no-build --no-install-project
 itself = $(UV) pip install -q --python $(1)/bin/python --no-deps --no-build-isolation -e .
 
@@ -161,7 +166,7 @@ itself = $(UV) pip install -q --python $(1)/bin/python --no-deps --no-build-isol
 	$(call sync,.venv) --inexact --group build --group dev
 	touch $@
 
-.venv-web/.ready .venv-ray/.ready: .venv-%/.ready: $(UV) uv.lock pyproject.toml
+.venv-web/.ready .venv-ray/.ready .venv-ocr/.ready: .venv-%/.ready: $(UV) uv.lock pyproject.toml
 	$(call sync,.venv-$*) --group build $(WITH_$*)
 	$(call itself,.venv-$*)
 	touch $@

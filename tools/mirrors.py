@@ -109,6 +109,10 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "judges/builtin -k not:manifest",
         "metrics/posh metrics/dcscore metrics/accord",
     ),
+    "judges/__init__.py": (
+        "judges/decisions/test_decision_judge.py judges/test_panel.py",
+        f"test_judge_door.py judges/test_operations.py {JUDGED}",
+    ),
     "judges/answers.py": (
         "judges/test_answers.py",
         "run/test_run_answers.py run/test_judged.py",
@@ -166,6 +170,10 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "-k not:killed",
         "run/test_parts.py run/test_encoded_batches.py run/test_damage.py "
         "kinds/ranking/test_rank.py cli/test_rows.py",
+    ),
+    "run/corrected.py": (
+        "cli/test_labels.py",
+        "kinds/agreement benchmarks/test_agree.py",
     ),
     "run/leaderboard.py": (
         "benchmarks/test_leaderboard.py",

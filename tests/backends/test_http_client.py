@@ -517,3 +517,13 @@ def test_a_tunnel_that_the_proxy_refuses_is_not_charged(
             assert not caught.value.charged
 
     asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b'{"choices": [', b"\xff", b"[" * 100_000]
+)
+def test_an_answer_that_cannot_be_read_was_charged(body: bytes) -> None:
+    """The server took the request and answered it with 200: nobody gives the money back."""
+    with pytest.raises(CallFailed, match="not JSON") as caught:
+        connection("http://127.0.0.1:9").parse(body)
+    assert caught.value.charged

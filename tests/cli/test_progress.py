@@ -151,6 +151,19 @@ def test_lines_come_every_30_seconds_on_stderr_alone(
     assert all(line.isprintable() for line in err.splitlines())
 
 
+def test_a_command_without_a_run_says_what_it_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clock = Clock()
+    with LogProgress(clock, clock.waits(2), work="comparing the runs"):
+        pass
+    assert capsys.readouterr().err.split("\n") == [
+        "progress: comparing the runs for 30 s",
+        "progress: comparing the runs for 60 s",
+        "",
+    ]
+
+
 def test_a_terminal_gets_no_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

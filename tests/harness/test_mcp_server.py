@@ -70,6 +70,11 @@ def test_tools_answer_with_values_findings_and_marks(folder: Path) -> None:
         name: value["score"] for name, value in scored["values"].items()
     } == expected.values
     assert scored["signature"] == expected.signature
+    edits = call(
+        served, "score_text", text=text, references=references, metric="ter"
+    )
+    assert scored["values"]["accord"]["range"] == [0, 1]
+    assert edits["values"]["ter"]["range"] == [0, None]
     assert "contradicted: red" in scored["findings"]
     marks = call(
         served,

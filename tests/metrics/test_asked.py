@@ -22,7 +22,7 @@ from beholder.judges.operations import (
     TextAnswer,
     TextQuestion,
 )
-from beholder.judges.operations.answer import locate
+from beholder.judges.operations.quotes import locate
 from beholder.judges.reading import BadAnswer
 from beholder.metrics import Metric, Tools, metric
 from beholder.options import DataOptions

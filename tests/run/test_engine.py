@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,13 @@ def test_scores_made_another_way_are_refused(
         score(_items(3), [WordCount()], out=tmp_path)
 
 
-def test_a_busy_directory_is_refused(tmp_path: Path) -> None:
+def test_a_busy_directory_is_refused_without_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(seconds: float) -> None:
+        raise AssertionError("the other process may work for days")
+
+    monkeypatch.setattr(time, "sleep", sleep)
     with (
         Store.open(tmp_path),
         pytest.raises(RunError, match="being written by another"),

@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import re
 import time
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import asdict, fields, replace
-from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
@@ -55,6 +53,12 @@ from beholder.backends.openai_probe import (
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect, Wire
+from beholder.backends.served_options import (
+    check_extra,
+    check_model,
+    is_variable,
+    no_option,
+)
 from beholder.errors import (
     ConfigError,
     ItemError,
@@ -64,7 +68,6 @@ from beholder.errors import (
 
 T = TypeVar("T")
 
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 _BREAKS_DOWN = (500, 501)
 _BROKE_FOR_GOOD = 3
@@ -121,13 +124,13 @@ class Served(Backend):
         **limits: Any,
     ) -> None:
         # Options are checked before anything is sent, and no message repeats what may be a key.
-        if key_env is not None and not _is_variable(key_env):
+        if key_env is not None and not is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"{self.KIND}:{model}: key_env is the name of an environment variable, in capitals,"
                 f" such as {self.WIRE.home[1]}; put the key itself into that variable only"
             )
-        _check_model(self.KIND, model)
-        _check_extra(f"{self.KIND}:{model}", extra)
+        check_model(self.KIND, model)
+        check_extra(f"{self.KIND}:{model}", extra)
         self.model = model
         self._path()  # refuses a name that leads elsewhere
         self.extra = dict(extra or {})
@@ -138,7 +141,8 @@ class Served(Backend):
             self.name += f"@{public_address(base_url)}"
         unknown = limits.keys() - {each.name for each in fields(Limits)}
         if unknown:
-            raise ConfigError(_no_option(self.name, min(unknown)))
+            parameters = signature(Served.__init__).parameters
+            raise ConfigError(no_option(self.name, min(unknown), parameters))
         bounds = Limits(**limits)
         home = self.WIRE.home
         self._http = self.WIRE.connection(
@@ -557,81 +561,6 @@ class Served(Backend):
             dialect, schema, images, copies
         )
         return dialect if is_complete else None
-
-
-_OF_THE_QUESTION = frozenset(
-    (
-        "model",
-        "messages",
-        "contents",
-        "input",
-        "state",
-        "questions",
-        "assets",
-        "images",
-        "system",
-        "systemInstruction",
-        "system_instruction",
-        "stream",
-    )
-)
-"""Fields of a body that the question decides: in ``extra`` they would ask something else."""
-
-
-def _check_model(kind: str, model: object) -> None:
-    """Refuse the name of a model that would lead to another address of its server."""
-    if (
-        not isinstance(model, str)
-        or not model.strip()
-        or not model.isprintable()
-        or not {"?", "#"}.isdisjoint(model)
-        or not {".", ".."}.isdisjoint(model.split("/"))
-    ):
-        raise ConfigError(
-            f"{kind}: expected the name of a model, such as gpt-4.1, got {model!r}"
-        )
-
-
-def _check_extra(name: str, extra: object) -> None:
-    if extra is None:
-        return
-    if not isinstance(extra, Mapping) or not all(
-        isinstance(field, str) for field in extra
-    ):
-        raise ConfigError(
-            f"{name}: extra={extra!r}: expected a dict of fields"
-        )
-    for field in extra:
-        if field in _OF_THE_QUESTION:
-            raise ConfigError(
-                f"{name}: extra={{{field!r}: ...}} would replace a part of the question; leave it"
-                " out (roles and words of prompts are options of the judge)"
-            )
-    try:
-        json.dumps(extra, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"{name}: extra={extra!r} is not JSON: {error}"
-        ) from error
-
-
-def _no_option(name: str, unknown: str) -> str:
-    options = [
-        *signature(Served.__init__).parameters,
-        *(each.name for each in fields(Limits)),
-    ]
-    options = [
-        each
-        for each in options
-        if each not in ("self", "model", "limits", "facts")
-    ]
-    close = get_close_matches(unknown, options, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{name} has no option {unknown!r}; {hint}There are: {', '.join(options)}"
-
-
-def _is_variable(name: object) -> bool:
-    return isinstance(name, str) and _VARIABLE.fullmatch(name) is not None
 
 
 async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from beholder.base.archival_dates import edtf_bounds, edtf_of
+from beholder.base.archival_dates import edtf_of
+from beholder.base.edtf import edtf_bounds
 
 _PLAIN = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 _OPEN_YEARS = 10

@@ -367,6 +367,12 @@ def as_record(
         raise RunError(f"{path} is damaged: {error}; {advice}") from error
 
 
+def json_digest(value: object) -> str:
+    """Return the SHA-256 of a JSON value in hex; the order of keys does not count."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def safe_name(text: str) -> str:
     """Part of a file name: letters and digits of a hostile text, never empty, never a path.
 

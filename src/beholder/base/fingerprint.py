@@ -5,25 +5,31 @@ they compute anything, and over the data files that this code names. It is taken
 they are, so that an edited module or word list gives another digest without any further step.
 
 Parsing all modules would take a second, so ``fingerprints.json`` stores the result for each file
-under the hash of its bytes. An entry whose hash differs is not used: its module is parsed. If this
-module has changed since, no entry is used. A stale manifest therefore costs time and never gives a
-wrong digest; ``make identity`` renews it.
+under the hash of its bytes. An entry whose hash differs is not used: its module is parsed. If the
+rules (``digest_rules``) have changed since, no entry is used. A stale manifest therefore costs time
+and never gives a wrong digest; ``make identity`` renews it.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import os
 import re
 import sys
-import types
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
+
+from beholder.base import code_digest
+from beholder.base.code_digest import (
+    digest_bytes,
+    digest_code,
+    digest_members,
+    imported_names,
+)
 
 PACKAGE = Path(__file__).parent.parent
 MANIFEST = PACKAGE / "fingerprints.json"
@@ -69,18 +75,7 @@ followed: a metric computes with the tools that its parameters name, and these h
 LIBRARIES = ("py3langid", "tokenizers")
 """Modules of other packages whose version can change a number and that no field states."""
 
-_INERT_FIELDS = {
-    "annotation",
-    "returns",
-    "type_comment",
-    "kind",
-    "ctx",
-    "type_ignores",
-}
-_TYPING_MODULES = ("__future__", "collections.abc", "typing")
-"""Modules whose names are for annotations; used otherwise, a name is in the digest where it is."""
 _FILE_NAME = re.compile(r"[\w .+-]+(/[\w .+-]+)*\.\w+(\.\w+)?")
-_CONSTANT_TYPES = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Module(NamedTuple):
@@ -145,8 +140,8 @@ def digest_classes(*classes: type[Any]) -> str:
     }
     for base in bases:
         if not _is_library(base.__module__) and not _has_file(base.__module__):
-            digests[f"{base.__module__}.{base.__qualname__}"] = (
-                _digest_members(base)
+            digests[f"{base.__module__}.{base.__qualname__}"] = digest_members(
+                base
             )
     return _combine_digests(digests)
 
@@ -226,7 +221,7 @@ def digest_data_file(path: Path) -> str:
     return (
         _digest_once(path)
         if path.is_relative_to(PACKAGE)
-        else _digest(path.read_bytes())
+        else digest_bytes(path.read_bytes())
     )
 
 
@@ -237,14 +232,14 @@ def _read_module_once(path: Path) -> Module:
 
 @cache
 def _digest_once(path: Path) -> str:
-    return _digest(path.read_bytes())
+    return digest_bytes(path.read_bytes())
 
 
 def _read_module(path: Path) -> Module:
     # A text of the module that has the form of a file name counts as one; those that are no file
     # are ignored later.
     content = path.read_bytes()
-    raw = _digest(content)
+    raw = digest_bytes(content)
     entry = _load_manifest().get(_portable_name(path))
     if entry is not None and entry.raw == raw:
         return entry
@@ -256,7 +251,7 @@ def _read_module(path: Path) -> Module:
     names = sorted(
         {Path(text).name for text in texts if _FILE_NAME.fullmatch(text)}
     )
-    imports = tuple(sorted(set(_imported_names(tree))))
+    imports = tuple(sorted(set(imported_names(tree))))
     # The manifest keeps what is followed: other libraries cannot change a digest.
     if path.is_relative_to(PACKAGE):
         imports = tuple(
@@ -265,15 +260,6 @@ def _read_module(path: Path) -> Module:
             if name.partition(".")[0] in ("beholder", *LIBRARIES)
         )
     return Module(raw, digest_code(tree), imports, tuple(names))
-
-
-def digest_code(tree: ast.Module) -> str:
-    """Return the SHA-256 of a module without docstrings, comments and annotations, as hex.
-
-    Args:
-        tree: The module; changed by the call.
-    """
-    return _digest(_dump_tree(_RemoveInert().visit(tree)).encode("utf-8"))
 
 
 def clear_caches() -> None:
@@ -307,8 +293,9 @@ def _load_manifest() -> Mapping[str, Module]:
 
 
 def digest_rules() -> str:
-    """SHA-256 of this module: the rules by which the manifest was written."""
-    return _digest(Path(__file__).read_bytes())
+    """SHA-256 of the rules by which the manifest was written: this module, and digests of code."""
+    paths = (__file__, code_digest.__file__)
+    return digest_bytes(b"".join(Path(path).read_bytes() for path in paths))
 
 
 @cache
@@ -465,165 +452,10 @@ def _module_names(classes: Iterable[type[Any]]) -> list[str]:
     return list(dict.fromkeys(cls.__module__ for cls in classes))
 
 
-def _imported_names(tree: ast.Module) -> Iterator[str]:
-    for node in _walk_runtime(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = "." * node.level + (node.module or "")
-            between = "" if module.endswith(".") else "."
-            yield from (
-                f"{module}{between}{alias.name}" for alias in node.names
-            )
-
-
-def _walk_runtime(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that only a type checker sees."""
-    pending = [tree]
-    while pending:
-        node = pending.pop()
-        yield node
-        for child in ast.iter_child_nodes(node):
-            if not (_is_for_types(node) and child in node.body):
-                pending.append(child)
-
-
-def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
-    test = node.test if isinstance(node, ast.If) else None
-    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
-
-
-class _RemoveInert(ast.NodeTransformer):
-    """Removes code without effect: docstrings, annotations, and imports that only these need."""
-
-    def __init__(self) -> None:
-        self._in_class = False
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._visit_body(node, in_class=True)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._visit_body(node, in_class=False)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return self._visit_body(node, in_class=False)
-
-    def _visit_body(self, node: ast.AST, *, in_class: bool) -> ast.AST:
-        outer, self._in_class = self._in_class, in_class
-        self.generic_visit(node)
-        self._in_class = outer
-        return node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return (
-            None
-            if isinstance(node.value, ast.Constant)
-            else self.generic_visit(node)
-        )
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        # In a class, an annotation can make a field of a name: the statement stays another one.
-        self.generic_visit(node)
-        if self._in_class:
-            return node
-        return node.value and ast.Assign([node.target], node.value)
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        return node.orelse if _is_for_types(node) else node
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
-        return (
-            None if node.module in _TYPING_MODULES and not node.level else node
-        )
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        # Python 3.12 ends some formats with an empty text, which others leave out.
-        self.generic_visit(node)
-        node.values = [
-            part
-            for part in node.values
-            if not (isinstance(part, ast.Constant) and not part.value)
-        ]
-        return node
-
-
-def _dump_tree(node: Any) -> str:
-    """A syntax tree as text, the same in every version of Python (``ast.dump`` is not)."""
-    if isinstance(node, list):
-        return f"[{','.join(map(_dump_tree, node))}]"
-    if not isinstance(node, ast.AST):
-        # ``repr`` escapes other characters with another version of Unicode.
-        return ascii(node)
-    fields = (
-        f"{name}={_dump_tree(value)}"
-        for name, value in ast.iter_fields(node)
-        if name not in _INERT_FIELDS and value is not None and value != []
-    )
-    return f"{type(node).__name__}({','.join(fields)})"
-
-
-def _digest_members(cls: type[Any]) -> str:
-    """Digest of a class without a file, as in a notebook: of its members and what they name."""
-    return _digest("\n".join(_describe_code(cls, set())).encode("utf-8"))
-
-
-def _describe_code(value: object, visited: set[int]) -> Iterator[str]:
-    """The text of a constant, or the code of a function or class and of what it names."""
-    # Functions and classes are followed once each: they may name one another.
-    if isinstance(value, staticmethod | classmethod):
-        value = value.__func__
-    elif isinstance(value, property):
-        value = value.fget
-    if isinstance(value, _CONSTANT_TYPES):
-        yield repr(value)
-    elif isinstance(value, tuple | list):
-        yield from (
-            line for each in value for line in _describe_code(each, visited)
-        )
-    elif isinstance(value, set | frozenset):
-        yield from sorted(
-            line for each in value for line in _describe_code(each, visited)
-        )
-    elif isinstance(value, types.CodeType):
-        yield f"{value.co_code.hex()} {value.co_names}"
-        yield from _describe_code(value.co_consts, visited)
-    elif (
-        isinstance(value, types.FunctionType | type)
-        and id(value) not in visited
-    ):
-        visited.add(id(value))
-        for name, member in _members(value):
-            yield name
-            yield from _describe_code(member, visited)
-
-
-def _members(value: types.FunctionType | type) -> Iterator[tuple[str, object]]:
-    """Members of a class, or the code of a function and what it names in its own module."""
-    if isinstance(value, type):
-        skipped = ("__doc__", "__firstlineno__")
-        yield from (
-            (name, member)
-            for name, member in sorted(vars(value).items())
-            if name not in skipped
-        )
-        return
-    yield "", value.__code__
-    for name in value.__code__.co_names:
-        global_value = value.__globals__.get(name)
-        if (
-            getattr(global_value, "__module__", value.__module__)
-            == value.__module__
-        ):
-            yield name, global_value
-
-
 def _combine_digests(digests: Mapping[str, str]) -> str:
-    return _digest(json.dumps(sorted(digests.items())).encode("utf-8"))[:12]
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return digest_bytes(json.dumps(sorted(digests.items())).encode("utf-8"))[
+        :12
+    ]
 
 
 def _portable_name(path: Path) -> str:

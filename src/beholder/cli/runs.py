@@ -201,6 +201,7 @@ def compare(
     from beholder.run.compare import inferiority_reason, shared_askers
     from beholder.run.kind import Beside, kind_of
     from beholder.run.store import Store
+    from beholder.terminal.log_progress import LogProgress
 
     plain: dict[str, Any] = {}
     result_tables: list[Table] = []
@@ -209,7 +210,11 @@ def compare(
     unshown: list[str] = []
     # Three parts: differences of shared metrics, their correction by labels, and what the kind of
     # the runs compares beside (agreement, ranking, cost).
-    with Store.read(run_a) as a, Store.read(run_b) as b:
+    with (
+        LogProgress(work="comparing the runs"),
+        Store.read(run_a) as a,
+        Store.read(run_b) as b,
+    ):
         kind = kind_of(run_a)
         loader_path = kind.beside if kind_of(run_b) == kind else ""
         # Runs of different judges may share no question; then their kind compares them otherwise.

@@ -9,11 +9,12 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import Parameter
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from beholder.metrics.base import Metric
+    from beholder.metrics.process import ProcessMetric
 
 
 def metrics() -> None:
@@ -71,7 +73,8 @@ def show(name: str = "", /) -> None:
     Example: `beholder show vcs`
 
     Args:
-        name: A metric or a judge operation; without a name, the message lists both.
+        name: A metric, process:FILE.toml or a judge operation; without a name, the message lists
+            metrics and operations.
     """
     from rich.markdown import Markdown
 
@@ -89,7 +92,22 @@ def show(name: str = "", /) -> None:
         for section, text in prompt.sections.items():
             print_line(f"\n[{section}]\n{text}")
         return
-    print_tables(Markdown(describe_metric(_find_metric(name))))
+    if name.startswith("process:"):
+        text = _describe_program(name)
+    else:
+        text = describe_metric(_find_metric(name))
+    print_tables(Markdown(text))
+
+
+def _describe_program(spec: str) -> str:
+    """Return the Markdown description of a program as a metric, such as ``process:chrf.toml``."""
+    from beholder.metrics import metric
+
+    program_metric = cast("ProcessMetric", metric(spec))
+    program = program_metric.program
+    return _describe_example(
+        program_metric, spec, program.about, program.inputs
+    )
 
 
 def _find_metric(name: str) -> type[Metric[Any]]:
@@ -240,13 +258,26 @@ def sample(
 
 def describe_metric(cls: type[Metric[Any]]) -> str:
     """Return the Markdown description of a metric: purpose, values, parameters, signature."""
-    from jinja2 import Environment, PackageLoader
-
-    from beholder.asking.params import REQUIRED, choices, full_name, params
-    from beholder.run.manifest import describe_scale
+    from beholder.asking.params import REQUIRED, full_name, params
 
     required = [p.name for p in params(cls) if p.default is REQUIRED]
-    example = cls(**{name: name.upper() for name in required})
+    return _describe_example(
+        cls(**{name: name.upper() for name in required}),
+        full_name(cls.registered_name, cls),
+        inspect.getdoc(cls) or "",
+        ["candidate", *sorted(cls.required_fields)],
+    )
+
+
+def _describe_example(
+    example: Metric[Any], name: str, about: str, needs: Sequence[str]
+) -> str:
+    from jinja2 import Environment, PackageLoader
+
+    from beholder.asking.params import REQUIRED, choices, params
+    from beholder.run.manifest import describe_scale
+
+    cls = type(example)
     templates = Environment(
         loader=PackageLoader("beholder.cli"),
         trim_blocks=True,
@@ -254,10 +285,10 @@ def describe_metric(cls: type[Metric[Any]]) -> str:
         autoescape=False,  # noqa: S701  # Markdown of names and help texts of ours
     )
     return templates.get_template("metric.md.j2").render(
-        name=full_name(cls.registered_name, cls),
-        about=inspect.getdoc(cls) or "",
-        needs=["candidate", *sorted(cls.required_fields)],
-        metric=cls,
+        name=name,
+        about=about,
+        needs=needs,
+        metric=example,
         params=params(cls),
         required=REQUIRED,
         choices=choices(cls),

@@ -20,6 +20,7 @@ from pydantic import Field
 
 from beholder._version import __version__
 from beholder.aio import run_sync
+from beholder.asking.asker import ValueInfo
 from beholder.errors import BeholderError, ConfigError, ItemError
 from beholder.judges import Budget
 from beholder.judges.operations import Verify
@@ -115,8 +116,8 @@ class ServedTools:
     ) -> dict[str, Any]:
         """Score a description against trusted descriptions of the same thing.
 
-        Returns the values with their meaning and range, what is wrong or missing in words, and the
-        signature that a citation of the values needs.
+        Returns the values with their meaning and range (null is an end without bound), what is
+        wrong or missing in words, and the signature that a citation of the values needs.
         """
         chosen, score = self._score(text, references, metric)
         infos = {info.name: info for info in chosen.values}
@@ -125,7 +126,7 @@ class ServedTools:
                 name: {
                     "score": value,
                     "meaning": infos[name].help,
-                    "range": [infos[name].low, infos[name].high],
+                    "range": _range(infos[name]),
                     "higher_is_better": infos[name].higher_is_better,
                 }
                 for name, value in score.values.items()
@@ -261,6 +262,14 @@ def _check_length(texts: Sequence[str]) -> None:
             f"the texts have {n:,} characters; this server takes up to {MAX_TEXT:,} a call, so"
             " send them in parts"
         )
+
+
+def _range(info: ValueInfo) -> list[float | None]:
+    """Return both ends of a value; None for an end without bound."""
+    return [
+        None if abs(end) >= manifest.NO_BOUND else end
+        for end in (info.low, info.high)
+    ]
 
 
 def _mark(unit: Unit) -> dict[str, Any]:

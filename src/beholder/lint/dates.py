@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from beholder.base.archival_dates import (
     OTHER_CALENDAR,
-    edtf_bounds,
     edtf_of,
     is_undated,
 )
 from beholder.base.date_words import ORDINALS, ROMAN_NUMERALS
+from beholder.base.edtf import edtf_bounds
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, check
 from beholder.lint.wording import listed, names, without_quotes

@@ -91,7 +91,7 @@ def reward(
             f"{chosen.registered_name}.{info.name} cannot be a reward: none of its ends is better"
         )
     if lowest is None:
-        lowest = info.low if info.higher_is_better else -info.high
+        lowest = min(info.sign * info.low, info.sign * info.high)
         if lowest < _LOWEST_BOUND:
             raise ConfigError(
                 f"{chosen.registered_name}.{info.name} has no worst value that a trainer could take"

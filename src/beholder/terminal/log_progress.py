@@ -25,6 +25,7 @@ class LogProgress:
         clock: Returns seconds.
         wait: Waits some seconds; returns True if the lines shall stop. None waits for the end of
             the block.
+        work: What the command does before a run begins, or all the time without a run.
 
     Attributes:
         scored_now: Scored by this start of the run.
@@ -38,7 +39,10 @@ class LogProgress:
         self,
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], bool] | None = None,
+        *,
+        work: str = "reading the input",
     ) -> None:
+        self.work = work
         self.scored_now = 0
         self.failed_now = 0
         self.reused = 0
@@ -98,7 +102,7 @@ class LogProgress:
     def line(self) -> str:
         """Return what is done, failed and reused, the rate and the time left, for a log."""
         if self._total is None:
-            return f"progress: reading the input for {_duration(self.seconds)}"
+            return f"progress: {self.work} for {_duration(self.seconds)}"
         n_failed = self.failed_now - self._failed_before
         counts = (
             f"progress: {self.reused + self._done_now:,} of {self._total:,} done,"

@@ -662,3 +662,30 @@ def test_proposals_of_another_text_or_picture_are_refused(
     assert "--prefill run: " in output.err
     assert "score items.jsonl itself" in output.err
     assert not Path("study").exists()
+
+
+def test_the_lead_is_told_that_references_are_rated_too(cli: Cli) -> None:
+    rows = [
+        {
+            "id": f"{n}{system}",
+            "image": f"{n}.jpg",
+            "candidate": f"A boat {system}.",
+        }
+        | {"references": [f"Boat {n}."], "group": {"system": system}}
+        for n in range(2)
+        for system in "ab"
+    ]
+    Path("two.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    done = cli(
+        "annotate",
+        "ratings",
+        "two.jsonl",
+        "-o",
+        "two",
+        "--prepare",
+        "--annotators",
+        "2",
+    )
+    assert "6 units: 4 candidates and 2 references" in done.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -337,15 +338,34 @@ def test_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert beholder.choose("choice")["decision"] == content["decision"]
 
 
-def test_the_budget_is_of_all_runs_together(cli: Cli) -> None:
-    write_photos()
-    table = {"models": {"judge": {"input": 10, "output": 10}}}
-    Path("prices.json").write_text(json.dumps(table))
+def without_times(value: Any) -> Any:
+    """The result without seconds, hours and the address of the server."""
+    times = {"seconds", "seconds_p95", "hours", "wall_hours", "next"}
+    if isinstance(value, dict):
+        return {
+            key: without_times(row)
+            for key, row in value.items()
+            if key not in times
+        }
+    return [*map(without_times, value)] if isinstance(value, list) else value
+
+
+def test_a_budget_of_all_runs_and_what_continues_after_it(cli: Cli) -> None:
+    write_photos(6)
     with serving(Seeing()) as server:
-        # A caption of a costs .00028 dollars; 18 of each captioner .0077 in all.
-        done = cli(*models(server, "--no-battles", "--max-cost", "0.003"))
-    assert done.code == 2
-    assert "0.003" in done.err
+        # A caption of a costs .00045 dollars and at most .05, a question to the judge at most .24.
+        budget = ("--price", "judge=10/40", "--max-cost", "0.07")
+        done = cli(*models(server, "--no-battles", *budget, n=6))
+        assert done.code == 2
+        assert "pass --max-cost 0.0" in done.err
+        assert server.asked == {"a": 12, "b": 12, "c": 12}
+        assert cli(*models(server, "--no-battles", n=6)).code == 0
+        counts = dict(server.asked)
+        Path("choice").rename("stopped")
+    with serving(Seeing()) as server:
+        assert cli(*models(server, "--no-battles", n=6)).code == 0
+        assert dict(server.asked) == counts
+    assert without_times(result("stopped")) == without_times(result())
 
 
 def steady(name: str, n: int = 12, **further: Any) -> list[dict[str, Any]]:
@@ -420,3 +440,69 @@ def test_costs_of_captioners_of_one_model(cli: Cli) -> None:
         assert figures["answered"]["value"] == pytest.approx(11 / 12)
     assert "right is over the 11 of 12 pictures" in done.out
     assert "a and the judge are of one family" not in done.err
+
+
+def test_the_plan_counts_and_the_command_that_captions_the_rest(
+    cli: Cli,
+) -> None:
+    """Texts that differ are not counted as one question; the last command is a shell's."""
+    Path("my photos").mkdir()
+    for place in range(6):
+        Image.new("RGB", (8, 8), (place, 90, 9)).save(f"my photos/{place}.png")
+    with serving(Seeing()) as server:
+        arguments = models(
+            server, "--context", "It's a museum", "--temperature", "0.2", n=6
+        )
+        arguments = tuple(
+            "my photos" if a == "photos" else a for a in arguments
+        )
+        plan = json.loads(cli(*arguments, "--dry-run", "--json").out)
+        calls = {(r["run"], r["asker"][:4]): r["calls"] for r in plan["runs"]}
+        # Each text is taken apart and verified, and its criteria are checked.
+        assert calls["scores of first texts", "dcsc"] == 2 * 18
+        assert calls["scores of first texts", "chec"] == 18
+        assert calls["scores of second texts", "dcsc"] == 2 * 18
+        assert cli(*arguments).code == 0
+        assert server.asked["a"] == 12
+        # A choice that is read keeps how its questions were asked, and takes other prices.
+        done = cli(
+            "choose", "choice", "--price", "a=0.1/0.1", "--price", "b=1/4"
+        )
+        assert done.out.startswith("a. ")
+        command = shlex.split(result()["next"])
+        assert command[:5] == [
+            "beholder",
+            "caption",
+            "my photos",
+            "--judge",
+            "a=openai:a",
+        ]
+        assert command[-8:-2] == [
+            "--context", "It's a museum", "--base-url", server.url, "--temperature", "0.2",
+        ]  # fmt: skip
+        # The same captioner: nothing of it is new to a cache of the same questions.
+        assert cli(*command[1:]).code == 0
+        assert server.asked["a"] == 18
+    refused = cli("choose", "choice", "--n", "5")
+    assert refused.code == 2
+    assert "choice contains another choice (--n 6, now 5)" in refused.err
+
+
+def test_answers_from_the_cache_keep_their_price(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEHOLDER_CACHE", "cache")
+    write_photos(6)
+    with serving(Seeing()) as server:
+        first = cli(*models(server, "--no-battles", n=6))
+        figures = result()["captioners"][0]["figures"]
+        assert "from the cache" not in first.err
+        Path("choice").rename("before")
+        again = cli(*models(server, "--no-battles", n=6))
+        assert server.asked["a"] == 12
+    assert (
+        result()["captioners"][0]["figures"]["dollars"] == figures["dollars"]
+    )
+    assert (
+        "a: 6 of 6 answers are from the cache; their seconds are" in again.err
+    )

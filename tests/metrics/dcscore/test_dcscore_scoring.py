@@ -253,6 +253,14 @@ def test_lengths_rules_and_verdicts_are_checked() -> None:
         score(["maybe"], [0], [1], [1])
 
 
+@pytest.mark.parametrize(
+    ("verified", "match"), [([], [[0]]), ([[1]], []), ([], [])]
+)
+def test_trials_need_a_sample_of_each_kind(verified: Any, match: Any) -> None:
+    with pytest.raises(ConfigError, match="at least one match sample and one"):
+        score_trials(verified, match, [1], [1])
+
+
 def test_order_of_facts_does_not_matter() -> None:
     rng = random.Random(7)
     for rules in ("code", "code_fixed", "eq2_distinct", "eq2_pairs"):

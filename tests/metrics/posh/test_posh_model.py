@@ -222,3 +222,19 @@ def test_contradictions_are_asked_of_unstated_units_alone_and_can_be_left_out() 
     assert not any(
         STATEMENT.search(r.messages[-1].text) for r in Witness.last.requests
     )
+
+
+def test_what_a_judge_must_be_able_to_do_depends_on_the_protocol() -> None:
+    """Names are asked for under published rules alone, contradictions under ours (docs/posh.md)."""
+    operations_by_options: dict[tuple[str, ...], list[dict[str, Any]]] = {
+        ("presence", "contradict"): [{}, {"identifiers": "judge"}],
+        ("presence",): [{"contradictions": False}, {"rules": "reference"}],
+        ("presence", "rewrite"): [
+            {"rules": "reference", "identifiers": "judge"}
+        ],
+        ("presence_list",): [{"asking": "list"}],
+    }
+    for operations, cases in operations_by_options.items():
+        for options in cases:
+            metric = PoSh(**options)
+            assert metric.operations_asked == operations, options

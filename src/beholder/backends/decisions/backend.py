@@ -18,13 +18,18 @@ from beholder.backends.base import (
     Answer,
     Image,
     JsonDict,
-    JsonObject,
     Request,
     Sample,
     options_digest,
 )
 from beholder.backends.batch_queue import BatchService
-from beholder.backends.calls import CallFailed, Refused
+from beholder.backends.calls import Refused
+from beholder.backends.decisions.connection import (
+    OpenAIConnection,
+    SystemOneConnection,
+    TooMuch,
+    unwrap,
+)
 from beholder.backends.decisions.forms import (
     FORMS,
     PictureForm,
@@ -46,24 +51,15 @@ from beholder.backends.money import Price, Usage, load_prices, price_of
 from beholder.backends.openai_http import (
     HOSTED,
     KEY,
-    MOST_BYTES,
     Connection,
     NotThere,
-    retry_after,
 )
 from beholder.backends.openai_probe import SQUARES
 from beholder.backends.openai_wire import Completion, Dialect, Wire
 from beholder.backends.served import Served
-from beholder.errors import ConfigError, ItemError, RunError
+from beholder.errors import ConfigError, ItemError
 from beholder.media.image import encode_jpeg
 from beholder.media.pixels import fit
-
-_SAYS_TOO_MUCH = re.compile(
-    r"too (many|long|large|big)|at most|maximum|max_tokens|exceed|limit"
-    r"|longer than|context",
-    re.IGNORECASE,
-)
-"""Finds in a server's refusal that fewer questions could pass."""
 
 _OVERHEAD, _PART_OVERHEAD = 300, 8
 """Tokens that a server adds to each call, and to each question and outcome; TypeSafe adds 261 and
@@ -109,68 +105,6 @@ class _Counting:
 
 _ASSET_SIDES = (280, 1568)
 """Least and greatest side in pixels of a picture that is an asset; the server does not scale."""
-
-_DAILY_QUOTA, _NO_ROOM = 3036, 3040
-"""Cloudflare's codes: no quota left today, and no room at the moment."""
-
-
-class TooMuch(Refused):
-    """The server refused a request for its size, so that fewer questions could pass."""
-
-
-class DecisionConnection(Connection):
-    """An address of a server of decision models."""
-
-    KIND: ClassVar[str]
-
-    def _key_headers(self, key: str) -> dict[str, str]:
-        server = server_at(self.base_url, self.KIND)
-        if server.key_header == "authorization":
-            headers = super()._key_headers(key)
-        else:
-            headers = {server.key_header: key} if key else {}
-        return headers | dict(server.headers)
-
-    async def post(
-        self, path: str, body: JsonObject, *, max_bytes: int = MOST_BYTES
-    ) -> Any:
-        """Return the JSON answer; an envelope that reports a failure is an error."""
-        answer = await super().post(path, body, max_bytes=max_bytes)
-        if isinstance(answer, dict) and answer.get("success") is False:
-            raise self._failure(502, {}, json.dumps(answer).encode())
-        return answer
-
-    def _failure(
-        self, status: int, headers: Mapping[str, str], body: bytes
-    ) -> Exception:
-        codes = _error_codes(body)
-        if _DAILY_QUOTA in codes:
-            return RunError(f"{self.name}: the day's quota is used up")
-        if _NO_ROOM in codes:
-            return CallFailed(
-                "the server has no room",
-                strain=True,
-                retry_after=retry_after(headers),
-                status=status,
-            )
-        failure = super()._failure(status, headers, body)
-        if isinstance(failure, Refused) and (
-            status == 413 or _SAYS_TOO_MUCH.search(failure.reason)
-        ):
-            return TooMuch(failure.reason, broke=failure.broke)
-        return failure
-
-    async def suggest_models(self, model: str) -> str:
-        """Return nothing: vendors list their models in their documentation."""
-        return ""
-
-
-class _OpenAIConnection(DecisionConnection):
-    KIND = "decisions"
-
-
-class _SystemOneConnection(DecisionConnection):
-    KIND = "systemone"
 
 
 class Decisions(Served, DecidingBackend):
@@ -473,7 +407,7 @@ class Decisions(Served, DecidingBackend):
         call = DecisionCall.from_request(request)
 
         def parse(data: object) -> Completion:
-            data = _unwrap(data)
+            data = unwrap(data)
             decisions = FORMS[self.shape].read(call, data)
             usage = read_usage(data)
             if usage is not None:
@@ -533,28 +467,8 @@ def _size(image: Image) -> tuple[int, int]:
         return file.size
 
 
-def _error_codes(body: bytes) -> set[object]:
-    """Return the codes in the envelope ``{"errors": [{"code": ...}]}``."""
-    try:
-        errors = json.loads(body)["errors"]
-        return {error["code"] for error in errors}
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return set()
-
-
-def _unwrap(data: object) -> JsonDict:
-    """Return the response out of the envelope that some servers put around it."""
-    if not isinstance(data, dict):
-        raise CallFailed("the server's answer is not a JSON object")
-    for name in ("result", "response"):
-        content = data.get(name)
-        if "answers" not in data and isinstance(content, dict):
-            return content
-    return data
-
-
 def _usage_of(data: object) -> Usage | None:
-    return read_usage(_unwrap(data)) if isinstance(data, dict) else None
+    return read_usage(unwrap(data)) if isinstance(data, dict) else None
 
 
 def blank_descriptions(call: DecisionCall) -> DecisionCall:
@@ -616,7 +530,7 @@ def _wire(home: tuple[str, str], connection: type[Connection]) -> Wire:
     )
 
 
-Decisions.WIRE = _wire((HOSTED, KEY), _OpenAIConnection)
+Decisions.WIRE = _wire((HOSTED, KEY), OpenAIConnection)
 SystemOne.WIRE = _wire(
-    ("https://api.typesafe.ai/v1", "TYPESAFE_API_KEY"), _SystemOneConnection
+    ("https://api.typesafe.ai/v1", "TYPESAFE_API_KEY"), SystemOneConnection
 )

@@ -6,12 +6,9 @@ from beholder.judges.operations.align import (
     MeasureSurprisal,
 )
 from beholder.judges.operations.answer import (
-    AnswerMatch,
     AnswerQuestions,
     CheckCriteria,
-    MatchAnswers,
     NameSubjects,
-    OpenAnswer,
     TextAnswer,
     TextQuestion,
 )
@@ -32,6 +29,11 @@ from beholder.judges.operations.base import (
 from beholder.judges.operations.caption import Caption, CaptionAgain, Review
 from beholder.judges.operations.classify import Category, Classify
 from beholder.judges.operations.compare import BetterText, Compare
+from beholder.judges.operations.match_answers import (
+    AnswerMatch,
+    MatchAnswers,
+    OpenAnswer,
+)
 from beholder.judges.operations.place import AssessInContext, PlaceText
 from beholder.judges.operations.presence import (
     Contradict,

@@ -1,4 +1,4 @@
-"""Operations that check items against a text (third state: not said) and compare answers."""
+"""Operations that check items against a text (third state: not said)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 from beholder.backends import Image
 from beholder.judges.operations.base import (
@@ -18,16 +17,19 @@ from beholder.judges.operations.base import (
     Ratings,
     Respondent,
     RowForm,
-    majority,
     votes_by_item,
+)
+from beholder.judges.operations.quotes import (
+    EDGES,
+    NO_WORDS,
+    locate,
+    quoted,
 )
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import (
     NULL,
     Schema,
     Shape,
-    boolean,
-    integer,
     one_of,
     string,
     words,
@@ -41,8 +43,7 @@ NOT_MENTIONED: Final = "not mentioned"
 STATES = (MET, CONTRADICTED, NOT_MENTIONED)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NOTHING = frozenset(("", "none", "null", "n/a", "not said", "not mentioned"))
-_SILENT = _NOTHING | {
+_SILENT = NO_WORDS | {
     "unknown",
     "unanswerable",
     "cannot be answered",
@@ -64,12 +65,6 @@ _LONGEST = 400
 _WORDS: Final[Schema] = {"type": "string", "maxLength": _LONGEST}
 _PERHAPS_WORDS = words(_LONGEST).schema
 
-_EDGES = " \n\t.,;:!?\"'()[]“”‘’«»"
-_VARIANTS = {
-    c: f"[{group}]"
-    for group in ("'‘’´`", '"“”„«»', "‐‑‒–—\\-", "<‹＜", ">›＞")
-    for c in group
-}
 _LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]+(.*)|\s*)", re.DOTALL)
 
 
@@ -95,58 +90,6 @@ class TextAnswer:
     evidence: str = ""
     quote: str = ""
     unread: str = ""
-
-
-def locate(quote: str, text: str) -> tuple[Span, ...]:
-    """Find quoted words in a text; empty unless all of them occur.
-
-    Case, blanks and typographic variants do not matter. Passages that are joined by an ellipsis
-    must follow in this order.
-    """
-    spans: list[Span] = []
-    # Plan: cut the quote at each ellipsis and find the passages one after the
-    # other, each behind the one before.
-    for passage in re.split(r"\.{3,}|…", quote):
-        words = passage.strip(_EDGES).split()
-        if not words:
-            continue
-        # Blanks match any blanks, and typographic variants of a character
-        # (quotes, dashes) match each other: models normalise both when they
-        # copy.
-        exact = r"\s+".join(
-            "".join(_VARIANTS.get(c, re.escape(c)) for c in w) for w in words
-        )
-        # A passage must not begin or end within a word, except in scripts that
-        # do not separate words.
-        left_edge, right_edge = (
-            r"(?<!\w)" * _bounded(words[0][0]),
-            r"(?!\w)" * _bounded(words[-1][-1]),
-        )
-        start = spans[-1][1] if spans else 0
-        match = re.compile(
-            left_edge + exact + right_edge, re.IGNORECASE
-        ).search(text, start)
-        if match is None:
-            return ()
-        spans.append(match.span())
-    return tuple(spans)
-
-
-def quoted(row: Mapping[str, Any]) -> str:
-    """The quote of a judge's row; empty for every way to say that there is none."""
-    quote = row["quote"]
-    return (
-        quote
-        if isinstance(quote, str) and quote.strip().lower() not in _NOTHING
-        else ""
-    )
-
-
-def _bounded(character: str) -> bool:
-    """Return whether a character belongs to a script that separates words by blanks."""
-    return character.isalnum() and not re.match(
-        r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]", character
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -552,7 +495,7 @@ class AnswerQuestions(FromText, name="answer_questions"):
 
 
 def _plain_words(text: str) -> str:
-    return " ".join(text.casefold().strip(_EDGES).split())
+    return " ".join(text.casefold().strip(EDGES).split())
 
 
 @dataclass(frozen=True)
@@ -593,75 +536,4 @@ class NameSubjects(FromText, name="name_subjects"):
 
     def _parse_state(self, index: int, value: Any) -> str | None:
         answer = " ".join(str(value or "").lower().split())
-        return None if answer in _NOTHING else answer
-
-
-HIGHEST_GRADE = 5
-
-
-class AnswerMatch(NamedTuple):
-    """Verdict if an answer means the same as the right one, and a grade of the match, 0..5."""
-
-    same: bool
-    grade: float
-
-
-class OpenAnswer(NamedTuple):
-    """A question with its right answer and the one that was given."""
-
-    question: str
-    right: str
-    answer: str
-
-
-@dataclass(frozen=True)
-class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
-    """Does each given answer mean the same as the right one? Answered with a grade.
-
-    Attributes:
-        answers: The answers with their questions.
-        language: Language of the answers, stated in the prompt; None if unknown.
-    """
-
-    answers: Sequence[OpenAnswer]
-    language: str | None = None
-
-    async def ask_model(self, model: Respondent) -> list[AnswerMatch]:
-        """Compare all answers in one request; no request is sent if there are no answers.
-
-        Raises:
-            ItemError: The model left out an answer twice.
-        """
-        one_line_answers = [
-            [" ".join(part.split()) for part in answer]
-            for answer in self.answers
-        ]
-        blocks = [
-            f"Question: {question}\nRight answer: {right}\nGiven answer: {answer}"
-            for question, right, answer in one_line_answers
-        ]
-        rows = await model.rows(
-            ("item", blocks),
-            {
-                "same": (boolean(), True),
-                "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE),
-            },
-            language=self.language,
-            whole=True,
-        )
-        return [AnswerMatch(**row) for row in rows]
-
-    def merge(self, answers: Sequence[list[AnswerMatch]]) -> list[AnswerMatch]:
-        """Merge by majority, a tie is not the same; grades are averaged."""
-        return [
-            AnswerMatch(
-                majority([vote.same for vote in row], False),
-                fmean(v.grade for v in row),
-            )
-            for row in zip(*answers, strict=True)
-        ]
-
-    def ratings(self, answers: Sequence[list[AnswerMatch]]) -> Ratings:
-        """The grades of each answer."""
-        for answer, votes in votes_by_item(self.answers, answers):
-            yield list(answer), [vote.grade for vote in votes]
+        return None if answer in NO_WORDS else answer

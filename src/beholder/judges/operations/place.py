@@ -12,11 +12,10 @@ from beholder.judges.operations.answer import (
     FromText,
     TextAnswer,
     TextItem,
-    locate,
-    quoted,
 )
 from beholder.judges.operations.assess import Assess, Assessment
 from beholder.judges.operations.base import Ratings
+from beholder.judges.operations.quotes import locate, quoted
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, one_of
 from beholder.judges.templates import Parts, Texts

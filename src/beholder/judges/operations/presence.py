@@ -10,13 +10,13 @@ from typing import Any, Literal, TypeAlias
 
 from beholder.backends import Message
 from beholder.judges.grades import Grade, mean_grade
-from beholder.judges.operations.answer import locate, quoted
 from beholder.judges.operations.base import (
     PanelOperation,
     Ratings,
     Respondent,
     votes_by_item,
 )
+from beholder.judges.operations.quotes import locate, quoted
 from beholder.judges.reading import NOTHING
 from beholder.judges.shapes import integer, string, words
 from beholder.judges.templates import Template

@@ -6,7 +6,6 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import msgspec
 
 from beholder._version import __version__
 from beholder.base import files
+from beholder.data.lines import read_records
 from beholder.errors import RunError
 from beholder.kinds.accept import evidence
 from beholder.kinds.accept.claim import (
@@ -38,11 +38,9 @@ METHODS = {
     "strata": "exact binomial limit of a proportional sample of strata",
     "series": "Korn-Graubard limit of whole series",
 }
-_COPIED = ("looks", "date", "version")
-"""Fields of a certificate that the data and the study do not determine."""
-
-
 _DATED = ("date", "version", "digest")
+_COPIED = ("looks", *_DATED)
+"""Fields of a certificate that the data and the study do not determine."""
 
 
 def percent(share: float) -> str:
@@ -185,7 +183,8 @@ def check(
     """
     frozen = open_proof(folder, data)
     readings = find_readings(folder, study)
-    looks = evidence.read_looks(folder / LOOKS)
+    path = folder / LOOKS
+    looks = list(read_records(path, dict)) if path.is_file() else []
     result = build(frozen, readings, looks)
     n_read = result["sample"]["n_read"]
     # A design without early stop shows nothing before its end, so there is nothing to log.
@@ -193,7 +192,7 @@ def check(
     if n_read and is_new and result["result"]["bound"] is not None:
         n_errors = result["result"]["n_errors"]
         look = {"date": today(), "n_read": n_read, "n_errors": n_errors}
-        files.write_jsonl(folder / LOOKS, [*looks, look])
+        files.write_jsonl(path, [*looks, look])
         result = build(frozen, readings, [*looks, look])
     return result
 
@@ -240,9 +239,9 @@ def certify(
 
 def digest_of(certificate: Mapping[str, Any]) -> str:
     """Return the SHA-256 of all fields of a certificate but its digest."""
-    fields = {k: v for k, v in certificate.items() if k != "digest"}
-    text = json.dumps(fields, ensure_ascii=False, sort_keys=True)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return files.json_digest(
+        {k: v for k, v in certificate.items() if k != "digest"}
+    )
 
 
 def verify(path: Path, data: str, study: Path) -> list[str]:
@@ -275,7 +274,7 @@ def verify(path: Path, data: str, study: Path) -> list[str]:
         return [*differences, f"claim: {error}"]
     readings = evidence.load_readings(study)
     expected = build(frozen, readings, content.get("looks", []))
-    copied = {name: content.get(name) for name in (*_COPIED, "digest")}
+    copied = {name: content.get(name) for name in _COPIED}
     differences += _compare(content, {**expected, **copied}, "")
     return differences
 

@@ -169,16 +169,9 @@ def origin_of(items: Sequence[Item], data: str) -> dict[str, Any]:
     return origin
 
 
-_LATER = (
-    "data",
-    "map",
-    "digest",
-    "frozen",
-    "seed",
-    "drawn",
-    "seed_after_digest",
-    "order_digest",
-)
+DATED = ("frozen", "seed", "drawn", "seed_after_digest", "order_digest")
+"""Fields of a claim that neither the texts nor the options of a start determine."""
+_UNSIGNED = ("data", "map", "digest", *DATED)
 """Fields of a claim that its digest does not contain."""
 
 
@@ -186,14 +179,8 @@ def digest_of(items: Sequence[Item], claim: Claim) -> str:
     """Return the SHA-256 of the claim, with definition and plan, and the texts."""
     texts = [[item.id, item.candidate, list(item.images)] for item in items]
     fields = msgspec.to_builtins(claim)
-    frozen = {k: v for k, v in fields.items() if k not in _LATER}
-    return _digest([frozen, texts])
-
-
-def _digest(value: object) -> str:
-    """Return the SHA-256 of a JSON value."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    frozen = {k: v for k, v in fields.items() if k not in _UNSIGNED}
+    return files.json_digest([frozen, texts])
 
 
 def group_of(item: Item, column: str) -> str:
@@ -221,18 +208,13 @@ def order_texts(items: Sequence[Item], claim: Claim) -> list[Item]:
     elif claim.method == "strata":
         sizes = stratum_sizes(items, claim.strata)
         left = stratum_plan(sizes, claim.n_planned)
-        is_first = []
+        sample: list[Item] = []
+        rest: list[Item] = []
         for item in ordered:
             name = group_of(item, claim.strata)
-            is_first.append(left[name] > 0)
+            (sample if left[name] > 0 else rest).append(item)
             left[name] -= 1
-        pairs = list(zip(is_first, ordered, strict=True))
-        ordered = [
-            item
-            for wanted in (True, False)
-            for first, item in pairs
-            if first is wanted
-        ]
+        ordered = sample + rest
     return ordered
 
 
@@ -370,7 +352,7 @@ def draw(frozen: Frozen, seed: int, today: str, *, later: bool) -> Frozen:
         frozen.claim, seed=seed, drawn=today, seed_after_digest=later
     )
     ordered = order_texts(frozen.items, claim)
-    digest = _digest([item.id for item in ordered])
+    digest = files.json_digest([item.id for item in ordered])
     claim = msgspec.structs.replace(claim, order_digest=digest)
     return Frozen(claim, frozen.items, ordered)
 
@@ -480,7 +462,8 @@ def restore(claim: Claim, data: str, folder: Path) -> Frozen:
     items = read_texts(data, DataOptions(map=claim.map))
     check_texts(claim, items, folder)
     ordered = order_texts(items, claim)
-    if _digest([item.id for item in ordered]) != claim.order_digest:
+    order_digest = files.json_digest([item.id for item in ordered])
+    if order_digest != claim.order_digest:
         raise RunError(
             f"{folder}: the order is not that of the seed {claim.seed}; start a new proof"
         )

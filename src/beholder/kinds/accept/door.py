@@ -12,6 +12,7 @@ from beholder.errors import RunError
 from beholder.kinds.accept.certificate import check, today
 from beholder.kinds.accept.claim import (
     CLAIM,
+    DATED,
     Frozen,
     build_claim,
     draw,
@@ -20,9 +21,6 @@ from beholder.kinds.accept.claim import (
 )
 from beholder.kinds.accept.config import ClaimOptions
 from beholder.options import DataOptions
-
-_LATER = ("frozen", "seed", "drawn", "seed_after_digest", "order_digest")
-"""Fields of a claim that do not come from the options of a start."""
 
 
 def accept(
@@ -73,7 +71,7 @@ def start_proof(
     is_begun = (out / CLAIM).is_file()
     before = read_claim(out) if is_begun else frozen.claim
     # What the first start froze must be what the options ask for now.
-    fields = {name: getattr(before, name) for name in _LATER}
+    fields = {name: getattr(before, name) for name in DATED}
     if msgspec.structs.replace(frozen.claim, **fields) != before:
         raise RunError(
             f"{out} contains another proof (other texts, claim or plan); choose another folder with"

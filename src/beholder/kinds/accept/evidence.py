@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from beholder.stats.bootstrap import percentile_interval, sum_replicates
 from beholder.stats.checks import Floats, cluster_codes, cluster_rows
 from beholder.stats.kappa import cohen_kappa
 from beholder.text import words
+from beholder.text.edits import count_edits
 
 LEVELS = ("none", "minor", "cannot", "grave")
 """Levels from the mildest; ``cannot`` is "cannot judge", which counts as grave."""
@@ -362,18 +362,6 @@ def double_reading(texts: Sequence[ReadText]) -> dict[str, Any]:
     }
 
 
-def count_edits(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return the Levenshtein distance of two texts in words."""
-    row = list(range(len(after) + 1))
-    for n, word in enumerate(before, start=1):
-        diagonal, row[0] = row[0], n
-        for place, other in enumerate(after, start=1):
-            cost = diagonal + (word != other)
-            diagonal = row[place]
-            row[place] = min(cost, diagonal + 1, row[place - 1] + 1)
-    return row[-1]
-
-
 def _words_of(text: str) -> list[str]:
     return [text[start:end] for start, end in words(text)]
 
@@ -455,14 +443,3 @@ def level_counts(texts: Sequence[ReadText]) -> dict[str, int]:
     """Return the number of texts of each level."""
     counts = Counter(text.level for text in texts)
     return {level: counts[level] for level in reversed(LEVELS)}
-
-
-def read_looks(path: Path) -> list[dict[str, Any]]:
-    """Read the looks at a result, oldest first; none if no one looked yet."""
-    if not path.is_file():
-        return []
-    return [
-        json.loads(line)
-        for line in path.read_text(encoding="utf-8").split("\n")
-        if line
-    ]

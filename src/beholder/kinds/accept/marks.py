@@ -21,13 +21,15 @@ from lxml import etree
 
 from beholder._version import __version__
 from beholder.base import files
+from beholder.base.grouping import group_by_key
 from beholder.data.headings import ITEM_FIELDS, find_columns
-from beholder.data.lines import strict_json
+from beholder.data.lines import parse_json
 from beholder.data.reading import RowReading
-from beholder.data.tables import read_cells
+from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.accept.claim import Frozen
 from beholder.kinds.accept.evidence import Readings, all_read
+from beholder.lint.attributes import ATTRIBUTE, unquote_value
 from beholder.records import Item
 
 State: TypeAlias = Literal["unreviewed", "lot", "read", "edited"]
@@ -41,9 +43,6 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _TAG = re.compile(
     r"<!--.*?-->|<(script|style|textarea)\b.*?</\1\s*>|<img\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>",
     re.I | re.S,
-)
-_ATTRIBUTE = re.compile(
-    r"\s+([^\s\"'>/=]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+))?"
 )
 
 
@@ -157,23 +156,21 @@ class MarkWriter:
 
     def by_picture(self) -> dict[str, ReviewMark]:
         """Return the marks by the place of their picture; a picture with two texts has none."""
-        counts = Counter(
-            _place(mark.item.images[0], self.root)
+        marks_by_place = group_by_key(
+            (_place(mark.item.images[0], self.root), mark)
             for mark in self.marks.values()
             if mark.item.images
         )
         return {
-            place: mark
-            for mark in self.marks.values()
-            if mark.item.images
-            for place in [_place(mark.item.images[0], self.root)]
-            if counts[place] == 1
+            place: marks[0]
+            for place, marks in marks_by_place.items()
+            if len(marks) == 1
         }
 
     def write_table(self, source: Path, out: Path, _: Path) -> Counter[str]:
         """Write a data file: withheld rows are left out, the others get five columns."""
-        form, counts = source.suffix.lower(), Counter[str]()
-        rows = list(_read_table(source, form))
+        counts = Counter[str]()
+        rows = list(_read_table(source))
         kept = []
         for row, mark in self._match(rows, source):
             if mark is None:
@@ -185,7 +182,7 @@ class MarkWriter:
                 counts[mark.state] += 1
                 column = _text_column(row, mark.item.candidate, source)
                 kept.append({**row, column: mark.text, **mark.fields})
-        _write_table(out, form, kept, source)
+        _write_table(out, kept, source)
         return counts
 
     def _match(
@@ -213,8 +210,8 @@ class MarkWriter:
             if tag[0][:4].lower() != "<img":
                 return tag[0]
             attributes = {
-                match[1].lower(): (match.span(), _unquoted(match[2]))
-                for match in _ATTRIBUTE.finditer(tag[0])
+                match[1].lower(): (match.span(), unquote_value(match[2]))
+                for match in ATTRIBUTE.finditer(tag[0])
             }
             address = attributes.get("src", ((0, 0), ""))[1]
             folder = site if address.startswith("/") else source.parent
@@ -263,10 +260,7 @@ class MarkWriter:
         """Write IIIF or Web Annotations: texts, their makers and reviewers."""
         counts: Counter[str] = Counter()
         marks = self.by_picture()
-        try:
-            content = strict_json(source.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise DataError(str(source), f"is not JSON: {error}") from error
+        content = parse_json(source.read_bytes(), str(source))
 
         def visit(value: Any) -> Any:
             if isinstance(value, list):
@@ -364,11 +358,6 @@ def _place(image: str, folder: Path) -> str:
     return image if "://" in image else str((folder / image).resolve())
 
 
-def _unquoted(value: str | None) -> str:
-    text = value or ""
-    return html.unescape(text[1:-1] if text[:1] in "\"'" and text else text)
-
-
 def _text_column(row: Mapping[str, Any], text: str, source: Path) -> str:
     """Return the column of a row that has its text.
 
@@ -386,34 +375,18 @@ def _text_column(row: Mapping[str, Any], text: str, source: Path) -> str:
     )
 
 
-def _read_table(source: Path, form: str) -> Iterator[dict[str, Any]]:
-    if form == ".parquet":
-        import pyarrow.parquet as pq
-
-        yield from pq.read_table(source).to_pylist()
-    elif form == ".jsonl":
-        for line in source.read_text(encoding="utf-8").split("\n"):
-            if line.strip():
-                yield strict_json(line)
-    else:
-        with source.open("rb") as stream:
-            reading = RowReading(as_written=True)
-            _, rows = read_cells(
-                stream, str(source), _separator(form), reading
-            )
-            for row in rows:
-                if isinstance(row.cells, DataError):
-                    raise row.cells
-                yield row.cells
-
-
-def _separator(form: str) -> str:
-    return "\t" if form == ".tsv" else ","
+def _read_table(source: Path) -> Iterator[dict[str, Any]]:
+    reading = RowReading(as_written=True)
+    for _, row in read_rows(source, str(source), reading):
+        if isinstance(row, DataError):
+            raise row
+        yield row
 
 
 def _write_table(
-    out: Path, form: str, rows: Sequence[dict[str, Any]], source: Path
+    out: Path, rows: Sequence[dict[str, Any]], source: Path
 ) -> None:
+    form = source.suffix.lower()
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if form == ".jsonl":
         files.write_jsonl(out, rows)
@@ -432,8 +405,9 @@ def _write_table(
             files.write_atomically(out) as unfinished,
             unfinished.open("w", encoding="utf-8", newline="") as file,
         ):
+            separator = "\t" if form == ".tsv" else ","
             writer = csv.DictWriter(
-                file, columns, delimiter=_separator(form), lineterminator="\n"
+                file, columns, delimiter=separator, lineterminator="\n"
             )
             writer.writeheader()
             writer.writerows(rows)

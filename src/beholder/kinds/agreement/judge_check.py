@@ -237,12 +237,14 @@ def _print_verifications(
     from rich.table import Table
 
     from beholder.kinds.agreement.annotated import read_answers, verification
+    from beholder.terminal.log_progress import LogProgress
 
     answers = read_answers(path)
-    verifications = {
-        judge: verification(build_judge(judge, judge_options), answers)
-        for judge in judges
-    }
+    verifications = {}
+    for judge in judges:
+        model = build_judge(judge, judge_options)
+        with LogProgress(work=f"asking {judge}"):
+            verifications[judge] = verification(model, answers)
     if as_json:
         print_json(msgspec.json.decode(msgspec.json.encode(verifications)))
         return
@@ -284,6 +286,7 @@ def _check(
 ) -> _JudgeReport:
     from beholder.aio import run_sync
     from beholder.judges import AnswerFile, Answers
+    from beholder.terminal.log_progress import LogProgress
 
     with (
         # A new, empty file of answers: nothing may come from the cache, and
@@ -298,9 +301,10 @@ def _check(
         def measure_cost() -> float | None:
             return file.cost() if file.knows_costs() else None
 
-        fit, cost, steady, decisions = run_sync(
-            _ask_all(model, answers, replicates, temperature, measure_cost)
-        )
+        with LogProgress(work=f"asking {judge}"):
+            fit, cost, steady, decisions = run_sync(
+                _ask_all(model, answers, replicates, temperature, measure_cost)
+            )
         judging = file.judging()
     return _JudgeReport(
         name=judge,

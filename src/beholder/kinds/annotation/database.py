@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from collections import Counter
@@ -14,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+from beholder.base.files import json_digest
 from beholder.base.optional import require
 from beholder.base.postgres import TABLES_LOCK, Address, create_engine
 from beholder.base.sqlite_file import create_private
@@ -288,8 +288,7 @@ def digest_of(
         [_digest_fields(unit) for unit in units],
         _digest_fields(design),
     ]
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return json_digest(value)
 
 
 def _digest_fields(record: Any) -> Mapping[str, object]:

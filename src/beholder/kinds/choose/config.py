@@ -47,7 +47,8 @@ class ChoiceOptions:
         metric: Metric and value of right instead of ours, such as dcscore.precision.
         main: Criterion that the rule uses first.
         limit: Least share of texts, as language=0.95, clean=0.95 or answered=0.98; repeatable.
-        price: Price of a captioner in dollars per million tokens, as NAME=IN/OUT; repeatable.
+        price: Price of a captioner, or of judge, in dollars per million tokens, as NAME=IN/OUT;
+            repeatable.
         battles: Compare the texts of each picture in pairs, in both orders; by default if there
             are no references and the judge can compare.
     """
@@ -185,7 +186,9 @@ def family_of(spec: Spec) -> str:
     """Return the first word of a model's name, such as ``gpt``; models that share it are akin."""
     model = (spec.argument or spec.name).rsplit("/", 1)[-1].lower()
     # ft:gpt-4.1:me is a model of one's own, us.anthropic.claude-4 the model of a vendor.
-    words = re.split("[-_: ]", model.removeprefix("ft:"))[0].split(".")
+    words: list[str] = re.split("[-_: ]", model.removeprefix("ft:"))[0].split(
+        "."
+    )
     family = next(word for word in (*words[::-1], "") if not word.isdigit())
     return family.rstrip("0123456789")
 

@@ -20,6 +20,7 @@ from beholder.kinds.choose.costs import add_wall
 from beholder.kinds.choose.criteria import build_captioners, stable_items
 from beholder.kinds.choose.decision import RuleDecision
 from beholder.kinds.choose.engine import (
+    JUDGE,
     RUNS,
     ChoicePart,
     CriterionMetric,
@@ -252,10 +253,10 @@ def _open(
         raise ConfigError(
             "--price is for captioners that write; state the dollars of each text in its row"
         )
-    for name in options.prices.keys() - set(choice.systems):
+    for name in options.prices.keys() - {*choice.systems, JUDGE}:
         raise ConfigError(
             f"--price {name}: there is no such captioner; expected one of"
-            f" {', '.join(choice.systems)}"
+            f" {', '.join(choice.systems)}, {JUDGE}"
         )
     if data is not None:
         # Kept for the command that captions the rest.

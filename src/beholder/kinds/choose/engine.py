@@ -54,6 +54,8 @@ from beholder.run.store_file import FILE_NAME
 RUNS = ("first", "second")
 TYPICAL_WORDS = 30
 """Words of the made-up texts whose scoring a dry run counts."""
+JUDGE = "judge"
+"""Name of the judge among the prices."""
 N_CRITERIA = 10
 """Criteria that the judge writes for a picture."""
 
@@ -159,7 +161,7 @@ def taken_options(
 def write_prices(choice: CaptionerChoice, folder: Path) -> CaptionerChoice:
     """Return the choice with all named prices in one table, which backends read for ``max_cost``.
 
-    The table is that of ``--prices`` with those of ``--price``, by the model of the captioner.
+    The table is that of the option ``prices`` with those of ``--price``, by the model.
     """
     options, own_file = choice.options, choice.judging.extra.get("prices")
     path = folder / PRICES
@@ -169,10 +171,10 @@ def write_prices(choice: CaptionerChoice, folder: Path) -> CaptionerChoice:
     table = dict(
         load_prices(None if own_file is None else Path(str(own_file)))
     )
+    specs = {JUDGE: choice.judge or "", **options.captioners}
     for name, price in options.prices.items():
-        if name in options.captioners:
-            spec = canonical_spec(options.captioners[name])
-            table[spec.argument or ""] = price
+        model = canonical_spec(specs[name]).argument if specs[name] else None
+        table[model or ""] = price
     models = {
         name: msgspec.to_builtins(price) for name, price in table.items()
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -13,6 +11,7 @@ from typing import ClassVar, Literal, Self
 from beholder.asking.asker import Asker, ValueInfo
 from beholder.asking.params import REQUIRED, param
 from beholder.asking.tools import Tools
+from beholder.base.files import json_digest
 from beholder.base.registry import versioned_identity
 from beholder.base.spec import canonical_spec
 from beholder.embed.images import ImageEmbedder, usable_frames
@@ -235,5 +234,4 @@ class MeasureCoherence(Asker[Storyline]):
 
 def digest(value: object) -> str:
     """Return a digest of JSON values, such as the rows of a collection's pictures."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+    return json_digest(value)[:12]

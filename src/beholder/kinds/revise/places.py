@@ -14,13 +14,11 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct, field
 
 from beholder.errors import DataError
+from beholder.lint.attributes import ATTRIBUTE, unquote_value
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import norm
 
 BOM = "\ufeff"
-_ATTRIBUTE = re.compile(
-    r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?"
-)
 _IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]", re.S)
 
 
@@ -238,15 +236,11 @@ def _line_starts(source: str) -> list[int]:
 def find_attributes(source: str, at: int) -> list[FoundText]:
     """Return the attributes with a value of the tag whose name ends at a place."""
     attribute_texts = []
-    while match := _ATTRIBUTE.match(source, at):
+    while match := ATTRIBUTE.match(source, at):
         at = match.end()
         if match[2]:
-            value = match[2]
-            if value[0] in "\"'":
-                value = value[1:-1]
+            value = unquote_value(match[2])
             attribute_texts.append(
-                FoundText(
-                    frozenset(), match[1], *match.span(2), html.unescape(value)
-                )
+                FoundText(frozenset(), match[1], *match.span(2), value)
             )
     return attribute_texts

@@ -12,7 +12,8 @@ from typing import Literal
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.judges import operations as ops
-from beholder.judges.operations.answer import HIGHEST_GRADE, is_silent_option
+from beholder.judges.operations.answer import is_silent_option
+from beholder.judges.operations.match_answers import HIGHEST_GRADE
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.asked import rows
 from beholder.records import Item, ItemScore, Unit

@@ -225,14 +225,14 @@ class TER(WordMetric):
     registered_name = "ter"
     values = (
         ValueInfo(
-            "ter", "edits per reference word", high=1e6, higher_is_better=False
+            "ter", "edits per reference word", high=1e9, higher_is_better=False
         ),
     )
     corpus_values = (
         ValueInfo(
             "corpus_ter",
             "all edits over all words",
-            high=1e6,
+            high=1e9,
             higher_is_better=False,
         ),
     )

@@ -31,10 +31,10 @@ from beholder.judges.operations import (
 )
 from beholder.judges.operations.answer import (
     CONTRADICTED,
-    HIGHEST_GRADE,
     MET,
     NOT_MENTIONED,
 )
+from beholder.judges.operations.match_answers import HIGHEST_GRADE
 
 
 async def ask_criteria(
