@@ -10,7 +10,7 @@ from typing import Any
 from beholder.backends import BACKENDS, Answer, Capabilities, Request, Sample
 from beholder.backends.base import DescribedBackend
 
-ASKED: list[str] = []
+GRADED_TEXTS: list[str] = []
 """Every text that was graded, in order."""
 
 
@@ -25,21 +25,21 @@ class Drifting(DescribedBackend):
     def __init__(self, path: str) -> None:
         self.name = f"drifting:{path}"
         self._path = Path(path)
-        model = self._read().get("model", "judge-1")
+        model = self._load_state().get("model", "judge-1")
         self.able = Capabilities(model, structure="schema", images=True)
 
-    def _read(self) -> dict[str, Any]:
+    def _load_state(self) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(self._path.read_text("utf-8"))
         return content
 
     async def chat(self, request: Request) -> Answer:
         """Return the grade."""
-        state = self._read()
+        state = self._load_state()
         text = str(request.messages[1].parts[0])
         candidate = text.partition("<candidate>")[2].partition("</")[0].strip()
-        if state.get("stops_after") == len(ASKED):
+        if state.get("stops_after") == len(GRADED_TEXTS):
             raise KeyboardInterrupt
-        ASKED.append(candidate)
+        GRADED_TEXTS.append(candidate)
         if state.get("fails", "\0") in candidate:
             return Answer((Sample("no", "stop"),), self.able.model)
         match = re.search(r"\d", candidate)

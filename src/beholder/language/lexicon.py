@@ -95,10 +95,10 @@ ROVING = _words("roving")
 """Prepositions that say where someone is or goes, also after another place."""
 NAMELESS = SELECTORS | _words("nameless")
 """Pronouns that name no thing if the text does not say which they mean."""
-UNPLACED = frozenset(
-    line.strip() for line in sections("lexicon.txt")["unplaced"]
-)
-"""Prepositions that state no place of the noun before them."""
+UNPLACED = _words("unplaced")
+"""Prepositions that state no place of the noun before them; a verb may have them."""
+LISTING = frozenset(sections("lexicon.txt")["listing"]) - {""}
+"""Prepositions of lists and causes, which say no place at all."""
 LEADS = _words("leads")
 """Adverbs that form one preposition with the word after them: "next to"."""
 SKIPPED = _words("skipped")

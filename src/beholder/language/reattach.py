@@ -29,8 +29,6 @@ _HOLDING = frozenset({"carry", "hold", "wear"})
 _POSTURES = INTRANSITIVE | _HOLDING | {"crouch", "kneel", "squat", "swim"}
 _SEVERAL = SHARED_OUT - {"all", "both", "each"}
 _INDEFINITE = ("a", "an")
-_DEPTH = 12
-"""The most words upwards in the search for a verb."""
 
 
 def reattach_words(words: Sequence[Word]) -> list[Word]:
@@ -68,8 +66,13 @@ class _Tree:
     def _attach(
         self, index: int, head: int, dep: str, pos: str = "", tag: str = ""
     ) -> None:
-        """Give a word another head and relation, and another tag if there is one."""
+        """Give a word another head and relation, and another tag if there is one.
+
+        A head that is below the word itself stays where it is: trees have no circles.
+        """
         word = self.words[index]
+        if head != index and self._is_below(self.words[head], word):
+            return
         self._below.get(word.head, set()).discard(index)
         if head != index:
             self._below.setdefault(head, set()).add(index)
@@ -82,6 +85,15 @@ class _Tree:
         return [
             w for w in words if not roles or w.role in roles or w.dep in roles
         ]
+
+    def _is_below(self, word: Word, top: Word) -> bool:
+        """Return whether a word is another, or below it."""
+        while word.index != top.index:
+            above = self.words[word.head]
+            if above.index == word.index:
+                return False
+            word = above
+        return True
 
     def _child_words(self, index: int, *roles: str) -> list[str]:
         return [child.lower for child in self._children(index, *roles)]
@@ -142,8 +154,8 @@ class _Tree:
             or noun < word
         ):
             return
-        above = noun
-        while above.dep == "conj" or (above.is_noun and above.role == "obj"):
+        above = self.words[noun.head]
+        while above.is_noun and above.head != above.index:
             above = self.words[above.head]
         self._attach(word.index, word.index, "ROOT", "VERB", "VBP")
         if noun.head != noun.index:
@@ -214,7 +226,8 @@ class _Tree:
             or self._children(word.index, "nmod", "acl")
         ):
             return
-        if noun.head == word.index or noun.role != word.role:
+        apart = not self._is_below(word, noun)
+        if noun.head == word.index or (apart and noun.role != word.role):
             self._take_place(word.index, noun.index)
         self._attach(word.index, noun.index, "amod", "ADJ", "JJ")
 
@@ -254,13 +267,6 @@ class _Tree:
         if marks and all(self._is_below(w, word) for w in between):
             self._attach(word.index, verb.index, "nsubj")
             self._attach(marks[0].index, verb.index, "mark")
-
-    def _is_below(self, word: Word, top: Word) -> bool:
-        for _ in range(_DEPTH):
-            if word.index == top.index:
-                return True
-            word = self.words[word.head]
-        return False
 
     def describe_nearest(self, word: Word) -> None:
         """Give an act to the person right before it: "talks to a woman wearing a hat"."""
@@ -305,7 +311,10 @@ class _Tree:
             if mark < noun
         ]
         led = any(mark.lower == "with" for mark in marks)
-        is_subject = noun.role == "nsubj" and noun.head == predicate.index
+        is_subject = noun.head == predicate.index and noun.role in (
+            "nsubj",
+            "obl",
+        )
         if is_subject and led:
             above = self.words[predicate.head]
             dep = "nmod" if above.is_noun else "obl"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from beholder.language import lemmas
 from beholder.language.document import Document
 from beholder.language.graph import (
     SET_APART,
@@ -20,13 +19,13 @@ from beholder.language.graph import (
 from beholder.language.lexicon import (
     GROUP_NOUNS,
     INDEFINITE,
+    LISTING,
     NAMELESS,
-    PARTITIVES,
     SELECTORS,
     UNPLACED,
 )
 from beholder.language.links import Coref
-from beholder.language.numerals import number
+from beholder.language.numerals import amount_words, number
 from beholder.language.scene import scene_graph
 from beholder.language.unseen import (
     EFFECT_VERBS,
@@ -227,10 +226,7 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
         end.kind == "place" or end.name in GENERIC or _is_nameless(end)
         for end in ends
     )
-    # "From the nose to the eye" places nothing, and "including towels" is a list.
-    unplaced = (
-        relation.kind == "preposition" and relation.predicate in UNPLACED
-    )
+    unplaced = _is_unplaced(relation)
     spans = _with_denial(graph.text, relation.spans, relation.polarity)
     share = _is_of_share(ends[0], relation)
     spans += _quantity_spans(graph, ends[0]) if share else ()
@@ -249,6 +245,13 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
         asked=is_asked,
         doubt=relation.doubt,
     )
+
+
+def _is_unplaced(relation: Relation) -> bool:
+    """Return whether a preposition says no place: "the nose to the eye", "hangs due to wind"."""
+    if relation.kind == "preposition":
+        return relation.text in UNPLACED | LISTING
+    return relation.text.partition(" ")[2] in LISTING
 
 
 def _is_nameless(entity: Entity) -> bool:
@@ -423,10 +426,8 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
         counted = entity.quantity is not None and entity.rule != "share"
-        quantity = entity.quantity or ""
-        if quantity == "both":
-            quantity = "two"
-        amount = f"{_amount(quantity)} " if counted else ""
+        quantity = "two" if entity.quantity == "both" else entity.quantity
+        amount = f"{amount_words(quantity or '')} " if counted else ""
         text = f"There are {amount}{noun}."
     else:
         text = f"There is {_article(noun)}{noun}."
@@ -571,7 +572,7 @@ def _object(entity: Entity, graph: SceneGraph) -> str:
     if entity.member_of is not None:
         return _member(entity, graph)
     amount = (
-        _amount(entity.quantity)
+        amount_words(entity.quantity)
         if entity.quantity and entity.plural
         else "the"
     )
@@ -589,17 +590,6 @@ def _member(entity: Entity, graph: SceneGraph) -> str:
     if entity.plural:
         return f"{quantity} of the {_noun(group)}"
     return f"{quantity} {entity.name}"
-
-
-def _amount(quantity: str) -> str:
-    """Return a quantity as it stands before its noun: "two", "a pair of", "dozens of"."""
-    last = quantity.split()[-1]
-    singular = lemmas.noun(last)
-    counted = singular in PARTITIVES or last in ("couple", "number", "dozens")
-    if not counted or last == "dozen":
-        return quantity
-    plain = " " in quantity or singular != last
-    return f"{'' if plain else _article(quantity)}{quantity} of"
 
 
 def _article(noun: str) -> str:

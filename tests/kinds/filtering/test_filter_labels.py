@@ -122,7 +122,7 @@ def make_job(strata: Mapping[str, tuple[int, int, int]]) -> None:
     result = read_result(Path("clean"))
     result = msgspec.structs.replace(result, strata=n_rows)
     Path("made", RESULT).write_bytes(msgspec.json.encode(result))
-    labels = [
+    labels: list[dict[str, Any]] = [
         {"id": f"row-{names.index(name) + at}", "bad": at < n_bad}
         for name, (_, n, n_bad) in strata.items()
         for at in range(n)

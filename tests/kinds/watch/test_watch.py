@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import beholder
 from beholder.errors import ConfigError
 from toy.command import Cli, Done, runner
-from toy.drifting import ASKED
+from toy.drifting import GRADED_TEXTS
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
@@ -29,7 +30,7 @@ def cli(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
-    ASKED.clear()
+    GRADED_TEXTS.clear()
     set_judge()
     return runner(monkeypatch, capsys)
 
@@ -77,19 +78,19 @@ def test_a_series_asks_the_anchor_at_each_run_and_texts_once(cli: Cli) -> None:
     assert "anchor: 40 texts, judged twice" in done.out
     assert "mix of camera: day 0.65, dusk 0.35" in done.out
     assert "caution: 40 anchor texts show large changes" in done.err
-    assert len(ASKED) == 2 * N_ANCHORS
+    assert len(GRADED_TEXTS) == 2 * N_ANCHORS
     assert begin(cli, "--by", "camera").code == 0
     planned = add(cli, 1, "--dry-run")
     assert planned.code == 0, planned.err
-    assert len(ASKED) == 2 * N_ANCHORS
+    assert len(GRADED_TEXTS) == 2 * N_ANCHORS
     # A cache that has all answers does not answer for the anchor.
     for week in (1, 2):
         done = add(cli, week, "--cache", "cache")
         assert done.code == 0, done.err
-        assert len(ASKED) == (2 + week) * N_ANCHORS + week * 24
+        assert len(GRADED_TEXTS) == (2 + week) * N_ANCHORS + week * 24
     assert done.out.startswith("run 2 of 2026-11-02: 24 pictures, 0 texts")
     assert "w2.jsonl is in the series already" in add(cli, 2).err
-    assert len(ASKED) == 4 * N_ANCHORS + 48
+    assert len(GRADED_TEXTS) == 4 * N_ANCHORS + 48
     state = cli("watch", "check", "q", "--json")
     assert state.code == 3
     events = [json.loads(line) for line in state.out.strip().split("\n")]
@@ -99,26 +100,25 @@ def test_a_series_asks_the_anchor_at_each_run_and_texts_once(cli: Cli) -> None:
     assert "below 50 the sequence, which is asymptotic" in state.err
     assert beholder.watch("q")["events"] == events
     again = Path("q/events.jsonl").read_bytes()
-    said = cli("watch", "check", "q")
-    assert said.out.startswith("learning: 2 of 8 runs; stratum-adjusted mean")
+    text = cli("watch", "check", "q")
+    assert text.out.startswith("learning: 2 of 8 runs; stratum-adjusted mean")
     assert Path("q/events.jsonl").read_bytes() == again
 
 
 def test_a_killed_run_goes_on_and_pays_nothing_twice(cli: Cli) -> None:
-    for stop, command in (
-        (30, lambda: begin(cli)),
-        (60, lambda: begin(cli)),
-        (90, lambda: add(cli, 1)),
-        (120, lambda: add(cli, 1)),
-    ):
+    # Killed twice while the anchor is judged, then in the texts, then in the anchor of the run.
+    commands: list[Callable[[], Done]] = [
+        lambda: begin(cli), lambda: begin(cli),
+        lambda: add(cli, 1), lambda: add(cli, 1),
+    ]  # fmt: skip
+    for stop, command in zip((30, 60, 90, 120), commands, strict=True):
         set_judge(stops_after=stop)
         assert command().code == 130
         assert not Path("q/series.jsonl").exists()
         set_judge()
         if stop in (60, 120):
             assert command().code == 0
-    assert len(ASKED) == len(ASKED[:104]) + N_ANCHORS
-    assert len(ASKED) == 3 * N_ANCHORS + 24
+    assert len(GRADED_TEXTS) == 3 * N_ANCHORS + 24
 
 
 def test_an_anchor_that_came_from_a_cache_is_refused(cli: Cli) -> None:
@@ -126,7 +126,7 @@ def test_an_anchor_that_came_from_a_cache_is_refused(cli: Cli) -> None:
     score = ("score", "q/anchor.jsonl", "-m", METRIC, "--judge",
              "drifting:judge.json", "--cache", "cache")  # fmt: skip
     assert cli(*score, "-o", "elsewhere").code == 0
-    set_judge(stops_after=len(ASKED) + 30)
+    set_judge(stops_after=len(GRADED_TEXTS) + 30)
     assert add(cli, 1).code == 130
     set_judge()
     (folder,) = Path("q/runs").glob("*/anchor")

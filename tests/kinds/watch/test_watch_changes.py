@@ -290,9 +290,17 @@ def test_equal_scores_of_a_few_pictures_are_not_certainty(cli: Cli) -> None:
 def test_a_mix_and_a_missing_stratum(cli: Cli) -> None:
     # 4a: the same quality with another mix has the same adjusted mean, .772 with error .013398.
     def strata(*n: int) -> dict[str, StratumLine]:
-        rows = zip(("day", "dusk", "night"), n, (0.82, 0.74, 0.58),
-                   (0.15, 0.18, 0.22), strict=True)  # fmt: skip
-        return {name: StratumLine(*row) for name, *row in rows}
+        rows = zip(
+            ("day", "dusk", "night"),
+            n,
+            (0.82, 0.74, 0.58),
+            (0.15, 0.18, 0.22),
+            strict=True,
+        )
+        return {
+            name: StratumLine(count, mean, deviation)
+            for name, count, mean, deviation in rows
+        }
 
     mix = {"day": 0.6, "dusk": 0.3, "night": 0.1}
     lines = [strata(480, 240, 80), strata(60, 80, 60)]
@@ -391,7 +399,7 @@ def test_opentelemetry_gets_figures_and_no_texts(
 ) -> None:
     write_runs(FALLEN)
     events = beholder.watch("q")["events"]
-    exporter = InMemoryLogRecordExporter()
+    exporter: Any = InMemoryLogRecordExporter()  # type: ignore[no-untyped-call]
     assert send_events(events, exporter) == 0
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:9")
     assert send_events(events, exporter) == 4

@@ -186,7 +186,9 @@ def family_of(spec: Spec) -> str:
     """Return the first word of a model's name, such as ``gpt``; models that share it are akin."""
     model = (spec.argument or spec.name).rsplit("/", 1)[-1].lower()
     # ft:gpt-4.1:me is a model of one's own, us.anthropic.claude-4 the model of a vendor.
-    words = re.split("[-_: ]", model.removeprefix("ft:"))[0].split(".")
+    words: list[str] = re.split("[-_: ]", model.removeprefix("ft:"))[0].split(
+        "."
+    )
     family = next(word for word in (*words[::-1], "") if not word.isdigit())
     return family.rstrip("0123456789")
 

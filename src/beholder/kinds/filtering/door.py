@@ -435,7 +435,9 @@ class _RowPass:
             options=options,
             metrics=tuple(metrics),
             columns=dict(config.columns),
-            media_root=config.media_root and str(config.media_root),
+            media_root=(
+                str(config.media_root) if config.media_root else None
+            ),
             files=tuple(
                 SourceFile(
                     name, forms[name], tuple(places), self._stamps[name]

@@ -57,7 +57,7 @@ class SeriesTest:
         between: Variance between points that is added.
         drift: The change that is shown, or the two segments that differ most.
         since: Place of the first point after the last change.
-        begin: Place of the first point of the test that shows the change.
+        begin: Place of the first point that the later ones are compared with.
     """
 
     name: str
@@ -143,14 +143,13 @@ def _test(
     judges: Sequence[int],
     guard: float,
 ) -> SeriesTest:
-    blank = Drift(
-        *[MeanSegment(0, 0, 0.0, Interval(0.0, 0.0))] * 2, False, 0.0
-    )
+    segment = MeanSegment(0, 0, 0.0, Interval(0.0, 0.0))
+    blank = Drift(segment, segment, is_change=False, between=0.0)
     test = SeriesTest(name, figures, 0.0, blank)
     values, variances = test.values, test.variances
     between = variance_between(values, variances)
     since, better = 0, None
-    # After an improvement the test goes on from there, so that a later fall is not hidden.
+    # After an improvement the test continues from there, so that a later fall is not hidden.
     while True:
         drift = find_drift(
             values[since:],
@@ -162,8 +161,10 @@ def _test(
         )
         drift = _shift_places(drift, since)
         change = drift.change_point
+        # The change is from the earlier segment: runs before it may be of another judge or level.
+        begin = min(drift.high.first, drift.low.first)
         test = SeriesTest(
-            name, figures, between, drift, change or since, since
+            name, figures, between, drift, change or since, begin
         )
         if change is None:
             return better or test
@@ -298,9 +299,9 @@ def judge_state(
     gap = _gap(settings, series, runs)
     if gap is not None:
         events = [gap, *events[1:]] if points else [gap]
-    held = held_alarms(log)
+    open_alarms = find_open_alarms(log)
     for event in events:
-        alarm = held.get(event["series"])
+        alarm = open_alarms.get(event["series"])
         if alarm is not None and event["state"] != "alarm":
             names = ("state", "verdict", "change_point", "size", "size_low",
                      "size_high", "before", "after", "judge", "captions")  # fmt: skip
@@ -308,15 +309,15 @@ def judge_state(
     return events
 
 
-def held_alarms(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the alarms that nobody acknowledged, by series."""
-    held: dict[str, Any] = {}
+def find_open_alarms(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the alarms that are not acknowledged, by series."""
+    open_alarms: dict[str, Any] = {}
     for line in log:
         if "acknowledged" in line:
-            held.clear()
+            open_alarms.clear()
         elif line.get("state") == "alarm":
-            held[line["series"]] = line
-    return held
+            open_alarms[line["series"]] = line
+    return open_alarms
 
 
 def _blank(settings: WatchSettings, run: RunLine, name: str) -> Event:

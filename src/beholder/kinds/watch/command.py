@@ -198,13 +198,13 @@ def _describe_run(line: RunLine, settings: WatchSettings) -> str:
     mean = adjust(line.strata, settings.mix, pooled)
     if mean is None:
         missing = find_missing(line.strata, settings.mix, pooled)
-        shown = f"no adjusted mean: too few pictures of {', '.join(missing) or 'all strata'}"
+        description = f"no adjusted mean: too few pictures of {', '.join(missing) or 'all strata'}"
     else:
         ends = mean.interval
-        shown = f"adjusted mean {mean.value:.3f} ({ends.low:.3f} to {ends.high:.3f})"
+        description = f"adjusted mean {mean.value:.3f} ({ends.low:.3f} to {ends.high:.3f})"
     return (
         f"run {line.number} of {line.time}: {line.n} pictures, {line.n_failed} texts without a"
-        f" score; mean {line.raw:.3f}, {shown}"
+        f" score; mean {line.raw:.3f}, {description}"
     )
 
 
@@ -323,7 +323,7 @@ def anchor(
 ) -> None:
     """Begin a new anchor when a text or picture of the old one is gone.
 
-    It is judged twice now, and goes on from the shift of the old one at the last run.
+    It is judged twice now, and continues from the shift of the old one at the last run.
 
     Example: `beholder watch anchor watched --replace descriptions.jsonl`
 

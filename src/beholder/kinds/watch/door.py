@@ -326,7 +326,7 @@ def acknowledge(folder: Path, number: int, why: str) -> None:
 
 
 def replace_anchor(folder: Path, data: Path, means: WatchMeans) -> AnchorSet:
-    """Begin a new anchor, which goes on from the shift of the old one at the last run.
+    """Begin a new anchor, which continues from the shift of the old one at the last run.
 
     Raises:
         ConfigError: The anchor is too small, or has no strata.
@@ -361,7 +361,7 @@ def replace_anchor(folder: Path, data: Path, means: WatchMeans) -> AnchorSet:
 
 
 def cross_bridge(folder: Path, judge: str, means: WatchMeans) -> Bridge:
-    """Judge the anchor by a new judge, and go on with the series on its scale.
+    """Judge the anchor by a new judge, and continue the series on its scale.
 
     Args:
         folder: Folder of the series.

@@ -95,7 +95,7 @@ def _describe_change(event: Event) -> str:
         f" {_runs(before)} had {_show(before)}, by {_SUBJECTS[event['series']]}"
     )
     judge = event["judge"]
-    if judge is None:
+    if judge is None or event["series"] == "anchor":
         return sentence
     value, low, high = (fixed(judge[k], 3) for k in ("value", "low", "high"))
     part = f"{value}, {low} to {high}"

@@ -22,7 +22,7 @@ SETTINGS, SERIES, EVENTS, RUNS = (
 )
 """Files of a series, and the folder of its runs."""
 
-OTHER = "other"
+OTHER_STRATUM = "other"
 """Stratum of the values that have few pictures when the series begins."""
 NEW = "new"
 """Stratum of values that did not exist then; it is shown and never part of the mean."""

@@ -246,11 +246,11 @@ def _bands(
 ) -> list[dict[str, Any]]:
     """Return the strata with the begin and end of their share in each run."""
     names = sorted(settings.mix, key=lambda name: -settings.mix[name])
-    kept, rest = names[:N_BANDS], set(names[N_BANDS:])
-    shown = [*kept, *(["the rest"] if rest else []), NEW]
+    largest, rest = names[:N_BANDS], set(names[N_BANDS:])
+    names_shown = [*largest, *(["the rest"] if rest else []), NEW]
     ends = [0.0] * len(runs)
     bands = []
-    for number, name in enumerate(shown):
+    for number, name in enumerate(names_shown):
         parts = []
         for place, run in enumerate(runs):
             members = rest if name == "the rest" else {name}

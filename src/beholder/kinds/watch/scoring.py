@@ -1,4 +1,4 @@
-"""The scores of a series: texts of a day by the usual run, anchors judged anew each time."""
+"""The scores of a series: texts of a day by the usual run, anchors judged again each time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from beholder.errors import ConfigError, RunError
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.kinds.watch.folder import (
     NEW,
-    OTHER,
+    OTHER_STRATUM,
     AnchorSet,
     StratumLine,
     WatchSettings,
@@ -282,10 +282,12 @@ def with_budget(
     """Return the means of a part: its budget is what the others left."""
     if means.work.max_cost is None:
         return means
-    others = math.fsum(
+    spent_elsewhere = math.fsum(
         run_answers.spent(part) for part in parts if part != out
     )
-    work = replace(means.work, max_cost=max(0.0, means.work.max_cost - others))
+    work = replace(
+        means.work, max_cost=max(0.0, means.work.max_cost - spent_elsewhere)
+    )
     return replace(means, work=work)
 
 
@@ -318,7 +320,7 @@ def measure_mix(
     )
     weights: Counter[str] = Counter()
     for name, n in counts.items():
-        weights[OTHER if name in merged else name] += n
+        weights[OTHER_STRATUM if name in merged else name] += n
     total = sum(weights.values())
     mix = {name: weights[name] / total for name in sorted(weights)}
     return mix, tuple(merged)
@@ -332,7 +334,7 @@ def describe_strata(
     for source, score in scored.by_picture.items():
         name = scored.stratum_by_picture[source]
         if name in settings.merged:
-            name = OTHER
+            name = OTHER_STRATUM
         values[name if name in settings.mix else NEW].append(score)
     return {
         name: StratumLine(
