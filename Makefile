@@ -10,8 +10,8 @@ export SOURCE_DATE_EPOCH ?= 1580601600
 REPORT = $(if $(CI_ARTIFACTS),--junitxml=$(CI_ARTIFACTS)/$@.xml)
 PYTEST = -m pytest -p no:cacheprovider $(REPORT)
 
-.PHONY: demo test test-slow test-web test-ray test-harness test-hf test-models check audit release bench \
-    mutate chaos kernels identity values docs images site lock clean
+.PHONY: demo test test-slow test-web test-ray test-harness test-hf test-models check audit release next bench \
+    test-ocr mutate chaos kernels identity values docs images site lock clean
 
 demo: .venv/.base
 	$(BIN)/beholder demo
@@ -52,6 +52,10 @@ test-web: .venv-web/.ready
 test-ray: .venv-ray/.ready
 	timeout 1800 .venv-ray/bin/python $(PYTEST) -W default tests/cluster
 
+# Words in pictures, read by rapidocr with the weights of its wheel: fails if anything is fetched.
+test-ocr: .venv-ocr/.ready
+	.venv-ocr/bin/python $(PYTEST) tests/media/test_words_in_pictures.py
+
 # Real engines with small real weights; the tables printed at the end are in docs/judges.md.
 # ENGINES="vllm hf" selects engines, ONLY="test_model_numbers" selects tests.
 ENGINES ?= vllm vllm-server hf transformers-server llama-server
@@ -71,10 +75,24 @@ audit: $(UV)
 	@$(UV) audit --frozen --preview-features audit-command $(AUDIT) || { status=$$?; [ $$status = 1 ] || \
 	    echo "make audit: the advisory service gave no answer, so nothing was checked" >&2; exit $$status; }
 
-# A release in dist/, built twice and tried in an environment of its own.
+# A release in dist/, built twice and tried in an environment of its own. With VERSION=0.3.0 it is cut first: the
+# version is written, and identity, values and docs are renewed; commit that, tag it and upload dist/ afterwards.
 release: export RELEASE_TESTS ?= tests/test_import.py tests/test_release.py tests/cli/test_commands.py
 release: .venv/.ready
+ifdef VERSION
+	$(BIN)/python -m tools.cut_release $(VERSION)
+	$(MAKE) identity values docs
+endif
 	PYTHON=$(PYTHON) tools/release.sh
+ifdef VERSION
+	@echo "done: version $(VERSION), identity, values, docs, archives built twice, wheel tried"
+	@echo "left to you: git commit -am 'release: $(VERSION)', git tag v$(VERSION), upload dist/, make next VERSION=..."
+endif
+
+# After a release: the version under development, and its table of values.
+next: .venv/.ready
+	$(BIN)/python -m tools.cut_release --next $(VERSION)
+	$(MAKE) identity values docs
 
 # Speed beside the peers' packages; then, where the judged sets are (make bench DATA=...), agreement with people.
 DATA ?= ../shared/data
@@ -135,6 +153,7 @@ $(UV): requirements/uv.txt
 # Each environment: what uv.lock pins, then beholder itself, editable, by the locked build tools.
 WITH_web := --group web --extra plots
 WITH_ray := --group dev --extra ray
+WITH_ocr := --group dev --extra ocr
 sync = UV_PROJECT_ENVIRONMENT=$(1) $(UV) sync -q --frozen --python $(PYTHON) --no-build --no-install-project
 itself = $(UV) pip install -q --python $(1)/bin/python --no-deps --no-build-isolation -e .
 
@@ -147,7 +166,7 @@ itself = $(UV) pip install -q --python $(1)/bin/python --no-deps --no-build-isol
 	$(call sync,.venv) --inexact --group build --group dev
 	touch $@
 
-.venv-web/.ready .venv-ray/.ready: .venv-%/.ready: $(UV) uv.lock pyproject.toml
+.venv-web/.ready .venv-ray/.ready .venv-ocr/.ready: .venv-%/.ready: $(UV) uv.lock pyproject.toml
 	$(call sync,.venv-$*) --group build $(WITH_$*)
 	$(call itself,.venv-$*)
 	touch $@

@@ -93,7 +93,8 @@ def draw_pictures(folder: Path) -> None:
     for number, path in enumerate(sorted(folder.glob("*.png"))):
         image = Image.new("RGB", (360, 240))
         names.get(path.stem, SCENES[number % 3])(ImageDraw.Draw(image))
-        image.save(path)
+        # As wide as a photograph would be: the page shows no picture larger than it is.
+        image.resize((720, 480)).save(path)
 
 
 def listen() -> tuple[socket.socket, str]:
@@ -147,7 +148,7 @@ def keep(page: Any, name: str) -> None:
         {"width": 980, "height": height}
     )  # nothing sticks anywhere
     image = Image.open(io.BytesIO(page.screenshot(full_page=True)))
-    image.convert("RGB").quantize(64).save(
+    image.convert("RGB").quantize(256).save(
         IMAGES / f"annotate-{name}.png", optimize=True
     )
 

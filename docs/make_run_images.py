@@ -29,15 +29,22 @@ from beholder.web.viewer import Viewer, make_viewer
 SAMPLE = "descriptions.jsonl"
 SYSTEMS = {"model-a": "north", "model-b": "south"}
 REPORT_SIZE = {"width": 1180, "height": 1770}
-VIEWER_SIZE = {"width": 1100, "height": 1000}
+VIEWER_SIZE = {"width": 1100, "height": 1250}
 
 
 def save(page: Any, name: str) -> None:
-    """Save what the window shows as a small PNG."""
+    """Save what the window shows as a small PNG, without empty space below the page."""
+    page.mouse.move(0, 0)  # no row looks chosen because the pointer is on it
+    size = page.viewport_size
+    height = page.locator("main").evaluate(
+        "main => Math.ceil(main.getBoundingClientRect().bottom)"
+    )
+    page.set_viewport_size({**size, "height": min(size["height"], height)})
     image = Image.open(io.BytesIO(page.screenshot()))
-    image.convert("RGB").quantize(64).save(
+    image.convert("RGB").quantize(256).save(
         IMAGES / f"{name}.png", optimize=True
     )
+    page.set_viewport_size(size)
 
 
 def make_report_image(browser: Any, folder: Path) -> None:

@@ -96,6 +96,7 @@ def check_tool(kind: str, spec: str) -> None:
         "image_text": {"clip"},
         "encoder": ENCODERS,
         "splitter": {*SPLITTERS.names()},
+        "reader": {"rapidocr"},
         "coref": {"builtin", "none", *COREFERENCES.names()},
         "coreference": {"builtin", "none", *COREFERENCES.names()},
         "parser": {"builtin", "spacy"},
@@ -299,3 +300,17 @@ def test_a_span_that_names_what_does_not_exist_is_found() -> None:
         "coref='maverick'",
     ]
     assert [span for span in spans if not is_missing(check_span, span)] == []
+
+
+def test_both_first_pages_offer_the_same_starts() -> None:
+    """A newcomer reads README.md or docs/index.md; neither may lack a page."""
+
+    def starts(page: Path) -> list[tuple[str, str]]:
+        text = page.read_text("utf-8").partition("| you have | page |")[2]
+        rows = re.findall(
+            r"^\| (.+) \| \[.+\]\((.+)\) \|$", text.partition("\n\n")[0], re.M
+        )
+        return [(have, link.removeprefix("docs/")) for have, link in rows]
+
+    assert starts(ROOT / "README.md") == starts(ROOT / "docs" / "index.md")
+    assert len(starts(ROOT / "README.md")) > 10

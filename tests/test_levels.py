@@ -43,6 +43,7 @@ FEATURES = {
     "audit",
     "filtering",
     "revise",
+    "watch",
 }
 
 

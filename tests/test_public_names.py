@@ -60,6 +60,7 @@ NAMES = {
     "score": beholder.score,
     "show": beholder.show,
     "stats": beholder.stats,
+    "watch": beholder.watch,
 }
 
 

@@ -28,6 +28,7 @@ from .kinds.ranking.door import rank as rank
 from .kinds.revise.door import revise as revise
 from .kinds.scores.door import score as score
 from .kinds.scores.streaming import StreamingMetric as StreamingMetric
+from .kinds.watch.door import watch as watch
 from .metrics import Metric as Metric
 from .metrics import Tools as Tools
 from .metrics import metric as metric

@@ -489,7 +489,7 @@ def test_a_judge_that_favours_its_own_texts_is_shown(cli: Cli) -> None:
     (own_row,) = [
         line for line in table.splitlines() if "| own texts |" in line
     ]
-    assert "| 0.250 &#91;0.250 to 0.250&#93; |" in own_row
+    assert "| 0.250 [0.250 to 0.250] |" in own_row
     assert "| 20 |" in own_row
     (length,) = [line for line in table.splitlines() if "| length |" in line]
     assert "nearly one length" in length

@@ -21,7 +21,7 @@ INPUTS = frozenset(
     {
         *("against", "answers", "baseline", "categories", "data", "gold"),
         *("certificate", "definition", "instructions", "labels", "prefill"),
-        *("not_worse_than", "proof", "job"),
+        *("not_worse_than", "proof", "job", "anchor", "replace"),
         *(
             "folder",
             "like",

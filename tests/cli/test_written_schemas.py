@@ -8,13 +8,16 @@ Ever 0.2.1 (``eval.schema.json`` of github.com/evaleval/every_eval_ever).
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
-from beholder.harness.tracking import write_every_eval
+from beholder.errors import ConfigError, RunError
+from beholder.harness.tracking import write_eval_results, write_every_eval
 from beholder.metrics import METRICS
 from toy.command import Cli, runner
 from toy.metric import WordCount
@@ -219,3 +222,50 @@ def test_a_run_is_a_valid_record_of_every_eval_ever(cli: Cli) -> None:
     assert rouge["metric_config"]["score_type"] == "continuous"
     assert "rouge" in rouge["metric_config"]["additional_details"]["signature"]
     assert record["model_info"]["id"] == "org/model"
+
+
+def test_a_run_becomes_results_of_a_model_on_the_hub(cli: Cli) -> None:
+    done = cli("score", "my texts.jsonl", "-m", "word_count", "-o", "run")
+    assert done.code == 0, done.err
+    hostile = 'a: "b"\n- #c \x85\u2028\x7f\U0001f600 \\ {{x}} !!python/object'
+    file = write_eval_results(
+        "run",
+        "model/.eval_results/museum.yaml",
+        dataset="our-museum/captions",
+        revision="0123abc",
+        tasks={hostile: "word_count.words"},
+        source={"url": "https://museum.example/run", "name": hostile},
+    )
+    # PyYAML reads what was written; it is no part of the package.
+    (entry,) = yaml.safe_load(file.read_text("utf-8"))
+    assert entry["dataset"] == {
+        "id": "our-museum/captions",
+        "task_id": hostile,
+        "revision": "0123abc",
+    }
+    assert entry["value"] == 5.5  # 3 to 8 words
+    assert entry["source"]["name"] == hostile
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry["date"])
+    assert "6 texts; 95% interval" in entry["notes"]
+    assert "signature word_count|" in entry["notes"]
+    tasks = {"captions": "word_count.words"}
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"tasks": tasks}, "'my texts.jsonl', are no data set of the hub"),
+        ({"tasks": tasks, "dataset": "../x"}, "expected OWNER/NAME"),
+        ({"tasks": {"t": "posh.f1"}, "dataset": "a/b"}, "word_count.words"),
+        ({"tasks": {}, "dataset": "a/b"}, "tasks is empty"),
+        (
+            {"tasks": tasks, "dataset": "a/b", "source": {"name": "n"}},
+            "expected 'url'",
+        ),
+    ]
+    for arguments, message in refused:
+        with pytest.raises(ConfigError, match=re.escape(message)):
+            write_eval_results("run", "refused.yaml", **arguments)
+    assert not Path("refused.yaml").exists()
+    log = Path("run/run.json")
+    text = log.read_text("utf-8")
+    stopped = re.sub('"status": ?"complete"', '"status":"interrupted"', text)
+    log.write_text(stopped, "utf-8")
+    with pytest.raises(RunError, match="is interrupted; finish it"):
+        write_eval_results("run", "refused.yaml", dataset="a/b", tasks=tasks)

@@ -143,6 +143,32 @@ def test_capability_rows_become_criteria_of_their_task(
     assert {c.dimension for c in criteria_read} == {task}
 
 
+def test_capeval_rows_become_criteria_of_their_checklist(
+    tmp_path: Path,
+) -> None:
+    lake = {"Tags": "object", "Question": "Does the caption mention a lake?"}
+    colour = {"Tags": "color", "Question": "Is the lake described as green?"}
+    checklists = {
+        "instance_checklist": [lake],
+        "attribute_checklist": [colour, lake],
+        "text_checklist": [],
+    }
+    picture = {"id": "SO900", "img_path": "SO900.webp"}
+    item = read_item(tmp_path, {**picture, **checklists})
+    # An entry that is there twice counts twice, as in the published code.
+    assert [(c.text, c.dimension, c.category) for c in criteria_of(item)] == [
+        (lake["Question"], "instance", "object"),
+        (colour["Question"], "attribute", "color"),
+        (lake["Question"], "attribute", "object"),
+    ]
+    assert (item.id, item.images) == ("SO900", ("SO900.webp",))
+    assert item.group == {"category": "Scene & Object"}
+    item = read_item(tmp_path, {**picture, "gt_caption": "A green lake."})
+    assert item.references == ("A green lake.",)
+    (error,) = read_rows(tmp_path, [{**picture, "instance_checklist": ["?"]}])
+    assert "has columns of CAPEval, but not its published form" in str(error)
+
+
 def test_dream_rows_become_events_as_criteria(tmp_path: Path) -> None:
     content = [{"type": "text", "reference": "A dog runs. It jumps."}]
     row = {

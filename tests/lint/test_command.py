@@ -402,3 +402,16 @@ def test_the_page_has_one_row_for_a_repeated_text(cli: Cli) -> None:
     page = Path("page.html").read_text("utf-8")
     assert page.count('data-rule="ALT401"') == 1
     assert "alts.csv:2 and 11 more places" in page
+    # One finding, counted alike in its row and above it; the advice is there only once.
+    assert "warning, 1 finding in 12 places</summary>" in page
+    assert page.count("Say what makes each picture different.") == 1
+
+
+def test_the_page_shows_the_page_of_a_row(cli: Cli) -> None:
+    Path("pages.csv").write_text(
+        "Page URL,Image,Alt text\n/prints/7?<b>,a.jpg,\n"
+    )
+    cli("lint", "pages.csv", "-o", "lint.html")
+    assert (
+        "pages.csv:2<br>/prints/7?&lt;b&gt;" in Path("lint.html").read_text()
+    )

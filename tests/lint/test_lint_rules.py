@@ -411,7 +411,7 @@ def test_the_covering_finding_is_shown_alone(tmp_path: Path) -> None:
 
 
 def test_every_rule_says_what_to_do() -> None:
-    assert len(rules()) == 45
+    assert len(rules()) == 46
     assert all(
         rule.condition and rule.next.endswith((".", 'alt="".'))
         for rule in rules().values()
@@ -461,3 +461,21 @@ def test_a_rule_that_is_left_out_still_covers(tmp_path: Path) -> None:
         Choice(severity={"ALT101": "off"}),
     ):
         assert lint([path], choice=choice).findings == []
+
+
+def test_a_dated_word_is_found_before_every_noun_for_people(
+    tmp_path: Path,
+) -> None:
+    texts = {
+        "A coloured servant opens a door": True,
+        "Two colored women in a field": True,
+        "Coloured troops on the march": True,
+        "A woman with coloured glass": False,
+        "Colored pencils for children": False,
+    }
+    rows = "\n".join(f"{n}.jpg,{text}" for n, text in enumerate(texts))
+    path = table(tmp_path, "image,alt", rows)
+    marked_texts = {f.text for f in find(path) if f.rule == "ALT301"}
+    assert marked_texts == {
+        text for text, expected in texts.items() if expected
+    }

@@ -6,12 +6,14 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from beholder.backends import Request, Scripted
+from beholder.data import read_items
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge, Tally
 from beholder.judges.operations import (
@@ -23,6 +25,7 @@ from beholder.judges.operations import (
 from beholder.judges.operations.quotes import locate
 from beholder.judges.reading import BadAnswer
 from beholder.metrics import Metric, Tools, metric
+from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run.summary import corpus_estimates
 from servers.faults import FaultServer, completion, probe_answer, serving
@@ -165,6 +168,72 @@ def test_checklist_parts_are_asked_apart_and_published_rules_ignore_weights() ->
         criteria=["A dog barks."],
     )
     assert "precision" not in own_rules.values
+
+
+def test_the_two_numbers_of_capeval_are_pooled_over_the_set(
+    tmp_path: Path,
+) -> None:
+    states = {
+        "a cat": ("met", "cat"),
+        "a red door": ("contradicted", "door"),
+        "a dog": ("not mentioned", None),
+        "a chair": ("met", "words of no text"),  # refused: it stays unread
+        "a tree": ("met", "tree"),
+    }
+    checklists = {
+        "SO901.jpg": ["a cat", "a red door", "a dog", "a chair"],
+        "DK902.png": ["a tree", "a dog"],
+    }
+    published = tmp_path / "checklist.jsonl"
+    lines = [
+        {
+            "id": name[:5],
+            "img_path": name,
+            "instance_checklist": [
+                {"Tags": "object", "Question": f"Does the text name {what}?"}
+                for what in things
+            ],
+        }
+        for name, things in checklists.items()
+    ]
+    published.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    captions = tmp_path / "captions.json"
+    captions.write_text(
+        json.dumps(
+            {"SO901.jpg": "A cat. A blue door.", "DK902.png": "A tree."}
+        ),
+        "utf-8",
+    )
+
+    def answer(lines: list[str], _: int) -> Row:
+        what = lines[0].removeprefix("Does the text name ").rstrip("?")
+        state, quote = states[what]
+        return {"state": state, "quote": quote}
+
+    items = [
+        item
+        for item in read_items(
+            captions, DataOptions(references_from=published)
+        )
+        if isinstance(item, Item)
+    ]
+    assert [item.id for item in items] == ["SO901.jpg", "DK902.png"]
+    built = metric("checklist(judge='scripted:x', rules='capeval')")
+    outcomes = built.score(items, tools=Planted(answer).tools())
+    item_scores = [each for each in outcomes if isinstance(each, ItemScore)]
+    first, second = item_scores
+    # First: 1 yes, 1 no of 4. Second: 1 yes of 2. Of the set: (2 + 1) / 6 and 2 / 3, where the
+    # mean of the two texts would be 1/2 and 3/4.
+    assert (first.values["coverage"], first.values["precision"]) == (0.5, 0.5)
+    assert (second.values["coverage"], second.values["precision"]) == (0.5, 1)
+    assert first.values["unread"] == 0.25
+    statistics = np.array([each.detail["statistics"] for each in item_scores])
+    assert built.corpus(statistics.sum(axis=0)) == {
+        "coverage_pooled": 3 / 6,
+        "precision_pooled": pytest.approx(2 / 3),
+    }
+    # The published code has 0 where nothing is mentioned.
+    assert built.corpus(np.array([0.0, 0.0, 5.0]))["precision_pooled"] == 0.0
 
 
 _FILM = "A grey cat walks. A dog barks. The camera pans."

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from beholder.errors import ConfigError
+from beholder.errors import ConfigError, UnknownNameError
 from beholder.kinds.generation.askers import (
     CaptionRow,
     ClassifyRow,
@@ -15,7 +15,7 @@ from beholder.kinds.generation.askers import (
 )
 from beholder.kinds.scores.door import score
 from beholder.kinds.scores.page import write_report
-from beholder.metrics import METRICS, ValueInfo
+from beholder.metrics import METRICS, ValueInfo, metric
 from beholder.metrics.judged.placement import DECISIONS, VERDICTS
 from beholder.records import Item
 from beholder.report.markdown import run_tables
@@ -86,3 +86,11 @@ def test_a_report_of_a_count_speaks_of_no_better_and_no_worst(
 def test_a_count_is_refused_as_a_reward() -> None:
     with pytest.raises(ConfigError, match=r"length\.words cannot be a reward"):
         reward("length")
+
+
+def test_the_names_of_the_papers_lead_to_the_metric() -> None:
+    for name in ("har", "MAR"):
+        with pytest.raises(
+            UnknownNameError, match=r"dcscore\(direction='both'\)"
+        ):
+            metric(name)

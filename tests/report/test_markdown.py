@@ -269,3 +269,14 @@ def test_an_agreement_is_summed_up(cli: Cli) -> None:
         == "beholder: d.jsonl is a file, not a folder; choose another place with --markdown\n"
     )
     assert not Path("new").exists()
+
+
+def test_numbers_can_be_read_in_a_terminal() -> None:
+    # An ordered list needs a blank after the full stop (CommonMark 0.31, 5.2).
+    for text in ("0.748", ".5", "1.2.3"):
+        assert for_markdown(text) == text
+    assert for_markdown("1. one") == "1&#46; one"
+    column = Column("x", "x", interval=True)
+    row = {"x": 0.5, "x_low": 0.25, "x_high": 0.75}
+    table = Table(name="t", title="", columns=(column,), rows=(row,))
+    assert "| 0.500 [0.250 to 0.750] |" in markdown(table)

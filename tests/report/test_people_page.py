@@ -13,6 +13,7 @@ from PIL import Image
 import beholder
 from beholder.errors import RunError
 from beholder.kinds.agreement import results
+from beholder.kinds.agreement.page_tables import agreement_of
 from beholder.kinds.agreement.people import people
 from beholder.kinds.agreement.results import AgreementResult
 from beholder.kinds.scores.page import write_report
@@ -165,6 +166,28 @@ def test_the_page_begins_with_people_and_links_the_items(run: Path) -> None:
     assert "baseline: number of words" in page
     assert 'href="#item-0"' in page
     assert 'href="#item-19"' in page
+
+
+def test_clusters_are_a_column_only_where_they_differ(run: Path) -> None:
+    stored = json.loads((run / results.FILE_NAME).read_text("utf-8"))
+    rows = stored["measures"][0]["metrics"]
+    for (clusters, is_column), sentence in zip(
+        (((1, 2), True), ((1, 1), False), ((None, None), False)),
+        ("are not shown to be equal", "the best, posh.f1, by", None),
+        strict=True,
+    ):
+        for row, cluster in zip(rows, clusters, strict=True):
+            row["cluster"] = cluster
+        (run / results.FILE_NAME).write_text(json.dumps(stored))
+        result = read_agreement(run)
+        table = agreement_of(result, result.measures[0])
+        names = [column.key for column in table.shown_columns()]
+        assert ("cluster" in names) is is_column
+        notes = " ".join(table.notes)
+        assert ("cluster" in notes.lower() or "the best" in notes) is bool(
+            sentence
+        )
+        assert sentence is None or sentence in notes
 
 
 def test_a_run_without_human_labels_has_no_section_on_people(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -14,10 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from beholder.errors import RunError
 from beholder.kinds.scores.page import render, write_report
 from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.report.terminal import show
 from beholder.report.views import view_of
 from beholder.run.store import Store
 from toy.runs import Outcome, lemon_run, lemons, sentence_score, write_run
@@ -239,7 +242,12 @@ def test_a_unit_that_is_not_sure_has_its_words_and_is_not_counted(
         [3, 0]
     ]
     (verdict,) = outcome["verdicts"]
-    assert (verdict["name"], verdict["count"]) == ("unstated", 1)
+    assert verdict["name"] == "unstated"
+    assert (verdict["count"], verdict["unsure"]) == (1, 1)
+    # The terminal counts alike.
+    written = io.StringIO()
+    show(ItemScore({"f1": 0.5}, units), Console(file=written))
+    assert "unstated 1 + 1 not sure" in written.getvalue()
 
 
 def test_title_is_the_name_of_the_file_with_its_path_below(

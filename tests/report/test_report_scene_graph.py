@@ -103,6 +103,9 @@ def test_page_lists_wrong_attributes_and_missing_entities(
     assert "<bdi>x</bdi> 1, <bdi>y</bdi> 1</td>" in row
     # Only one item has it.
     assert "red cup (there: blue)" not in text.partition("Items")[0]
+    assert "And 2 in one item only: the items list them." in " ".join(
+        text.split()
+    )
 
 
 def test_findings_count_once_per_item_and_by_group() -> None:
@@ -120,13 +123,15 @@ def test_findings_count_once_per_item_and_by_group() -> None:
     (table,) = frequent(scores, {"system": ["x", "y", "x"]})
     assert table.rows == [("red car", 3, [2, 1])]
     assert list(table.groups) == ["x", "y"]
-    assert (table.n_rarer, table.n_single) == (0, 0)
-    # What is not shown is counted: 14 of two items, of which 12 fit, and 3 of one item.
-    many = [
-        (i, [replace(wrong, text=f"c{n:02d}") for n in range(14 + 3 * i)])
-        for i in range(2)
+    assert (table.n_more, table.n_single) == (0, 0)
+    # A finding of one item is not frequent: it is counted, and not listed.
+    (table,) = frequent(scores[:1], {"system": ["x"]})
+    assert (table.rows, table.n_more, table.n_single) == ([], 0, 1)
+    # Twelve rows are listed, one of the fourteen is of one item.
+    letters = "abcdefghijklmn"
+    units = [replace(wrong, text=letter) for letter in letters]
+    (table,) = frequent([(0, units), (1, units[:-1])], {})
+    assert [text for text, *_ in table.rows] == [
+        f"{letter} car" for letter in letters[:12]
     ]
-    (table,) = frequent(many, {})
-    assert (len(table.rows), table.n_rarer, table.n_single) == (12, 2, 3)
-    # A finding of one item is not frequent: no list at all.
-    assert frequent(scores[:1], {"system": ["x"]}) == []
+    assert (table.n_more, table.n_single) == (1, 1)

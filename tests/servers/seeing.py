@@ -29,6 +29,7 @@ class Seeing(FaultServer):
         texts: Text by model.
         sees: Whether the judge sees.
         failing: Models that refuse each picture.
+        refuses_one: Whether every model refuses the picture that is captioned first.
         seat: Whether the judge prefers the first seat.
         released_after: Captions of a captioner after which it answers as its next release.
     """
@@ -39,11 +40,13 @@ class Seeing(FaultServer):
         *,
         sees: bool = True,
         failing: str = "",
+        refuses_one: bool = False,
         seat: bool = False,
         released_after: int | None = None,
     ) -> None:
         super().__init__(self.answer_as_release)
         self.texts, self.sees, self.failing = texts, sees, failing
+        self.refuses_one, self.refused = refuses_one, ""
         self.seat = seat
         self.released_after = released_after
         self.asked: Counter[str] = Counter()
@@ -74,7 +77,9 @@ class Seeing(FaultServer):
         system = str(body["messages"][0]["content"])
         if "describe pictures exactly" in system:
             self.asked[model] += 1
-            if model in self.failing:
+            self.refused = self.refused or str(parts)
+            is_refused = self.refuses_one and str(parts) == self.refused
+            if model in self.failing or is_refused:
                 raise Refusal(400, "not this picture")
             return completion(self.texts[model])
         if model != "judge":
@@ -89,12 +94,19 @@ class Seeing(FaultServer):
         ids = [int(i) for i in re.findall(r'<\w+ id="(\d+)">', text)]
         if "take descriptions" in system:
             self.asked["decompose"] += 1
-            thing = "a dog" if "dog" in text else "a cup"
+            # The prompt names a dog, too.
+            thing = "a dog" if "blue dog" in text else "a cup"
             facts = [f"there is {thing}", f"{thing} is somewhere"]
             return say({"statements": [_fact(fact) for fact in facts]})
         if "check statements" in system:
             self.asked["verify"] += 1
-            rows = [{"id": i, "supported": "dog" not in text} for i in ids]
+            statements = re.findall(
+                r'<\w+ id="(\d+)">(.*?)</', text, re.DOTALL
+            )
+            rows = [
+                {"id": int(i), "supported": "dog" not in statement}
+                for i, statement in statements
+            ]
             return say({"rows": rows})
         if "write checkable criteria" in system:
             self.asked["criteria"] += 1

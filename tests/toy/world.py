@@ -63,6 +63,7 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
     _study(folder, run)
     _proof(folder, run)
     _filter(folder, run)
+    _series(folder, run)
     _systems(folder)
     _cache(folder / "cache")
 
@@ -364,6 +365,21 @@ def _filter(folder: Path, run: Callable[[str], object]) -> None:
     write_rows(
         folder / "read.jsonl", [{"id": name, "bad": False} for name in names]
     )
+
+
+def _series(folder: Path, run: Callable[[str], object]) -> None:
+    """A series of eight runs, so that it has learned."""
+    run("watch init watched -m length --anchor descriptions.jsonl")
+    for week in range(8):
+        rows = [
+            {
+                "id": f"{week}-{n}",
+                "candidate": f"A boat {'or two ' * (n % 3)}.",
+            }
+            for n in range(20)
+        ]
+        write_rows(folder / "week.jsonl", rows)
+        run(f"watch add watched week.jsonl --at 2026-11-{week + 1:02}")
 
 
 def _cache(folder: Path) -> None:

@@ -166,6 +166,7 @@ def test_the_maker_sees_progress_links_and_agreement(
     assert study.annotators()["ben"] in text
     assert "ICC(2,1)" in text
     assert "0.947" in text
+    assert "Only 3 compared: one more or less moves" in text
     assert owner.get("/units/1").status_code == 403
     rows = [
         json.loads(line)

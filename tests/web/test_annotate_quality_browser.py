@@ -129,7 +129,7 @@ def test_ratings_with_training_gold_and_a_code(
         )
         assert page.url == f"{address}/"
         page.get_by_text("0 of 3 done, 3 left").wait_for()
-        page.get_by_text("The first 1 are a training").wait_for()
+        page.get_by_text("The first item is for training").wait_for()
         assert page.locator(".code").count() == 0
         start(page)
         page.get_by_text("Training 1 of 1, 3 left").wait_for()

@@ -238,6 +238,22 @@ def test_findings_of_a_lint_page_are_filtered(
     page.close()
 
 
+def test_film_strips_use_the_width_of_the_page(
+    chromium: Any, make_page: Callable[[str], Path]
+) -> None:
+    # human-3 has eight pictures.
+    tab = chromium.new_page()
+    tab.goto(make_page("narrate").as_uri())
+    rows = """() => {
+        const tops = [...document.querySelectorAll("#narrative-3 .shot")].map((shot) => shot.getBoundingClientRect().top);
+        return [...new Set(tops)].map((top) => tops.filter((other) => other === top).length);
+    }"""
+    for width, pictures in ((1280, [7, 1]), (390, [2, 2, 2, 2])):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.evaluate(rows) == pictures
+    tab.close()
+
+
 def test_a_histogram_fits_the_screen_of_a_telephone(
     chromium: Any, make_page: Callable[[str], Path]
 ) -> None:

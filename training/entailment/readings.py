@@ -43,7 +43,7 @@ def readings(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
     Args:
         kept_back: Only the pairs that the model is not trained on; False gives the others.
     """
-    texts = texts_of_pairs((*NAMES, *LATER)) | _long()
+    texts = texts_of_pairs((*NAMES, *LATER)) | long_texts()
     marks: dict[tuple[str, str], dict[Key, str]] = {}
     for name in ("units.jsonl", "units_2.jsonl"):
         for row in read_rows(name):
@@ -72,7 +72,8 @@ def captions(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
             yield row["text"], row["other"], partial(_mark, marks)
 
 
-def _long() -> dict[str, Texts]:
+def long_texts() -> dict[str, Texts]:
+    """Candidate and reference of each pair of ``LONG``, by name of set and id."""
     texts = {}
     for name in LONG:
         for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines():

@@ -29,6 +29,7 @@ from beholder.text.rules import Splitter
 if TYPE_CHECKING:
     from beholder.embed.clip import ImageTextService
     from beholder.embed.contextual import TokenService
+    from beholder.media.reading import PictureReader
 
 
 _TAKES: Mapping[str, Callable[[str, str], bool]] = {
@@ -90,6 +91,7 @@ _IMAGE_TEXT = "beholder.embed.clip:ImageTextService"
 _ENCODER = "beholder.embed.contextual:TokenService"
 _PARSER = "beholder.language.parsers:NamedParser"
 _PROCESS = "beholder.backends.child_process:ChildProcess"
+_READER = "beholder.media.reading:picture_reader"
 _COREFERENCE = "beholder.language.coreference:NamedCoreference"
 
 _SIGNED = frozenset({"coreference", "embedder", "encoder", "image_text"})
@@ -155,6 +157,7 @@ class Tools:
             "image_text": lambda spec: load_object(_IMAGE_TEXT)(spec, vectors),
             "encoder": lambda spec: load_object(_ENCODER)(spec),
             "process": lambda file: load_object(_PROCESS)(file),
+            "reader": lambda spec: load_object(_READER)(spec),
         }
         self._tools: dict[tuple[str, str], Tool] = {}
 
@@ -163,8 +166,8 @@ class Tools:
 
         Args:
             kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text``,
-                ``encoder``, ``parser`` or ``coreference``, as an asker's ``param(tool=...)``, or
-                ``process``.
+                ``encoder``, ``parser``, ``coreference`` or ``reader``, as an asker's
+                ``param(tool=...)``, or ``process``.
             spec: Such as ``openai:MODEL``, ``static`` or ``rules``; of a process its TOML file.
         """
         if (kind, spec) not in self._tools:
@@ -190,6 +193,19 @@ class Tools:
     def encoder(self, spec: str) -> TokenService:
         """Return the encoder of tokens in context of a spec such as ``hf:NAME`` (extra ``hf``)."""
         return cast("TokenService", self.get("encoder", spec))
+
+    async def read_words(
+        self, spec: str, names: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Return the words of pictures that a reader such as ``rapidocr`` is sure of.
+
+        Raises:
+            ItemError: A picture is not a file, is missing or cannot be read.
+        """
+        reader = cast("PictureReader", self.get("reader", spec))
+        return await asyncio.to_thread(
+            _read_words, reader, self.pictures.files(names)
+        )
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
         """Return vectors of texts, in order; equal texts are embedded once for all items.
@@ -252,6 +268,14 @@ class Tools:
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Return whether every worker process may create all of these tools, (kind, spec)."""
         return all(self.get(kind, spec).per_process for kind, spec in specs)
+
+
+def _read_words(
+    reader: PictureReader, files: Iterable[Path]
+) -> tuple[str, ...]:
+    from beholder.media.reading import read_words
+
+    return tuple(word for file in files for word in read_words(reader, file))
 
 
 def _in_another_language(item: Item) -> str | None:

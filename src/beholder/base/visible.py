@@ -16,8 +16,8 @@ _JOINER = "\N{WORD JOINER}"
 _SPECIAL = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*_{}[]<>|~$&:!"}
 _SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
 _WWW = re.compile(r"(www)\.", re.IGNORECASE)
-_BLOCK = re.compile(r"^(\d*)([-+=.)])")
-"""The beginnings of a list, a rule or a heading."""
+_BLOCK = re.compile(r"^(\d*)(?!\.\d)([-+=.)])")
+"""The beginnings of a list, a rule or a heading; a number such as 0.5 is none."""
 
 
 def make_visible(text: str) -> str:

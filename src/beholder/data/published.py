@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from beholder.data.row import RowError, columns_of, shorten
@@ -244,6 +245,45 @@ def _capability(row: Row) -> dict[str, object]:
     }
 
 
+_CHECKLIST = "_checklist"
+
+
+def _capeval(row: Row) -> dict[str, object]:
+    """Convert a row of CAPEval: the checklist of a picture, or its caption."""
+    checklists = {
+        name: row[name] or () for name in row if name.endswith(_CHECKLIST)
+    }
+    criteria = [
+        {
+            "text": entry["Question"],
+            "dimension": name.removesuffix(_CHECKLIST),
+            "category": entry.get("Tags") or "",
+        }
+        for name, entries in checklists.items()
+        for entry in entries
+    ]
+    caption = row.get("gt_caption")
+    # The category of a picture is the first two letters of its name.
+    prefix = PurePosixPath(row["img_path"]).name[:2].upper()
+    return {
+        **_rest(row, "id", "img_path", "gt_caption", *checklists),
+        "id": row.get("id") or row["img_path"],
+        "images": [row["img_path"]],
+        "group": {"category": _CAPEVAL.get(prefix, prefix)},
+        **({"criteria": criteria} if criteria else {}),
+        **({"references": [caption]} if caption else {}),
+    }
+
+
+_CAPEVAL = {
+    "SO": "Scene & Object",
+    "PA": "People & Activity",
+    "TI": "Text & Interface",
+    "DK": "Design & Knowledge",
+}
+"""Categories of CAPEval by the letters that names of pictures begin with."""
+
+
 def _dream(row: Row) -> dict[str, object]:
     reference = row["messages"][1]["content"][0]["reference"]
     return {
@@ -361,6 +401,14 @@ _FORMS: Sequence[_Form] = (
         "CAPability",
         _has("file_id", "annotation", "task"),
         _capability,
+    ),
+    (
+        "CAPEval",
+        lambda row: (
+            "img_path" in row
+            and ("gt_caption" in row or "instance_checklist" in row)
+        ),
+        _capeval,
     ),
     (
         "DREAM-1K",

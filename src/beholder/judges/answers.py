@@ -36,6 +36,9 @@ FIELDS = (
 )
 """Names of the facts that are stored with an answer."""
 
+RECALLED = "recalled"
+"""Fact of a run's store: an answer or a part of one came from the cache."""
+
 _DRAW = "/draw "
 
 
@@ -225,6 +228,7 @@ class Answers:
         self._shared = shared
         self._heard = heard
         self._recalled = recalled
+        self._has_recalled = False
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key, from the run or else from the cache."""
@@ -238,6 +242,9 @@ class Answers:
                 self._own.put_answer(
                     replace(record, cost=0.0)
                 )  # this run did not pay for it
+                if not self._has_recalled:
+                    self._own.put_fact(RECALLED, "")
+                    self._has_recalled = True
                 if not record.is_draw:
                     self._recalled()
                 return record.answer

@@ -12,7 +12,13 @@ from typing import ClassVar
 
 from beholder.base.registry import versioned_identity
 from beholder.language.document import Word
-from beholder.language.lexicon import BODY, COLLECTIVE, HYPERNYMS, WORN
+from beholder.language.lexicon import (
+    ANIMATE_VERBS,
+    BODY,
+    COLLECTIVE,
+    HYPERNYMS,
+    WORN,
+)
 from beholder.language.links import (
     SPEECH,
     Coref,
@@ -32,6 +38,14 @@ _MEMORY = 8
 _WINDOW = 60
 """The most earlier things compared with one mention; keeps long texts linear."""
 _ON_BODY = BODY | WORN
+_POSTURES = ANIMATE_VERBS | {
+    "bend",
+    "crouch",
+    "kneel",
+    "sit",
+    "squat",
+    "stoop",
+}
 
 
 class NamedCoreference:
@@ -462,6 +476,9 @@ class _Resolver:
                 for t in plural
                 if _is_near(mention, t) and not _is_on_body(t.first)
             ]
+            if _acts_alive(mention.word):
+                living = [t for t in near_things if t.first.is_alive]
+                near_things = living or near_things
             group = max(
                 near_things,
                 key=lambda t: self._salience(mention, t),
@@ -472,6 +489,14 @@ class _Resolver:
             elif group is not None:
                 self.links.member_of[index] = group.first.word.index
         self._link(mention, thing)
+
+
+def _acts_alive(word: Word) -> bool:
+    """Return whether a selector does, or wears, what only people and animals do."""
+    verb = word.governor
+    worn = (n for n in word.children("nmod") if is_kind(n.lower, "clothing"))
+    acts = verb is not None and _is_subject(word) and verb.lemma in _POSTURES
+    return acts or next(worn, None) is not None
 
 
 def _is_near(mention: MentionSpan, thing: _Thing) -> bool:

@@ -27,15 +27,18 @@ class Place(NamedTuple):
     Attributes:
         words: The words of the relation, in order.
         target: The noun it is relative to; None for a position in the picture.
+        owned: Whether the reference point is the owner of the position: "to her left".
     """
 
     words: tuple[Word, ...]
     target: Word | None
+    owned: bool = False
 
     @property
     def text(self) -> str:
-        """As written, in lower case."""
-        return " ".join([word.lower for word in self.words])
+        """As written, in lower case; "to left of" where the position has an owner."""
+        words = [word.lower for word in self.words]
+        return " ".join([*words, "of"] if self.owned else words)
 
     @property
     def lacks(self) -> bool:
@@ -66,14 +69,15 @@ def _position(noun: Word, words: tuple[Word, ...], phrases: Phrases) -> Place:
     for below in noun.children("nmod"):
         link = preposition(below)
         if below.dep == "nmod:poss":
-            return Place(tuple(position_words), below)
+            return Place(tuple(position_words), below, owned=True)
         if not link or link[0].lower not in ("of", "to", "in", "on"):
             continue
         if below.lemma in PICTURES or phrases.is_picture(below):
             return Place(tuple(position_words), None)
         if is_position(below) and below.index not in phrases.by_word:
             inner = _position(below, link, phrases)
-            return Place((*position_words, *inner.words), inner.target)
+            words = (*position_words, *inner.words)
+            return Place(words, inner.target, inner.owned)
         if link[0].lower == "of":
             return Place((*position_words, *link), below)
     return Place(tuple(position_words), None)
@@ -90,11 +94,10 @@ def preposition(noun: Word) -> tuple[Word, ...]:
     first = min(words).index
     for before in noun.document.words[max(0, first - 1) : first]:
         kind = before.dep in ("advmod", "case", "amod")
-        if (
-            kind
-            and before.head in (noun.index, noun.head, first)
-            and before.lower in LEADS
-        ):
+        linked = kind and before.head in (noun.index, noun.head, first)
+        # "Left of the centre" is no part of the centre.
+        side = before.lower in ("left", "right") and min(words).lower == "of"
+        if linked and (before.lower in LEADS or side):
             words.append(before)
     return tuple([word for word in sorted(words) if word.lower not in SKIPPED])
 
@@ -107,9 +110,12 @@ _NO_QUALITY = lex.QUANTIFIERS | {
     "else",
     "next",
 }
-_NO_DEGREE = lex.FOCUS_ADVERBS | lex.NEGATIONS
+_NO_DEGREE = (
+    lex.FOCUS_ADVERBS | lex.NEGATIONS | (lex.QUANTIFIERS - {"more", "most"})
+)
 _OF_ACTS = ("difficult", "easy", "hard", "impossible")
 """Adjectives that before "to" say nothing of a thing itself."""
+_PIECES = frozenset(("half", "part", "portion", "remainder", "rest"))
 _AROUND = ("outside", "inside", "above", "below", "nearby")
 _LOOSE = ("appos", "discourse", "parataxis")
 """Relations by which brackets after a noun may be attached to it."""
@@ -120,8 +126,8 @@ def attribute_facts(phrases: Phrases) -> Iterator[AttributeFact]:
     for index, phrase in phrases.by_word.items():
         yield from modifiers(phrase.word, index)
     for index, target in phrases.stands_for.items():
-        # The group is small, not the trees.
-        if phrases.word(index).lemma not in lex.PARTITIVES:
+        # The group is small, not the trees; the lower half, not the wall.
+        if phrases.word(index).lemma not in lex.PARTITIVES | _PIECES:
             yield from modifiers(phrases.word(index), target)
     for word in phrases.document:
         if word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS):
@@ -234,7 +240,9 @@ def with_degree(word: Word) -> tuple[Word, ...]:
     if not before:
         return (word,)
     before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
-    before = [c for c in before if c.lower not in _NO_DEGREE]
+    before = [
+        c for c in before if c.lower not in _NO_DEGREE and not _counts_more(c)
+    ]
     inner = [
         d
         for c in before
@@ -243,6 +251,18 @@ def with_degree(word: Word) -> tuple[Word, ...]:
     ]
     inner += [n for c in before for n in c.children("nummod")]
     return tuple(sorted({*before, *inner, word}))
+
+
+def _counts_more(word: Word) -> bool:
+    """Return whether "more" says how many, not how much: "several more small figures"."""
+    before = word.previous
+    return (
+        word.lower == "more"
+        and before is not None
+        and (
+            before.lower in lex.NUMBER_WORDS or before.lower in lex.QUANTIFIERS
+        )
+    )
 
 
 def _value(words: tuple[Word, ...]) -> str:
@@ -268,8 +288,11 @@ def predicate_adjectives(
         or word.index in phrases.by_word
     ):
         return
-    # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
-    compared = "than" in word.lower_children("mark")
+    # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" and "taller
+    # than a man" are relations.
+    compared = "than" in word.lower_children("mark") or any(
+        "than" in noun.lower_children("case") for noun in word.children("obl")
+    )
     of_act = word.lower in _OF_ACTS and any(
         c.tag == "VB" for c in word.children()
     )

@@ -54,6 +54,12 @@ LINKING = _words("linking")
 INCOMPLETE = _words("incomplete")
 WORN = _words("worn")
 BODY = _words("body")
+SET_NAMES = _words("set names")
+"""Names of one thing that begin with an adjective: "teddy_bear"."""
+CANS = _words("cans")
+"""Nouns before the noun "can"."""
+SHARED_OUT = _words("shares of people")
+"""Words that alone stand for some of the people or things of a text: "most wear hats"."""
 PLACING = _words("placing")
 """Verbs that bring their object to a place: "puts a cup on the table"."""
 DIRECTING = _words("directing")
@@ -87,6 +93,12 @@ PERSONAL = _words("personal")
 RELATIVE_PRONOUNS = _words("relative pronouns")
 ROVING = _words("roving")
 """Prepositions that say where someone is or goes, also after another place."""
+NAMELESS = SELECTORS | _words("nameless")
+"""Pronouns that name no thing if the text does not say which they mean."""
+UNPLACED = _words("unplaced")
+"""Prepositions that state no place of the noun before them; a verb may have them."""
+LISTING = frozenset(sections("lexicon.txt")["listing"]) - {""}
+"""Prepositions of lists and causes, which say no place at all."""
 LEADS = _words("leads")
 """Adverbs that form one preposition with the word after them: "next to"."""
 SKIPPED = _words("skipped")

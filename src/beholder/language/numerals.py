@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from beholder.language import lemmas
 from beholder.language.document import Word
-from beholder.language.lexicon import INDEFINITE, MULTIPLIERS, NUMBER_WORDS
+from beholder.language.lexicon import (
+    INDEFINITE,
+    MULTIPLIERS,
+    NUMBER_WORDS,
+    PARTITIVES,
+)
 
 _DIGITS = re.compile(
     r"\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,9})?|\d{1,15}(?:\.\d{1,9})?", re.ASCII
@@ -114,3 +120,15 @@ def _simple(word: str) -> float | None:
 
 
 _WITHIN = frozenset((*_JOINING, *_RANGE, _HALF, *INDEFINITE, *MULTIPLIERS))
+
+
+def amount_words(quantity: str) -> str:
+    """Return a quantity as it stands before its noun: "two", "a pair of", "dozens of"."""
+    last = quantity.split()[-1]
+    singular = lemmas.noun(last)
+    counted = singular in PARTITIVES or last in ("couple", "number", "dozens")
+    if not counted or last == "dozen":
+        return quantity
+    article = "an " if quantity.startswith(tuple("aeiou")) else "a "
+    plain = " " in quantity or singular != last
+    return f"{'' if plain else article}{quantity} of"

@@ -34,6 +34,8 @@ _QUANTIFIERS = lex.QUANTIFIERS - {"other", "single", "another"}
 _SELECTING = lex.SELECTORS | SHARES
 _RELATIVE = lex.RELATIVE_PRONOUNS - {"this"}
 _WHOLE = ("all", "both", "each", "others")
+_SEVERAL = lex.INDEFINITE | (lex.SELECTORS & lex.NUMBER_WORDS.keys()) - {"one"}
+"""Selectors that pick more than one: "three of the men"."""
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 
 
@@ -271,7 +273,8 @@ def _is_picture(word: Word) -> bool:
     """The picture that is described, not one on the wall or a frame around a thing."""
     if word.lemma not in lex.PICTURES:
         edge = word.lemma in ("frame", "composition") and word.child("case")
-        bare = not word.child("amod", "compound")
+        described = word.lower_children("amod", "compound")
+        bare = {"entire", "whole"}.issuperset(described)
         return word.lemma in ("viewer", "camera") or (bool(edge) and bare)
     determiner = word.child("det")
     if word.is_plural or word.child("nmod:poss", "nummod"):
@@ -319,6 +322,9 @@ def is_position(word: Word) -> bool:
         word.is_plural and word.lemma not in ("side", "corner")
     ):
         return False
+    # "With the top out of view", "with her back to us": a part that something has.
+    if "with" in word.lower_children("case"):
+        return False
     part = word.lemma in (
         "base",
         "end",
@@ -362,7 +368,9 @@ def _name(word: Word) -> tuple[Word, ...]:
 
 
 def is_of_name(child: Word, noun: Word) -> bool:
-    """Return whether a capital makes an adjective part of a name: "New York", "General Motors"."""
+    """Return whether an adjective is part of a name: "teddy bear", "New York", "General Motors"."""
+    if f"{child.lower}_{noun.lemma}" in lex.SET_NAMES:
+        return child.index == noun.index - 1
     # In "Golden Gate Bridge" it begins a name.
     begins = child.index == 0 and noun.index < 2 and noun.dep != "compound"
     return noun.pos == "PROPN" and child.text[:1].isupper() and not begins
@@ -405,10 +413,13 @@ def _denied(counting: Word) -> str:
 
 
 def _is_plural(word: Word, amount: str | None) -> bool:
-    if amount and (
-        number(amount) not in (None, 1)
-        or amount.split()[-1] in lex.GROUP_NOUNS
-    ):
+    counted = number(amount) if amount else None
+    # "Half of the wall" is no several walls.
+    if counted is not None and (counted > 1 or counted == 0):
+        return True
+    if amount and amount.split()[-1] in lex.GROUP_NOUNS:
+        return True
+    if amount is None and not word.is_noun and word.lower in _SEVERAL:
         return True
     meant = word.lower in (
         "they",

@@ -8,11 +8,13 @@ from itertools import pairwise
 from beholder.language.document import Word
 from beholder.language.lexicon import (
     ANIMALS,
+    BODY,
     NUMBER_WORDS,
     RELATIVE_PRONOUNS,
     WORN,
     word_set,
 )
+from beholder.language.reattach import reattach_words
 from beholder.text.kinds import is_kind, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
@@ -52,7 +54,8 @@ def repair_words(
     )
     words = reattach_subjects_read_as_objects(words)
     words = join_appositions_in_lists(reattach_numbers_of_clauses(words))
-    return join_lists_of_clothes(reattach_clothes_of_verbs(words))
+    words = join_lists_of_clothes(reattach_clothes_of_verbs(words))
+    return reattach_words(words)
 
 
 def retag_verbs_read_as_nouns(
@@ -431,10 +434,11 @@ def join_lists_of_clothes(words: Sequence[Word]) -> list[Word]:
             and repaired_words[word.head].is_noun
             and is_kind(word.lower, "person")
         ):
+            listed = repaired_words[word.head]
             first = (
-                None
-                if _is_clothing(word)
-                else _first_worn(repaired_words, repaired_words[word.head])
+                _first_worn(repaired_words, listed)
+                if _is_clothing(listed) and not _is_clothing(word)
+                else None
             )
             wearer = None if first is None else repaired_words[first.head]
             # As in "a boy wearing a hat and".
@@ -450,6 +454,11 @@ def _is_clothing(word: Word) -> bool:
     return word.is_noun and (
         is_kind(word.lower, "clothing") or not WORN.isdisjoint(forms)
     )
+
+
+def _is_on_body(word: Word) -> bool:
+    """Return whether a list of clothes may begin with a noun: "with dark hair and a coat"."""
+    return _is_clothing(word) or (word.is_noun and word.lower in BODY)
 
 
 def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
@@ -472,10 +481,10 @@ def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
 def _first_worn(words: Sequence[Word], word: Word) -> Word | None:
     """The first of a list if someone has it on: "in a hat", "with boots", "wearing a coat"."""
     for _ in range(_DEPTH):
-        if word.dep != "conj" or not _is_clothing(word):
+        if word.dep != "conj" or not _is_on_body(word):
             break
         word = words[word.head]
-    if not _is_clothing(word):
+    if not _is_on_body(word):
         return None
     start = max(0, word.index - _REACH)
     cases = [

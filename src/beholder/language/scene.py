@@ -275,8 +275,10 @@ def _base(fact: RelationFact) -> str:
         w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower)
         for w in words
     ]
-    if fact.text is not None and fact.text.endswith(" to"):
-        parts.append("to")
+    # "Gives to" and "to left of" end with a word that is not written.
+    for added in ("to", "of") if fact.text is not None else ():
+        if fact.text.endswith(f" {added}") and parts[-1:] != [added]:
+            parts.append(added)
     return " ".join(parts)
 
 

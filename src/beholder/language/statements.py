@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from beholder.language import lemmas
 from beholder.language.document import Document
 from beholder.language.graph import (
     SET_APART,
@@ -17,9 +16,16 @@ from beholder.language.graph import (
     Relation,
     SceneGraph,
 )
-from beholder.language.lexicon import GROUP_NOUNS, INDEFINITE, SELECTORS
+from beholder.language.lexicon import (
+    GROUP_NOUNS,
+    INDEFINITE,
+    LISTING,
+    NAMELESS,
+    SELECTORS,
+    UNPLACED,
+)
 from beholder.language.links import Coref
-from beholder.language.numerals import number
+from beholder.language.numerals import amount_words, number
 from beholder.language.scene import scene_graph
 from beholder.language.unseen import (
     EFFECT_VERBS,
@@ -43,6 +49,7 @@ _DENIAL = re.compile(
 _DENIED_WITHIN = 40
 """Distance before a denied unit, in characters, within which its negation is looked for."""
 _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
+_OBJECT_FORMS = {"they": "them", "he": "him", "she": "her"}
 
 
 class GraphUnit(NamedTuple):
@@ -64,7 +71,8 @@ class GraphUnit(NamedTuple):
             the seats are empty". Its spans then have that word.
         asked: Whether it is looked for by itself. If not, it only helps to distinguish things:
             which thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place
-            ("the front"); a quality that says nothing ("visible").
+            ("the front"); a quality that says nothing ("visible"); what is said of nothing that has
+            a name ("another is red").
         doubt: Probability that it is misread, 0..1.
     """
 
@@ -184,7 +192,7 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     path = attribute.kind == "position" and words[0] == "from"
     effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
     owner = graph.entities[attribute.entity]
-    owned = owner.kind != "place" and owner.name not in SELECTORS
+    owned = owner.kind != "place" and not _is_nameless(owner)
     empty = _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
     is_asked = (
         owned and not (path or effect or empty)
@@ -214,11 +222,15 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
         and relation.predicate.split()[0] in EFFECT_VERBS
     )
     ends = (graph.entities[relation.subject], graph.entities[relation.object])
-    placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
+    placed = any(
+        end.kind == "place" or end.name in GENERIC or _is_nameless(end)
+        for end in ends
+    )
+    unplaced = _is_unplaced(relation)
     spans = _with_denial(graph.text, relation.spans, relation.polarity)
     share = _is_of_share(ends[0], relation)
     spans += _quantity_spans(graph, ends[0]) if share else ()
-    is_asked = not (effect or placed or written & _OWNERS)
+    is_asked = not (effect or placed or unplaced or written & _OWNERS)
     return GraphUnit(
         kind="relation",
         text=relation.text,
@@ -232,6 +244,20 @@ def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
         share=share,
         asked=is_asked,
         doubt=relation.doubt,
+    )
+
+
+def _is_unplaced(relation: Relation) -> bool:
+    """Return whether a preposition says no place: "the nose to the eye", "hangs due to wind"."""
+    if relation.kind == "preposition":
+        return relation.text in UNPLACED | LISTING
+    return relation.text.partition(" ")[2] in LISTING
+
+
+def _is_nameless(entity: Entity) -> bool:
+    """Return whether a pronoun stands for nothing that the text names: "another", "those"."""
+    return entity.name in SELECTORS or (
+        entity.kind == "pronoun" and entity.name in NAMELESS
     )
 
 
@@ -400,7 +426,8 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
         counted = entity.quantity is not None and entity.rule != "share"
-        amount = f"{_amount(entity.quantity or '')} " if counted else ""
+        quantity = "two" if entity.quantity == "both" else entity.quantity
+        amount = f"{amount_words(quantity or '')} " if counted else ""
         text = f"There are {amount}{noun}."
     else:
         text = f"There is {_article(noun)}{noun}."
@@ -435,7 +462,7 @@ def _attribute(
     predicate = _predicate(words, entity, participle, attribute.polarity)
     share = _is_of_share(entity, attribute)
     which = _which(entity, attribute, bearer)
-    text = f"{_subject(entity, share)}{which} {predicate}."
+    text = f"{_subject(entity, graph, share)}{which} {predicate}."
     return Statement(
         text=text,
         kind="attribute",
@@ -472,7 +499,10 @@ def _relation(
     which, of_target = (
         _which(end, relation, bearer) for end in (subject, target)
     )
-    text = f"{_subject(subject, share)}{which} {predicate} {_object(target)}{of_target}."
+    text = (
+        f"{_subject(subject, graph, share)}{which} {predicate}"
+        f" {_object(target, graph)}{of_target}."
+    )
     ends = (subject.index, target.index)
     return Statement(
         text=text,
@@ -523,45 +553,43 @@ def _noun(entity: Entity) -> str:
     )
 
 
-def _subject(entity: Entity, share: bool = False) -> str:
+def _subject(entity: Entity, graph: SceneGraph, share: bool = False) -> str:
     if entity.kind == "pronoun":
         return entity.name.capitalize()
     if entity.member_of is not None:
-        return f"{(entity.quantity or 'one').capitalize()} {entity.name}"
+        words = _member(entity, graph)
+        return words[:1].upper() + words[1:]
     if share:
         of = "" if entity.quantity in ("each", "every") else "of the "
         return f"{(entity.quantity or '').capitalize()} {of}{_noun(entity)}"
     return f"{'The' if entity.polarity else 'No'} {_noun(entity)}"
 
 
-def _object(entity: Entity) -> str:
+def _object(entity: Entity, graph: SceneGraph) -> str:
     """Return the other end of a relation; "any cars" if the text says that there are none."""
-    if entity.kind == "pronoun" or entity.member_of is not None:
-        return _subject(entity).lower()
+    if entity.kind == "pronoun":
+        return _OBJECT_FORMS.get(entity.name, entity.name)
+    if entity.member_of is not None:
+        return _member(entity, graph)
     amount = (
-        _amount(entity.quantity)
+        amount_words(entity.quantity)
         if entity.quantity and entity.plural
         else "the"
     )
     return f"{amount if entity.polarity else 'any'} {_noun(entity)}"
 
 
-def _amount(quantity: str) -> str:
-    last = quantity.split()[-1]
-    singular = lemmas.noun(last)
-    if singular in (
-        "pair",
-        "couple",
-        "group",
-        "row",
-        "number",
-        "variety",
-        "set",
-        "bunch",
-        "series",
-    ):
-        return f"{'' if ' ' in quantity or singular != last else 'a '}{quantity} of"
-    return quantity
+def _member(entity: Entity, graph: SceneGraph) -> str:
+    """Return words for some things of a group: "one man", "the other men", "three of the men"."""
+    group = entity
+    while group.member_of is not None:
+        group = graph.entities[group.member_of]
+    quantity = entity.quantity or "one"
+    if quantity.startswith("other"):
+        return f"the other {_noun(group) if entity.plural else entity.name}"
+    if entity.plural:
+        return f"{quantity} of the {_noun(group)}"
+    return f"{quantity} {entity.name}"
 
 
 def _article(noun: str) -> str:

@@ -29,6 +29,7 @@ _TRACES = _words("traces")
 _BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _LIKENESS = _words("likeness")
+_LEADING = ("attract", "catch", "direct", "draw", "guide", "invite", "lead")
 _BEARING_SIGNS = _words("bearing signs")
 _SUPERLATIVES = (
     "closest",
@@ -145,10 +146,14 @@ def _kind(phrase: Phrase) -> EntityKind:
         return "pronoun"
     if _names_nothing(phrase, lemma):
         return "unseen"
+    # "With a rounded end", "a glass top": a part to be seen.
+    described = {"with"} & set(phrase.word.lower_children("case")) and (
+        phrase.word.child("amod", "compound") is not None
+    )
     bare = len(phrase.name) == 1 and (
         lemma in lex.POSITIONS or lemma in _BARE_PLACES
     )
-    return "place" if bare else "thing"
+    return "place" if bare and not described else "thing"
 
 
 def _names_nothing(phrase: Phrase, lemma: str) -> bool:
@@ -184,10 +189,13 @@ def _names_nothing(phrase: Phrase, lemma: str) -> bool:
     if lemma in _ALONE_NOTHING:
         # "a yellow backdrop" is to be seen.
         return lex.QUALITIES.isdisjoint(described)
-    if lemma in _MEASURES and word.child("nummod"):
+    # As in "six feet", "a few feet above the ground".
+    counted = word.child("nummod") or not lex.INDEFINITE.isdisjoint(described)
+    if lemma in _MEASURES and counted:
         return True
     if lemma in _TRACES:
-        return _of_nothing(word)
+        after = word.next
+        return _of_nothing(word) or (after is not None and after.lower == "at")
     # "many shapes" say what things are like, "a pink shape" is one.
     if lemma == "shape":
         return lex.QUALITIES.isdisjoint(described) and not word.child("nummod")
@@ -200,7 +208,15 @@ def _is_effect(word: Word) -> bool:
     """Return whether a noun is an effect on the picture: "adding texture to the scene"."""
     first = word.head_word if word.dep == "conj" else word
     verb = first.governor if first.dep == "obj" else None
-    if verb is None or verb.lemma not in EFFECT_VERBS:
+    if verb is None:
+        return False
+    # As in "leads the eye towards the town", "stands guard".
+    led = word.lemma in ("eye", "gaze") and not word.is_plural
+    if led and verb.lemma in _LEADING:
+        return True
+    if verb.lemma == "stand" and not word.child("det"):
+        return True
+    if verb.lemma not in EFFECT_VERBS:
         return False
     below = (n for noun in (verb, first) for n in noun.children("obl", "nmod"))
     to = (n for n in below if "to" in n.lower_children("case"))

@@ -31,10 +31,24 @@ def places_of(word: Word, phrases: Phrases) -> Iterator[Place]:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
             continue
         of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
+        if word.pos == "VERB" and _is_state_of_part(noun):
+            continue
         words = () if of_verb or noun.lemma in lex.TIMES else preposition(noun)
         for each in clauses.conjuncts(noun) if words else ():
             place_words = words if each is noun else preposition(each) or words
             yield place(each, phrases, place_words)
+
+
+def _is_state_of_part(noun: Word) -> bool:
+    """Return whether "with" adds a clause of a part: "sits with its tail curled up"."""
+    after = noun.next
+    return (
+        after is not None
+        and after.dep == "acl"
+        and after.head == noun.index
+        and noun.lower_children("case") == ["with"]
+        and noun.child("nmod:poss", "det") is not None
+    )
 
 
 def place_facts(
@@ -87,6 +101,7 @@ def place_facts(
         acts = lead and lead[-1].pos != "ADJ"
         kind: RelationKind = "verb" if acts else "preposition"
         words = (*lead, *where.words)
+        text = " ".join([*(word.lower for word in lead), where.text])
         yield RelationFact(
             subject=subject.index,
             object=where.target.index,
@@ -95,6 +110,7 @@ def place_facts(
             rule=rule,
             passive=passive,
             polarity=polarity,
+            text=text if where.owned else None,
         )
 
 
@@ -105,10 +121,15 @@ def _colours(where: Place) -> list[Word]:
     if is_bare_colour(where.target):
         return [where.target]
     lead = where.words[0].lower if where.words else ""
-    return colours_of(where.target) if lead in ("in", "with") else []
+    # What is filled or trimmed with cream, silver or gold is not of that colour.
+    filled = lead == "with" and where.target.lower in lex.COLOURS
+    if lead not in ("in", "with") or filled:
+        return []
+    return colours_of(where.target)
 
 
 _SIDES = ("left", "right")
+_STANDING = ("lie", "sit", "stand")
 
 
 class _Act:
@@ -120,14 +141,28 @@ class _Act:
         self.words = tuple(
             w for w in verb_words(verb) if w is not self.stranded
         )
+        self.passive = clauses.is_passive(verb)
         direct = clauses.objects(verb)
+        if verb.lemma in _STANDING and not self.passive:
+            # As in "stands guard".
+            direct = []
         self.objects = [o for o in direct if not _is_direction(o)]
         self.places = list(places_of(verb, phrases))
         if fronted := clauses.fronted_place(verb):
             words = preposition(fronted)
             self.places.append(place(fronted, phrases, words))
-        self.passive = clauses.is_passive(verb)
         self.polarity = not clauses.is_denied(verb)
+
+    @property
+    def is_effect(self) -> bool:
+        """Return whether all objects of the verb are nothing that a picture shows."""
+        meant = [self.phrases.entity(noun.index) for noun in self.objects]
+        kinds = {
+            self.phrases.by_word[index].kind
+            for index in meant
+            if index is not None
+        }
+        return kinds == {"unseen"}
 
     def relation(
         self,
@@ -156,7 +191,9 @@ class _Act:
         placing = (
             self.verb.lemma in lex.PLACING and lead not in lex.INSTRUMENTS
         )
-        return placing and bool(self.objects) and not self.passive
+        # "Behind the counter, a man pours milk": he is there.
+        fronted = bool(where.words) and where.words[0] < self.verb
+        return placing and bool(self.objects) and not (self.passive or fronted)
 
 
 def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
@@ -179,6 +216,8 @@ def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
         related = any(_holds_verb(fact, act) for fact in facts)
         # "fills the view" says nothing visible.
         is_state = not act.objects or not act.polarity
+        # Who "stands up to leave" does not leave yet.
+        is_state = is_state and not _is_purpose(word)
         if not related and is_state and not _means_another_verb(word):
             state = _state(act, subject)
             if state.words != (word,) or word.lemma not in lex.INCOMPLETE:
@@ -221,11 +260,13 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Yield a relation to each place: "stands on a hill near a tree" gives two."""
+    # Who "commands attention in the street" is there.
+    lead = () if act.is_effect else act.words
     for where in filterfalse(act.places_object, act.places):
         yield from place_facts(
             act.phrases,
             subject,
-            act.words,
+            lead,
             where,
             "verb place",
             polarity=act.polarity,
@@ -249,6 +290,12 @@ def _means_another_verb(word: Word) -> bool:
     if word.lemma in lex.LINKING and word.child("xcomp", "obj"):
         return True
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
+
+
+def _is_purpose(word: Word) -> bool:
+    """Return whether a verb only says what for: "reaches up to catch", "a place to sit"."""
+    marked = "to" in word.lower_children("mark")
+    return word.tag == "VB" and marked and word.role in ("advcl", "acl")
 
 
 def _is_showing(word: Word, phrases: Phrases, subjects: list[Word]) -> bool:

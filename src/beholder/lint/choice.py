@@ -36,6 +36,11 @@ class Choice:
                     f"there is no rule {name!r}; did you mean {close[0]}?"
                 )
 
+    def asks_for(self, rule: str) -> bool:
+        """Return whether a rule is named, not to be switched off."""
+        level = self.severity.get(rule, "off")
+        return rule in self.select or level != "off"
+
     def excludes(self, rule: str) -> bool:
         """Return whether a rule is switched off."""
         selected = not self.select or rule in self.select

@@ -28,6 +28,7 @@ class RuleGroup:
         vocabulary: Additional file of terms; none drops the built-in terms; repeatable.
         rules: List the rules and stop.
         map: Column of a field, such as text=COLUMN; repeatable.
+        read_pictures: Read the words of pictures, and note those that the text leaves out: ALT208.
         layouts: Read the layouts and masters of slides, too.
         exclude: Skip files of folders by a pattern, such as *.pdf; repeatable.
         workers: Worker processes; by default one for each core if there are many pictures.
@@ -41,6 +42,7 @@ class RuleGroup:
     vocabulary: tuple[str, ...] = ()
     rules: bool = False
     map: Annotated[tuple[str, ...], Parameter(name="--map")] = ()
+    read_pictures: bool = False
     layouts: bool = False
     exclude: tuple[str, ...] = ()
     workers: int | None = None
@@ -101,6 +103,11 @@ def lint(
         _list_rules()
         return 0
     _check_options(paths, which, outcome)
+    reader = None
+    if which.read_pictures:
+        from beholder.media.reading import picture_reader
+
+        reader = picture_reader("rapidocr")
     _refuse_checked_file((outcome.out, outcome.write_baseline), paths)
     with LogProgress() as progress:
         report = lint_paths(
@@ -121,6 +128,7 @@ def lint(
             exclude=which.exclude,
             workers=which.workers,
             progress=progress,
+            reader=reader,
         )
     formats = outcome.format or (_format_of(outcome.out),)
     # One format goes to a file or to standard output, several into a folder.

@@ -40,6 +40,14 @@ _NAMES = {
         "page that the book's manifest does not name",
         "pages that the book's manifest does not name",
     ),
+    "no_file": (
+        "picture whose words were not read: no file beside the text",
+        "pictures whose words were not read: no files beside the texts",
+    ),
+    "unread": (
+        "picture whose words were not read: missing, damaged or too large",
+        "pictures whose words were not read: missing, damaged or too large",
+    ),
     "part": (
         "part of a book that is not HTML",
         "parts of books that are not HTML",

@@ -14,7 +14,7 @@ import msgspec
 
 from beholder.base.files import decode_json
 from beholder.base.grouping import group_by_key
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.lint.audio import FORMS, read_cue_files
 from beholder.lint.checking import check_all
 from beholder.lint.choice import Choice as Choice
@@ -22,6 +22,10 @@ from beholder.lint.collection import Collection
 from beholder.lint.context import vocabulary
 from beholder.lint.leftovers import LeftOut
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.pictures import (
+    RULE as PICTURE_RULE,
+)
+from beholder.lint.pictures import check_words_of_pictures, has_text
 from beholder.lint.rules import (
     ORDER,
     CollectionLengths,
@@ -36,7 +40,8 @@ from beholder.lint.sources import ReadFile, read_files
 from beholder.lint.wording import fold, norm
 
 if TYPE_CHECKING:
-    # Loading the engine takes longer than most checks.
+    # Loading the engine, or Pillow, takes longer than most checks.
+    from beholder.media.reading import PictureReader
     from beholder.run.session import Progress
 
 L = TypeVar("L", LintFinding, Occurrence)
@@ -102,6 +107,7 @@ def lint(
     exclude: Sequence[str] = (),
     workers: int | None = None,
     progress: Progress | None = None,
+    reader: PictureReader | None = None,
 ) -> LintReport:
     """Check the alternative texts of files and folders; nothing is fetched.
 
@@ -116,13 +122,20 @@ def lint(
         workers: Worker processes, which change nothing but the time; None decides from the number
             of pictures.
         progress: Receives the progress of checking, picture by picture.
+        reader: Reads the words of pictures, for ALT208; None opens no picture.
 
     Raises:
         DataError: A path or the baseline cannot be read at all.
         UnknownNameError: ``choice`` names an unknown rule.
+        ConfigError: ``choice`` asks for ALT208, and there is no reader.
     """
     setting = setting or LintSetting(terms=vocabulary(()))
     choice = choice or Choice()
+    if reader is None and choice.asks_for(PICTURE_RULE):
+        raise ConfigError(
+            f"{PICTURE_RULE} reads the words of pictures; add --read-pictures, in Python"
+            " reader=beholder.media.reading.picture_reader('rapidocr')"
+        )
     known_counts = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
     for source in _sources(
@@ -130,6 +143,8 @@ def lint(
     ):
         _add_file(report, source)
     hits_by_id = _check_pictures(report, choice, workers, progress)
+    if reader is not None and not choice.excludes(PICTURE_RULE):
+        _read_pictures(report, reader, hits_by_id, progress)
     _collect_findings(report, hits_by_id, choice)
     for finding in report.findings:
         if known_counts[finding.fingerprint]:
@@ -228,6 +243,33 @@ def _check_pictures(
         for occurrence in group.places:
             hits_by_id[id(occurrence)].append((group.rule, group.hit))
     return hits_by_id
+
+
+def _read_pictures(
+    report: LintReport,
+    reader: PictureReader,
+    hits_by_id: _HitsById,
+    progress: Progress | None,
+) -> None:
+    """Add the hits of ALT208, and a note on how many pictures were read by what."""
+    n_total = sum(map(has_text, report.occurrences))
+    if progress is not None:
+        # Reading takes seconds a picture, so it has a rate of its own.
+        progress.start(n_total, 0)
+    n_left_out = len(report.left_out)
+    for occurrence, hit in check_words_of_pictures(
+        report.occurrences,
+        report.folders,
+        reader,
+        report.left_out,
+        progress.advance if progress else lambda n_done, n_failed: None,
+    ):
+        hits_by_id[id(occurrence)].append((PICTURE_RULE, hit))
+    n_unread = sum(entry.n for entry in report.left_out[n_left_out:])
+    report.notes.append(
+        f"read the words of {n_total - n_unread:,} of {n_total:,} pictures with a text"
+        f" by {reader.identity}"
+    )
 
 
 def _collect_findings(
@@ -345,6 +387,7 @@ _VERBS = (
     "says ",
     "judges ",
     "names ",
+    "leaves ",
 )
 
 

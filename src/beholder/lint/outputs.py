@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import msgspec
@@ -25,6 +22,7 @@ from beholder.lint.linting import (
     summary,
 )
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.pictures import path_of, picture_below
 from beholder.lint.rates import LintRate, omitted_groups, rates
 from beholder.lint.rules import ORDER, Format, LintFinding, rules
 from beholder.lint.wording import fold
@@ -111,43 +109,32 @@ def _name(occurrence: Occurrence) -> str:
     """Return the last part of a picture's address, for pictures that are missing."""
     if occurrence.picture.startswith("data:"):
         return ""
-    return _path_of(occurrence).rpartition("/")[2][:80]
-
-
-def _path_of(occurrence: Occurrence) -> str:
-    """Return the address of a picture without query and fragment."""
-    return unquote(re.split(r"[?#]", occurrence.picture)[0])
+    return path_of(occurrence).rpartition("/")[2][:80]
 
 
 def _picture(
     report: LintReport, occurrence: Occurrence, uris: dict[Path, str]
 ) -> str:
     """Return the picture as a ``data:`` address; empty if it is outside the folder of the user."""
-    folder, root = report.folders[occurrence.file]
-    # Absolute paths, drives and addresses are never opened.
-    if not occurrence.picture or re.search(r"^[/\\]|:", occurrence.picture):
+    # Missing, damaged or no picture: rules do not judge files.
+    try:
+        path = picture_below(report.folders, occurrence)
+    except ItemError:
         return ""
-    path = Path(os.path.normpath(folder / _path_of(occurrence)))
+    if path is None:
+        return ""
     # A picture at many places is encoded once.
     if path not in uris:
-        uris[path] = (
-            _embedded(root, path) if len(uris) < _MOST_PICTURES else ""
-        )
+        uris[path] = _embedded(path) if len(uris) < _MOST_PICTURES else ""
     return uris[path]
 
 
-def _embedded(root: Path, path: Path) -> str:
-    from beholder.media import encode_jpeg, inside, load_image
+def _embedded(path: Path) -> str:
+    from beholder.media import encode_jpeg, load_image
 
-    if not path.is_relative_to(root):
-        return ""
     try:
-        picture = load_image(
-            inside(root, str(path.relative_to(root))), max_side=_SIDE
-        )
-    except (
-        ItemError
-    ):  # missing, damaged or no picture: rules do not judge files
+        picture = load_image(path, max_side=_SIDE)
+    except ItemError:
         return ""
     return jpeg_uri(encode_jpeg(picture))
 

@@ -90,6 +90,12 @@ def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
     try:
         cls = METRICS.get(parsed.name)
     except UnknownNameError as error:
+        # Papers name the two directions as if they were metrics.
+        if parsed.name.lower() in ("har", "mar"):
+            raise UnknownNameError(
+                f"no metric is called {parsed.name!r}: HAR and MAR are the directions of dcscore;"
+                " score with -m \"dcscore(direction='both')\", then run beholder bidirectional RUN"
+            ) from error
         if not (owners := _metrics_with_value(parsed.name)):
             raise
         # Users often name a value (f1, rouge_l) where its metric is wanted.

@@ -67,9 +67,9 @@ def _without_references(items: Sequence[Item], judge: bool) -> tuple[str, str]:
         else "one that needs none: -m 'perplexity(judge=hf:MODEL)'"
     )
     raise ConfigError(
-        f"no metric was named, and the rows have no references. Name {suggestion}; or say where"
-        " references are, with --map references=COLUMN or --references-from FILE; beholder lint"
-        " checks alternative texts without references"
+        "no metric was named, and the rows have no references. beholder lint checks alternative"
+        f" texts without references. To score, name {suggestion}; or say where references are, with"
+        " --map references=COLUMN or --references-from FILE"
     )
 
 

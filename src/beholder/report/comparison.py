@@ -77,7 +77,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
             for row in comparison.differences
         ),
         notes=(
-            f"{counts}; difference is the second minus the first.",
+            f"{counts}; difference is {label_b} minus {label_a}.",
             "p: sign flips per source; Holm: corrected over all values that are compared.",
             *_fewer(comparison),
             *(

@@ -141,8 +141,10 @@ def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:
         else ""
     )
     interval = show_range(row, column)
-    text = show_cell(row, column) + (f" [{interval}]" if interval else "")
-    return for_markdown(f"{text} ({note})" if note else text)
+    text = for_markdown(show_cell(row, column))
+    # Numbers in brackets are ours, and entities cannot be read in a terminal.
+    text += f" [{interval}]" if interval else ""
+    return f"{text} ({for_markdown(note)})" if note else text
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -20,7 +19,13 @@ from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.load import RunData
 from beholder.report.marking import Piece, marked_texts
 from beholder.report.pages import jpeg_uri
-from beholder.report.tones import by_tone, is_sure, label, strength, tone
+from beholder.report.tones import (
+    count_verdicts,
+    is_sure,
+    label,
+    strength,
+    tone,
+)
 from beholder.report.views import view_of
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
@@ -267,18 +272,17 @@ def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
 
 
 def _verdicts(units: Sequence[Unit]) -> list[Mapping[str, object]]:
-    """Return the verdicts of an item, notable ones first, with their numbers of sure units."""
-    counts = Counter({unit.verdict: 0 for unit in units})
-    counts.update(unit.verdict for unit in units if is_sure(unit))
+    """Return the verdicts of an item, notable ones first, with their numbers of units."""
     return [
         {
             "name": label(verdict),
             "tone": tone(verdict).name,
             "symbol": tone(verdict).symbol,
             "notable": tone(verdict).notable,
-            "count": counts[verdict],
+            "count": n_sure,
+            "unsure": n_unsure,
         }
-        for verdict in by_tone(counts)
+        for verdict, (n_sure, n_unsure) in count_verdicts(units).items()
     ]
 
 

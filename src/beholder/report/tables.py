@@ -222,16 +222,13 @@ def _board(board: Board, suffix: str) -> Table:
     )
 
 
-FEW_ITEMS = 20
-"""A convention: bootstrap intervals of fewer items are too narrow."""
-
-
 def reliability_table(reliability: Reliability) -> Table:
     """Return the coefficients of agreement between raters."""
     # Raters are compared on items that all of them scored.
     n, n_left_out = reliability.n_items, reliability.n_left_out
-    left_out = f", {n_left_out:,} left out because a score is missing" * bool(
-        n_left_out
+    left_out = (
+        f", {n_left_out:,} left out, with too few judgments to compare"
+        * bool(n_left_out)
     )
     return Table(
         name=f"reliability-{safe_name(reliability.what)}",
@@ -252,7 +249,6 @@ def reliability_table(reliability: Reliability) -> Table:
         ),
         notes=(
             f"Raters: {', '.join(reliability.raters)}.",
-            *[f"Intervals of fewer than {FEW_ITEMS} items are too narrow."]
-            * (n < FEW_ITEMS),
+            *filter(None, [reliability.caution]),
         ),
     )

@@ -5,7 +5,6 @@ The notebook gets an HTML fragment with inline styles, no script, and every text
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from rich import box
@@ -19,7 +18,14 @@ from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import Piece, marked_texts
 from beholder.report.numbers import show_number
 from beholder.report.pages import environment
-from beholder.report.tones import by_tone, label, notable, strength, tone
+from beholder.report.tones import (
+    by_tone,
+    count_verdicts,
+    label,
+    notable,
+    strength,
+    tone,
+)
 
 _SIDE_BY_SIDE = 100
 """Columns of a terminal from which the texts stand next to each other."""
@@ -85,11 +91,11 @@ def _panel(title: str, pieces: Iterable[Piece], score: ItemScore) -> Panel:
 
 
 def _legend(units: Iterable[Unit]) -> Text:
-    counts = Counter(unit.verdict for unit in units)
     legend = Text()
-    for verdict in by_tone(counts):
+    for verdict, (n_sure, n_unsure) in count_verdicts(units).items():
         unit_tone = tone(verdict)
-        words = f"{unit_tone.symbol} {make_visible(label(verdict))} {counts[verdict]}"
+        words = f"{unit_tone.symbol} {make_visible(label(verdict))} {n_sure}"
+        words += f" + {n_unsure} not sure" if n_unsure else ""
         legend.append(words, style=unit_tone.rich)
         legend.append("   ")
     return legend

@@ -90,6 +90,19 @@ def is_sure(unit: Unit) -> bool:
     return "unsure" not in unit.detail
 
 
+def count_verdicts(units: Iterable[Unit]) -> dict[str, tuple[int, int]]:
+    """Return by verdict how many units are sure and how many are not, verdicts in their order.
+
+    Every page and table that counts units says both, so that equal units have equal counts.
+    """
+    counts: dict[str, tuple[int, int]] = {}
+    for unit in units:
+        n_sure, n_unsure = counts.get(unit.verdict, (0, 0))
+        sure = is_sure(unit)
+        counts[unit.verdict] = (n_sure + sure, n_unsure + (not sure))
+    return {verdict: counts[verdict] for verdict in by_tone(counts)}
+
+
 def notable(units: Iterable[Unit]) -> list[Unit]:
     """Return the units to look at, by verdict.
 

@@ -16,7 +16,7 @@ from beholder.backends import Answer, Usage
 from beholder.base.postgres import Address
 from beholder.judges import AnswerFile, Answers, AnswerStore, Budget
 from beholder.judges.answer_database import AnswerDatabase
-from beholder.judges.answers import FACTS_LAST, AnswerCache
+from beholder.judges.answers import FACTS_LAST, RECALLED, AnswerCache
 from beholder.judges.grades import Judging
 from beholder.run.store_file import FILE_NAME, to_read
 
@@ -104,6 +104,37 @@ def costs(folder: Path) -> list[CostRow]:
         CostRow(operation, model, n, cost if priced == n else None)
         for operation, model, n, cost, priced in rows
     ]
+
+
+def answering_models(folder: Path) -> list[str]:
+    """Return the models that answered in a run, each with its server's configuration if reported.
+
+    Raises:
+        RunError: The store cannot be read.
+    """
+    query = (
+        "SELECT DISTINCT model, json_extract(answer, '$.fingerprint') FROM answers"
+        " WHERE json_valid(answer) ORDER BY 1, 2"
+    )
+    with _open_store(folder) as db:
+        rows = db.execute(query).fetchall() if db else []
+    return [
+        model if fingerprint is None else f"{model} ({fingerprint})"
+        for model, fingerprint in rows
+    ]
+
+
+def were_recalled(folder: Path) -> bool:
+    """Return whether an answer of a run came from the cache, in any of its starts.
+
+    Raises:
+        RunError: The store cannot be read.
+    """
+    query = "SELECT 1 FROM notes WHERE name = ?"
+    with _open_store(folder) as db:
+        return db is not None and bool(
+            db.execute(query, (RECALLED,)).fetchone()
+        )
 
 
 def spent(folder: Path) -> float:

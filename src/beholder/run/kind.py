@@ -140,6 +140,7 @@ _BUILTIN: tuple[Part, ...] = (
     "beholder.kinds.accept.kind:FEATURE",
     "beholder.kinds.filtering.kind:FEATURE",
     "beholder.kinds.choose.kind:FEATURE",
+    "beholder.kinds.watch.kind:FEATURE",
     "beholder.lint.feature:FEATURE",
     "beholder.cli.feature:FEATURE",
 )

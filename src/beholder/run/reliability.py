@@ -61,6 +61,10 @@ class Coefficient:
         return cls(name, mean.mean, mean.interval, mean.reason)
 
 
+FEW_ITEMS = 20
+"""Items below which a coefficient of agreement comes with a caution."""
+
+
 @dataclass(frozen=True)
 class Reliability:
     """Agreement of several raters on the same items.
@@ -78,6 +82,18 @@ class Reliability:
     n_items: int
     n_left_out: int
     coefficients: tuple[Coefficient, ...]
+
+    @property
+    def caution(self) -> str | None:
+        """Return what so few items cannot show, for pages and tables; None with enough, or none."""
+        if not 0 < self.n_items < FEW_ITEMS:
+            return None
+        return (
+            f"Only {self.n_items:,} compared: one more or less moves a share of agreement by"
+            f" {100 / self.n_items:.0f} points, and intervals of fewer than {FEW_ITEMS} are too"
+            " narrow. These figures describe what was judged; they do not say how well people"
+            " would agree on more."
+        )
 
 
 def reliability(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -167,6 +167,7 @@ def find_drift(
     rate: float,
     judges: Sequence[int] | None = None,
     guard: float = 0.0,
+    between: float | None = None,
 ) -> Drift:
     """Compare the sequences of means that start at each run.
 
@@ -178,6 +179,7 @@ def find_drift(
             must differ by more than ``guard``, as the error of the judge's shift is common to all
             later runs.
         guard: Least difference between segments of two judges.
+        between: Variance between runs; None estimates it from these runs.
 
     Returns:
         The two segments that differ most, each with its first and last place.
@@ -190,32 +192,18 @@ def find_drift(
     """
     y, v = vector(values, "values"), vector(variances, "variances")
     n_runs = same_length(values=y, variances=v)
-    if not 0 < rate < 1 or not n_runs or (v <= 0).any():
-        raise ConfigError(
-            f"rate={rate}, {n_runs} runs, least variance {min(v, default=0)}: expected a rate"
-            " between 0 and 1, a run or more, and variances above 0"
-        )
+    if between is None:
+        between = variance_between(y, v)
     judge_of_run = list(judges or [0] * n_runs)
-    between = variance_between(y, v)
-    information = 1 / (v + between)
-    scale = _scale(rate, USUAL_RUNS * float(np.median(information)))
     # By the judges of both ends: a segment that spans a change of judge may have mostly the old
     # judge's runs, so its end alone does not say whether the guard is due.
     highest: dict[tuple[int, int], MeanSegment] = {}
     lowest: dict[tuple[int, int], MeanSegment] = {}
-    for first in range(n_runs):
-        total = np.cumsum(information[first:])
-        means = np.cumsum(information[first:] * y[first:]) / total
-        halves = _half_widths(total, scale, rate)
-        for place, (mean, half) in enumerate(zip(means, halves, strict=True)):
-            last = first + place
-            segment = MeanSegment(
-                first,
-                last,
-                float(mean),
-                Interval(float(mean - half), float(mean + half)),
-            )
-            ends = judge_of_run[first], judge_of_run[last]
+    for first in range(max(n_runs, 1)):
+        for segment in mean_sequence(
+            y, v, rate=rate, between=between, first=first
+        ):
+            ends = judge_of_run[first], judge_of_run[segment.last]
             top, bottom = highest.get(ends), lowest.get(ends)
             if top is None or segment.interval.low > top.interval.low:
                 highest[ends] = segment
@@ -236,6 +224,49 @@ def find_drift(
         key=lambda pair: pair[0],
     )
     return Drift(high, low, gap > 0, between)
+
+
+def mean_sequence(
+    values: ArrayLike,
+    variances: ArrayLike,
+    *,
+    rate: float,
+    between: float,
+    first: int = 0,
+) -> list[MeanSegment]:
+    """Return the mean from a run to each later one, with intervals that are valid at all looks.
+
+    Args:
+        values: Mean of each run, in the order of time; one or more.
+        variances: Squared standard error of each, above 0.
+        rate: Rate of false alarms a look.
+        between: Variance between runs.
+        first: Place of the first run of the sequence.
+
+    Raises:
+        ConfigError: A variance is not above 0, or the rate is not between 0 and 1.
+    """
+    y, v = vector(values, "values"), vector(variances, "variances")
+    n_runs = same_length(values=y, variances=v)
+    if not 0 < rate < 1 or not n_runs or (v <= 0).any():
+        raise ConfigError(
+            f"rate={rate}, {n_runs} runs, least variance {min(v, default=0)}: expected a rate"
+            " between 0 and 1, a run or more, and variances above 0"
+        )
+    information = 1 / (v + between)
+    scale = _scale(rate, USUAL_RUNS * float(np.median(information)))
+    total = np.cumsum(information[first:])
+    means = np.cumsum(information[first:] * y[first:]) / total
+    halves = _half_widths(total, scale, rate)
+    return [
+        MeanSegment(
+            first,
+            first + place,
+            float(mean),
+            Interval(float(mean - half), float(mean + half)),
+        )
+        for place, (mean, half) in enumerate(zip(means, halves, strict=True))
+    ]
 
 
 def _scale(rate: float, usual_information: float) -> float:
@@ -325,6 +356,40 @@ def _excludes_zero(change: UncertainValue, margin: float) -> bool:
     """Return whether a change counts and its interval excludes 0."""
     ends = change.interval
     return abs(change.value) >= margin and not ends.low <= 0 <= ends.high
+
+
+def agreement_change(
+    labels: ArrayLike, before: ArrayLike, after: ArrayLike
+) -> UncertainValue:
+    """Return the change of a judge's agreement with people, Kendall's tau-b, on the same texts.
+
+    Its standard error is that of the jackknife over texts.
+
+    Args:
+        labels: Human label of each text.
+        before: Score of each text before.
+        after: Score of each text after.
+
+    Raises:
+        ConfigError: There are fewer than three texts, or the lengths differ.
+    """
+    x = vector(labels, "labels")
+    scores = vector(before, "before"), vector(after, "after")
+    n = same_length(labels=x, before=scores[0], after=scores[1])
+    if n < 3:
+        raise ConfigError(f"{n} texts with a label; expected 3 or more")
+
+    def change(kept: NDArray[np.bool_]) -> float:
+        first, second = (
+            float(scipy.stats.kendalltau(x[kept], y[kept]).statistic)
+            for y in scores
+        )
+        # Equal scores of all texts have no order, so they agree with none.
+        return float(np.nan_to_num(second) - np.nan_to_num(first))
+
+    leave_one = [change(row) for row in ~np.eye(n, dtype=bool)]
+    error = math.sqrt((n - 1) * float(np.var(leave_one)))
+    return estimate(change(np.ones(n, dtype=bool)), error)
 
 
 def judge_noise(first: ArrayLike, second: ArrayLike) -> float:

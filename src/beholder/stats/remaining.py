@@ -54,7 +54,9 @@ class Stratum:
         return self.n_bad / self.n_labels
 
     def limits(self, confidence: float) -> Interval:
-        """Wilson's limits of the share."""
+        """Wilson's limits of the share, which is known where all rows are labelled."""
+        if self.n_labels == self.n_rows:
+            return Interval(self.share, self.share, confidence)
         return wilson_limits(self.n_bad, self.n_labels, confidence=confidence)
 
 

@@ -41,6 +41,19 @@ _FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 5
 """The same in a text of fewer than five words."""
 
 
+def akin_languages(expected: str) -> list[str]:
+    """Return the names of the languages that count as the named one, sorted; itself is left out."""
+    codes = [code for code, name in NAMES.items() if name == expected]
+    return sorted(
+        {NAMES[code] for code in _akin_codes(codes) if code in NAMES}
+        - {expected}
+    )
+
+
+def _akin_codes(codes: list[str]) -> set[str]:
+    return {akin for code in codes for akin in _AKIN.get(code, ())}
+
+
 @cache
 def _identifier() -> Any:
     # Takes a second to load.
@@ -77,9 +90,9 @@ def other_language(text: str, expected: str, script: str = "") -> str | None:
     def chance_of(code: str) -> float:
         return round(chances.get(code, 0.0), 3)
 
-    expected_code = next(
-        code for code, name in NAMES.items() if name == expected
-    )
+    # Norwegian has three codes; the classifier does not know each of them.
+    codes = [code for code, name in NAMES.items() if name == expected]
+    expected_code = next((code for code in codes if code in chances), codes[0])
     all_latin = all(map(LATIN.match, LETTER.findall(text)))
     few = len(folded_words(text)) < _FEW
     if script == "Latn" and not LATIN.search(text):
@@ -100,10 +113,7 @@ def other_language(text: str, expected: str, script: str = "") -> str | None:
         return "none of its letters is Latin"
     if expected_code not in chances and likeliest != "en":
         return None
-    fits = sum(
-        chance_of(code)
-        for code in (expected_code, *_AKIN.get(expected_code, ()))
-    )
+    fits = sum(map(chance_of, {*codes, *_akin_codes(codes)}))
     most_of_expected, least_of_likeliest = (
         (_FITS_FEW, _LEAST_FEW) if few else (_FITS, _LEAST)
     )

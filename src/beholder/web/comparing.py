@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -15,7 +14,7 @@ from starlette.exceptions import HTTPException
 from beholder.errors import BeholderError, ConfigError
 from beholder.records import ItemScore
 from beholder.report.marking import marked_texts
-from beholder.report.tones import by_tone, is_sure
+from beholder.report.tones import count_verdicts
 from beholder.run.compare import Comparison, compare, pair_runs
 from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM, KINDS
@@ -394,8 +393,8 @@ def _side(view: RunView, asker: str, position: int) -> Mapping[str, Any]:
     if outcome is not None and not isinstance(outcome, ItemScore):
         failure = outcome.message
     texts = marked_texts(item, scored.units)
-    counts = Counter(unit.verdict for unit in scored.units if is_sure(unit))
-    verdicts = [(verdict, counts[verdict]) for verdict in by_tone(counts)]
+    counts = count_verdicts(scored.units).items()
+    verdicts = [(verdict, *numbers) for verdict, numbers in counts]
     return {
         "item": item,
         "failure": failure,

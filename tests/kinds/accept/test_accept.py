@@ -12,8 +12,9 @@ import pytest
 
 import beholder
 from beholder.kinds.accept.certificate import certify, check, digest_of, verify
-from beholder.kinds.accept.evidence import count_edits, edits_of
+from beholder.kinds.accept.evidence import edits_of
 from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.text.edits import count_edits
 from toy.command import Cli
 
 Rows = Sequence[Mapping[str, Any]]

@@ -428,7 +428,11 @@ def test_the_command_prints_agreement(cli: Cli, judge: Judge) -> None:
     assert "ben: 3 of 3 done" in output.out
     assert "0.947" in output.out
     assert "Raters: anna, ben." in output.out
-    assert "Intervals of fewer than 20 items are too narrow." in output.out
+    said = " ".join(output.out.split())
+    assert (
+        "Only 3 compared: one more or less moves a share of agreement by 33 points"
+        in said
+    )
 
 
 def test_only_few_items_bring_a_caution() -> None:
@@ -646,3 +650,30 @@ def test_proposals_of_another_text_or_picture_are_refused(
     assert "--prefill run: " in output.err
     assert "score items.jsonl itself" in output.err
     assert not Path("study").exists()
+
+
+def test_the_lead_is_told_that_references_are_rated_too(cli: Cli) -> None:
+    rows = [
+        {
+            "id": f"{n}{system}",
+            "image": f"{n}.jpg",
+            "candidate": f"A boat {system}.",
+        }
+        | {"references": [f"Boat {n}."], "group": {"system": system}}
+        for n in range(2)
+        for system in "ab"
+    ]
+    Path("two.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    done = cli(
+        "annotate",
+        "ratings",
+        "two.jsonl",
+        "-o",
+        "two",
+        "--prepare",
+        "--annotators",
+        "2",
+    )
+    assert "6 units: 4 candidates and 2 references" in done.err

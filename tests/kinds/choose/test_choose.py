@@ -1,8 +1,9 @@
-"""A choice from the pictures to the decision: what is counts, what is said, what is refused."""
+"""A choice from the pictures to the decision: what is asked, what is said, what is refused."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -96,7 +97,7 @@ def test_captioners_from_the_pictures_to_the_decision(cli: Cli) -> None:
         done = cli(*models(server))
         assert done.code == 0, done.err
         counts = Counter(server.asked)
-        # Nothing is counts twice, and a folder is read without any question.
+        # Nothing is asked twice, and a folder is read without any question.
         again = cli(*models(server))
         reread = cli("choose", "choice")
         assert server.asked == counts
@@ -217,7 +218,7 @@ def test_an_unknown_price_is_never_low(cli: Cli) -> None:
     assert done.code == 3, done.err
     assert done.out.startswith("Not decided: a and b are left")
     assert "dollars: unknown for b" in result()["decision"]["steps"]
-    assert "the price is unknown; name it with --price b=IN/OUT" in done.out
+    assert "8 of 8 rows state no dollars" in done.out
 
 
 def test_another_choice_in_the_folder_is_refused(cli: Cli) -> None:
@@ -254,7 +255,7 @@ def test_a_judge_that_prefers_a_seat_does_not_see_the_difference(
     with serving(Seeing(seat=True)) as server:
         assert cli(*models(server)).code == 0
     fought = result()["battles"]
-    # The texts of a picture differ, so each pair is counts in both orders, and flips.
+    # The texts of a picture differ, so each pair is asked in both orders, and flips.
     assert (fought["n"], fought["n_flips"]) == (36, 36)
     assert "This judge does not see the difference." in fought["text"]
     assert fought["pairs"][0]["score"]["value"] == 0.5
@@ -332,12 +333,171 @@ def test_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert beholder.choose("choice")["decision"] == content["decision"]
 
 
-def test_the_budget_is_of_all_runs_together(cli: Cli) -> None:
-    write_photos()
-    table = {"models": {"judge": {"input": 10, "output": 10}}}
-    Path("prices.json").write_text(json.dumps(table))
+def without_times(value: Any) -> Any:
+    """The result without seconds, hours and the address of the server."""
+    times = {"seconds", "seconds_p95", "hours", "wall_hours", "next"}
+    if isinstance(value, dict):
+        return {
+            key: without_times(row)
+            for key, row in value.items()
+            if key not in times
+        }
+    return [*map(without_times, value)] if isinstance(value, list) else value
+
+
+def test_a_budget_of_all_runs_and_what_continues_after_it(cli: Cli) -> None:
+    write_photos(6)
     with serving(Seeing()) as server:
-        # A caption of a costs .00028 dollars; 18 of each captioner .0077 in all.
-        done = cli(*models(server, "--no-battles", "--max-cost", "0.003"))
+        # A caption of a costs .00045 dollars and at most .05, a question to the judge at most .24.
+        budget = ("--price", "judge=10/40", "--max-cost", "0.07")
+        done = cli(*models(server, "--no-battles", *budget, n=6))
+        assert done.code == 2
+        assert "pass --max-cost 0.0" in done.err
+        assert server.asked == {"a": 12, "b": 12, "c": 12}
+        assert cli(*models(server, "--no-battles", n=6)).code == 0
+        counts = dict(server.asked)
+        Path("choice").rename("stopped")
+    with serving(Seeing()) as server:
+        assert cli(*models(server, "--no-battles", n=6)).code == 0
+        assert dict(server.asked) == counts
+    assert without_times(result("stopped")) == without_times(result())
+
+
+def steady(name: str, n: int = 12, **further: Any) -> list[dict[str, Any]]:
+    """Texts of one captioner that are equal to the references."""
+    return [
+        {
+            **row,
+            "group": {"system": name},
+            "id": f"{row['id']}{name}",
+            **further,
+        }
+        for row in texts(n)
+        if row["group"]["system"] == "a"
+    ]
+
+
+def test_what_is_left_out_is_said(cli: Cli) -> None:
+    """What the data have and the choice does not use, one row for each fault."""
+    write_photos(2)
+    rows = [*steady("a"), *steady("b")]
+    for name, data, options, message in (
+        ("nojudge", rows, ("--battles",), "battles need a judge that sees"),
+        (
+            "klingon",
+            rows,
+            ("--language", "Klingon"),
+            "'Klingon' is no language",
+        ),
+        ("nb", rows, ("--language", "nb"), "Danish count as Norwegian"),
+        (
+            "short",
+            [{**row, "candidate": "A boat."} for row in rows],
+            (),
+            "a: 12 texts are too short to detect their language",
+        ),
+        (
+            "bad",
+            [*rows, {"candidate": 5}],
+            ("--skip-bad-rows",),
+            "1 invalid rows",
+        ),
+        ("few", rows, (), "the collection has 12 pictures to draw, 150 were"),
+    ):
+        write_rows(f"{name}.jsonl", data)
+        done = cli("choose", f"{name}.jsonl", "-o", name, *options)
+        assert message in done.err, (name, done.err)
+    done = cli("choose", "few.jsonl", "-o", "priced", "--price", "a=1/2")
     assert done.code == 2
-    assert "0.003" in done.err
+    assert "state the dollars of each text in its row" in done.err
+
+
+def test_costs_of_captioners_of_one_model(cli: Cli) -> None:
+    """Two settings of one model; a failure costs nothing and is no unknown price."""
+    write_photos()
+    with serving(Seeing(refuses_one=True)) as server:
+        arguments = models(server, "--no-battles")
+        place = arguments.index("b=openai:b")
+        done = cli(
+            *arguments[:place], "b=openai('a', temperature=0.5)", *arguments[place + 1 :]
+        )  # fmt: skip
+        assert done.code == 0, done.err
+    # 185 tokens in with the picture, 10 out: 2 and 8 dollars a million of a, 1 and 4 of b.
+    for row, dollars in zip(
+        result()["captioners"], (0.00045, 0.000225), strict=False
+    ):
+        figures = row["figures"]
+        assert row["n_failed"] == 1
+        assert figures["dollars"]["value"] == pytest.approx(dollars * 11 / 12)
+        assert figures["dollars"]["n"] == 12
+        # A failure is no fast answer.
+        assert figures["seconds"]["n"] == 11
+        assert figures["answered"]["value"] == pytest.approx(11 / 12)
+    assert "right is over the 11 of 12 pictures" in done.out
+    assert "a and the judge are of one family" not in done.err
+
+
+def test_the_plan_counts_and_the_command_that_captions_the_rest(
+    cli: Cli,
+) -> None:
+    """Texts that differ are not counted as one question; the last command is a shell's."""
+    Path("my photos").mkdir()
+    for place in range(6):
+        Image.new("RGB", (8, 8), (place, 90, 9)).save(f"my photos/{place}.png")
+    with serving(Seeing()) as server:
+        arguments = models(
+            server, "--context", "It's a museum", "--temperature", "0.2", n=6
+        )
+        arguments = tuple(
+            "my photos" if a == "photos" else a for a in arguments
+        )
+        plan = json.loads(cli(*arguments, "--dry-run", "--json").out)
+        calls = {(r["run"], r["asker"][:4]): r["calls"] for r in plan["runs"]}
+        # Each text is taken apart and verified, and its criteria are checked.
+        assert calls["scores of first texts", "dcsc"] == 2 * 18
+        assert calls["scores of first texts", "chec"] == 18
+        assert calls["scores of second texts", "dcsc"] == 2 * 18
+        assert cli(*arguments).code == 0
+        assert server.asked["a"] == 12
+        # A choice that is read keeps how its questions were asked, and takes other prices.
+        done = cli(
+            "choose", "choice", "--price", "a=0.1/0.1", "--price", "b=1/4"
+        )
+        assert done.out.startswith("a. ")
+        command = shlex.split(result()["next"])
+        assert command[:5] == [
+            "beholder",
+            "caption",
+            "my photos",
+            "--judge",
+            "a=openai:a",
+        ]
+        assert command[-8:-2] == [
+            "--context", "It's a museum", "--base-url", server.url, "--temperature", "0.2",
+        ]  # fmt: skip
+        # The same captioner: nothing of it is new to a cache of the same questions.
+        assert cli(*command[1:]).code == 0
+        assert server.asked["a"] == 18
+    refused = cli("choose", "choice", "--n", "5")
+    assert refused.code == 2
+    assert "choice contains another choice (--n 6, now 5)" in refused.err
+
+
+def test_answers_from_the_cache_keep_their_price(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEHOLDER_CACHE", "cache")
+    write_photos(6)
+    with serving(Seeing()) as server:
+        first = cli(*models(server, "--no-battles", n=6))
+        figures = result()["captioners"][0]["figures"]
+        assert "from the cache" not in first.err
+        Path("choice").rename("before")
+        again = cli(*models(server, "--no-battles", n=6))
+        assert server.asked["a"] == 12
+    assert (
+        result()["captioners"][0]["figures"]["dollars"] == figures["dollars"]
+    )
+    assert (
+        "a: 6 of 6 answers are from the cache; their seconds are" in again.err
+    )

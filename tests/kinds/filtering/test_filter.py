@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -541,6 +540,28 @@ def test_any_number_of_workers_gives_the_same_bytes() -> None:
     assert len(first) > 8
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from beholder.kinds.filtering.config import FilterConfig, FilterOptions
+from beholder.kinds.filtering.door import FilterMeans, run_filter
+from beholder.options import WorkOptions
+from beholder.run.session import Quiet
+
+class Killing(Quiet):
+    n = 0
+
+    def advance(self, *counts):
+        self.n += 1
+        if self.n == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+config = FilterConfig(tuple(sys.argv[1:]), Path("killed"), FilterOptions(near_duplicates=0.8))
+run_filter(config, FilterMeans(work=WorkOptions(workers=2), progress=Killing()))
+"""
+"""A filter that is killed when its second part is written."""
+
+
 @pytest.mark.slow
 def test_a_killed_filter_continues_to_the_same_bytes() -> None:
     names = write_sources()
@@ -549,16 +570,10 @@ def test_a_killed_filter_continues_to_the_same_bytes() -> None:
         "--workers", "2", "-o",
     ]  # fmt: skip
     subprocess.run([*command, "whole"], check=True, capture_output=True)
-    process = subprocess.Popen(
-        [*command, "killed"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *names], capture_output=True
     )
-    while process.poll() is None:
-        if len(list(Path("killed").glob("work/*/part-*"))) >= 2:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.002)
-    assert process.wait() == -signal.SIGKILL
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len(list(Path("killed").glob("work/*/part-*"))) >= 2
     subprocess.run([*command, "killed"], check=True, capture_output=True)
     assert job_bytes("killed") == job_bytes("whole")

@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import beholder
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.filtering import labelling
-from beholder.kinds.filtering.result import VERDICTS
-from beholder.stats.remaining import Stratum, estimate_remaining
+from beholder.kinds.filtering.result import RESULT, VERDICTS, read_result
 from toy.command import Cli, runner
 
 GOOD = "Number {} stands on a plain wall above the door of a house."
@@ -111,19 +112,84 @@ def test_no_bad_row_is_never_a_rate_of_zero(cli: Cli) -> None:
     assert high == pytest.approx(limit / 100, abs=1e-6)
 
 
-def test_the_sentences_of_the_first_worked_example() -> None:
-    strata = (
-        Stratum("drop-none", 8_000, 60, 57, is_kept=False),
-        Stratum("drop-low", 4_000, 60, 42, is_kept=False),
-        Stratum("keep-low", 20_000, 120, 18, is_kept=True),
-        Stratum("keep-high", 68_000, 120, 2, is_kept=True),
+def make_job(strata: Mapping[str, tuple[int, int, int]]) -> None:
+    """Write a finished filter and its labels: rows, labels and bad labels by stratum."""
+    n_rows = {name: rows for name, (rows, _, _) in strata.items()}
+    names = [name for name, n in n_rows.items() for _ in range(n)]
+    Path("made", VERDICTS).mkdir(parents=True, exist_ok=True)
+    table = pa.table({"row": range(len(names)), "stratum": names})
+    pq.write_table(table, Path("made", VERDICTS, "part-00000.parquet"))
+    result = read_result(Path("clean"))
+    result = msgspec.structs.replace(result, strata=n_rows)
+    Path("made", RESULT).write_bytes(msgspec.json.encode(result))
+    labels: list[dict[str, Any]] = [
+        {"id": f"row-{names.index(name) + at}", "bad": at < n_bad}
+        for name, (_, n, n_bad) in strata.items()
+        for at in range(n)
+    ]
+    write_jsonl("read.jsonl", labels)
+    drawn = [int(label["id"][4:]) for label in labels]
+    sample = {"digest": result.digest, "rows": drawn}
+    log = {"format": 1, "samples": [sample]}
+    Path("made", labelling.SAMPLES).write_text(json.dumps(log), "utf-8")
+
+
+def test_the_worked_examples_through_the_command(cli: Cli) -> None:
+    # 3a and 3b of the specification, computed with scipy outside of beholder.
+    make_job(
+        {
+            "drop-none": (8_000, 60, 57),
+            "drop-low": (4_000, 60, 42),
+            "keep-low": (20_000, 120, 18),
+            "keep-high": (68_000, 120, 2),
+        }
     )
-    lines = labelling.describe_remaining(estimate_remaining(strata), strata)
-    assert lines == [
-        "of the rows dropped 86.7 % (79.5 to 90.7) were bad (120 labels)",
-        "bad rows left: 4.7 % (3.2 to 8.4) of the kept (240 labels), before 14.5 %",
-        "the filter found 72 % (58 to 79) of the bad rows and lost about 1,600 good ones (1.9 %)",
+    command = ("filter", "estimate", "made", "--labels", "read.jsonl")
+    assert cli(*command).out.split("\n")[:-1] == [
+        "Of the rows dropped 86.7 % (79.5 to 90.7) were bad (120 labels).",
+        "Bad rows left: 4.7 % (3.2 to 8.4) of the kept (240 labels), before 14.5 %.",
+        "The filter found 72 % (58 to 79) of the bad rows and lost about 1,600 good ones (1.9 %).",
     ]  # fmt: skip
+    figures = json.loads(Path("made/estimate.json").read_text("utf-8"))
+    assert figures["format"] == 1
+    expected = {
+        "precision": (0.866667, 0.795232, 0.906835),
+        "rate_left": (0.046970, 0.031736, 0.083641),
+        "recall": (0.715596, 0.583684, 0.788684),
+    }
+    for name, values in expected.items():
+        rate = figures["remaining"][name]
+        ends = (rate["value"], rate["low"], rate["high"])
+        assert ends == pytest.approx(values, abs=5e-7)
+    make_job({"drop-1": (5_000, 100, 93), "keep-0": (45_000, 300, 0)})
+    assert cli(*command).out.split("\n")[:-1] == [
+        "Of the rows dropped 93.0 % (86.3 to 96.6) were bad (100 labels).",
+        "No bad row among 300: at most 1.3 % are left.",
+        "The filter found at least 89 % of the bad rows and lost about 350 good ones (0.8 %).",
+    ]  # fmt: skip
+    remaining = json.loads(cli(*command, "--json").out)["remaining"]
+    assert remaining["rate_left"]["high"] == pytest.approx(0.012643, abs=5e-7)
+    assert remaining["recall"]["low"] == pytest.approx(0.890730, abs=5e-7)
+
+
+def test_rows_without_a_text_need_no_reader_and_are_bad(cli: Cli) -> None:
+    texts = [GOOD.format(n) if n % 3 else "" for n in range(90)]
+    write_jsonl("set.jsonl", [{"caption": text} for text in texts])
+    beholder.filter("set.jsonl", out="clean", workers=1)
+    names = draw(cli, "--n", "60")
+    assert len(names) == 60
+    label(names, [])
+    done = cli("filter", "estimate", "clean", "--labels", "read.jsonl")
+    assert done.out.split("\n")[:-1] == [
+        "Of the rows dropped 100.0 % (100.0 to 100.0) were bad (0 labels).",
+        "No bad row among 60: at most 0.0 % are left.",
+        "The filter found at least 100 % of the bad rows and lost about 0 good ones (0.0 %).",
+    ]  # fmt: skip
+    label([], [])
+    done = cli("filter", "estimate", "clean", "--labels", "read.jsonl")
+    assert (done.code, "label at least 30 of stratum keep-0" in done.out) == (
+        3, True,
+    )  # fmt: skip
 
 
 def test_a_stratum_without_labels_has_no_total(cli: Cli) -> None:

@@ -25,7 +25,11 @@ from beholder.kinds.narratives.config import (
     Voting,
 )
 from beholder.kinds.narratives.engine import run_narratives
-from beholder.kinds.narratives.page import write_study, write_study_figures
+from beholder.kinds.narratives.page import (
+    common_groups,
+    write_study,
+    write_study_figures,
+)
 from beholder.kinds.narratives.results import (
     Cost,
     SideBySide,
@@ -174,6 +178,8 @@ def test_the_page_shows_every_narrative_with_steps_and_weakest_links(
     assert str(figures[0]).startswith("Eight panels")
     text = " ".join(page.words)
     for words in (
+        # 6 of people, 3 by maps and 3 random, of 40 pictures
+        "4 of 12 narratives are drawn into it, taken from the sources in turn.",
         "ICC(2,1)",
         "Hedges' g",
         "only 6 narratives",
@@ -389,6 +395,27 @@ def test_captions_that_never_pay_are_noted() -> None:
     assert re.search(r"^tokens +12 +5 +1,235 +8 +measured$", text, re.M)
     assert "Captions never pay in seconds." in text
     assert "in tokens." not in text
+
+
+def test_what_all_narratives_share_is_said_once(finished: Path) -> None:
+    study = results.read_study(finished)
+    tagged = [
+        msgspec.structs.replace(
+            narrative,
+            group={"task": "storyline", "length": str(number % 2)},
+        )
+        for number, narrative in enumerate(study.narratives)
+    ]
+    assert common_groups(
+        msgspec.structs.replace(study, narratives=tuple(tagged))
+    ) == {"task": "storyline"}
+    # The only one has nothing to share, and its name keeps all.
+    assert (
+        common_groups(
+            msgspec.structs.replace(study, narratives=tuple(tagged[:1]))
+        )
+        == {}
+    )
 
 
 @pytest.mark.drawn

@@ -167,9 +167,15 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     assert (first["mean_low"], first["mean_high"]) == ranking_results.scorers[
         0
     ].interval
-    assert [row["value"] for row in tables["scores"].rows][:5] == [
-        "", "perplexity", "bits_per_character", "nll", "tokens",
+    assert [row["value"] for row in tables["scores"].rows] == [
+        "", "perplexity", "perplexity", "mean_rank",
     ]  # fmt: skip
+    further = tables["further-values"].rows
+    assert [row["value"] for row in further][:3] == [
+        "bits_per_character", "nll", "tokens",
+    ]  # fmt: skip
+    assert ranking.scorers[0].undirected == ("tokens",)
+    assert ranking.scorers[2].undirected == ()
     strictest = tables["correlation-by-threshold"].rows[-1]
     assert strictest["threshold"] == "≥ 0.8"
     assert strictest[blind] == ranking_results.thresholds[-1].scorers[1].mean
@@ -201,10 +207,11 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(
     )
     notes = " ".join(tables["scores"].notes)
     for fact in (
-        "agrees in any way: 11 of 11 that can be compared (12 in the data).",
+        "agrees at any level: 11 of 11 that can be compared (12 in the data).",
         "Texts per image: 5 (12 images). Annotators' rankings with ties: 0.",
         "1 images left out: 1 of 2 annotators ranked every text",
         "1 rankings left out: a rank is missing",
+        f"{seeing}: tokens has no better end. The larger value ranks first",
     ):
         assert fact in notes
     assert all(

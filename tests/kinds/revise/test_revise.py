@@ -821,3 +821,17 @@ def test_all_places_of_a_finding_are_corrected_at_once(tmp_path: Path) -> None:
         "A dog and a cat",
         "A big boat & a small one",
     ]
+
+
+def test_findings_that_are_not_corrected_are_said_to_exist(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("alts.csv").write_text("image,alt\na.jpg,Image of a dog\nb.jpg,\n")
+    done = runner(monkeypatch, capsys)("revise", "alts.csv", "-o", "p.jsonl")
+    assert done.code == 0
+    assert "1 proposal: p.jsonl" in done.err
+    assert "ALT104, ALT109" in done.err
+    assert "beholder lint alts.csv lists all" in done.err

@@ -386,6 +386,9 @@ def test_a_judge_that_cannot_see_is_refused_before_it_is_asked(
             CANDIDATE, REFERENCE, images=[picture], tools=model.tools()
         )
     assert not model.requests
+    # No squares were shown to the built-in judge.
+    with pytest.raises(ConfigError, match="judge builtin cannot see, and"):
+        DCScore().score_text(CANDIDATE, REFERENCE, images=[picture])
     items = [
         Item("a", CANDIDATE, (REFERENCE,)),
         Item("b", CANDIDATE, (REFERENCE,), (picture,)),

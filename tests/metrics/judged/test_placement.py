@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from PIL import Image as PILImage
 
 from beholder.backends import Request, Scripted
+from beholder.errors import ConfigError
 from beholder.judges import LLMJudge, Panel
 from beholder.judges.answers import InMemory
 from beholder.judges.operations import PlaceText, TextAnswer
 from beholder.kinds.agreement.measure import agreement, collect
 from beholder.kinds.agreement.protocols import generic
+from beholder.media.reading import TextLine
 from beholder.metrics import metric
 from beholder.metrics.judged.placement import context_of, names_used
 from beholder.records import Item, ItemFailure, ItemScore
@@ -361,3 +364,42 @@ def test_categories_are_each_a_yes_or_no_of_the_value_of_their_name() -> None:
         agreement(data, np.asarray(scores), n_resamples=0, seed=0).value
         == 3 / 4
     )
+
+
+class FakeReader:
+    """Reads the same two lines in every picture."""
+
+    identity = "fake@1"
+    per_process: ClassVar[bool] = False
+
+    def lines(self, picture: PILImage.Image) -> Sequence[TextLine]:
+        return [TextLine("MIND THE STEP", 0.99), TextLine("blurred", 0.4)]
+
+
+def test_a_reader_gives_the_words_that_the_text_must_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    PILImage.new("RGB", (8, 8), "red").save(tmp_path / "p.png")
+    monkeypatch.setattr(
+        "beholder.media.reading.picture_reader", lambda spec: FakeReader()
+    )
+    # The judge quotes one word of three.
+    answers = rows(
+        "only here", "no", "no", "no", evidence="picture", quote="MIND"
+    )
+    tools = OneJudge(LLMJudge(Scripted(lambda request: answers)), tmp_path)
+    placement = metric("placement", judge="given", reader="rapidocr")
+    for text, verdict, left_out in (
+        ("A sign: mind the step", "fits", []),
+        ("A sign: mind", "text_left_out", ["THE", "STEP"]),
+    ):
+        item = Item("a", text, images=("p.png",))
+        (item_score,) = placement.score([item], tools=tools)
+        assert isinstance(item_score, ItemScore)
+        assert item_score.detail["verdict"] == verdict
+        assert item_score.detail["words_read"] == ["MIND", "THE", "STEP"]
+        assert item_score.detail["words_left_out"] == left_out
+    signature = placement.signature(placement.identities(tools))
+    assert "|reader:fake@1" in signature
+    with pytest.raises(ConfigError, match="sight=False"):
+        metric("placement", judge="given", reader="rapidocr", sight=False)

@@ -16,7 +16,9 @@ from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
 from beholder.judges.builtin.bearers import is_exchanged, without_bearers
 from beholder.judges.builtin.entailed import ask, log_odds
 from beholder.judges.builtin.findings import find
+from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number, table, whole
+from beholder.judges.builtin.predicates import BEING_THERE, Predicate
 from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.language import graph_statements
 from beholder.language.lexicon import PICTURES
@@ -134,7 +136,10 @@ def evidence(
         rows.append(
             [lowest, min(attributes, default=1.0), _worded(claim, source)]
         )
-        exchanged.append(any(finding.exchanged for finding in findings))
+        exchanged.append(
+            any(finding.exchanged for finding in findings)
+            or is_said_of_another(claim, source.text)
+        )
         is_reworded = lowest >= _SURE and _is_reworded(claim, source.text)
         # The model is slow. It is asked only about statements that the rules
         # neither settle nor contradict.
@@ -159,6 +164,56 @@ def evidence(
         )
         features = np.c_[features, [log_odds(chance) for chance in entailed]]
     return features, exchanged
+
+
+def is_said_of_another(claim: AnalysedText, text: AnalysedText) -> bool:
+    """Return whether a sentence says a relation of another thing beside the claim's.
+
+    "A girl holds a kite while a boy rides a pony" names both, so that the boy is not the girl, and
+    holds no kite.
+    """
+    return any(
+        _is_moved(unit, predicate, claim, text)
+        for _, unit, predicate in claim.relations
+        if unit.polarity and unit.object is not None
+    )
+
+
+def _is_moved(
+    unit: GraphUnit,
+    predicate: Predicate,
+    claim: AnalysedText,
+    text: AnalysedText,
+) -> bool:
+    # Several things may be at one place; what has or does something is another matter.
+    acts = predicate.verb and predicate.verb not in BEING_THERE
+    if not (acts or predicate.place == "with"):
+        return False
+    own = _namesakes(claim, unit.subject, text)
+    objects = _namesakes(claim, unit.object, text)
+    bearers = {
+        other_unit.subject
+        for _, other_unit, other in text.relations
+        if other_unit.polarity
+        and other_unit.object in objects
+        and other == predicate
+    }
+    if len(own) != 1 or not bearers or not own.isdisjoint(bearers):
+        return False
+    (thing,) = own
+    beside = text.sentences_of[thing]
+    return all(beside & text.sentences_of[bearer] for bearer in bearers)
+
+
+def _namesakes(
+    claim: AnalysedText, end: int | None, text: AnalysedText
+) -> set[int]:
+    """The things of a text with the head of a thing of a claim."""
+    if end is None:
+        return set()
+    head = claim.graph.entities[end].head.lower()
+    entities = text.graph.entities
+    return {e.index for e in entities if tie(head, e.head.lower()) == "same"}
 
 
 def _is_reworded(claim: AnalysedText, text: AnalysedText) -> bool:

@@ -56,6 +56,7 @@ from beholder.text.kinds import is_abstract
 
 _MANY_COLOURED = frozenset(("cloud", "light", "sea", "sky", "water"))
 _NEARLY = number("entail.repeated")
+_NAMED_SO = number("entities.named_so")
 _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
 
@@ -341,13 +342,20 @@ class _Gathering:
             self._source.units[place].subject for place in agreement.places
         ]
         things = np.array(subjects, np.intp)
-        stated = (pairs.strength[things] * agreement.best).max(axis=1)
+        # Where the target has a car, "a red van" says nothing of the car.
+        nearest = pairs.similarity.max(axis=1, keepdims=True)
+        is_named = pairs.similarity >= np.where(
+            nearest >= _NAMED_SO, _NAMED_SO, 0.0
+        )
+        strength = pairs.strength * is_named
+        is_alike = pairs.alike & is_named
+        stated = (strength[things] * agreement.best).max(axis=1)
         # Its name, at least, is said of a thing.
         own_likeness = np.where(
             owners == pairs.best[things, None], agreement.similarity, -1.0
         )
         alike = np.where(
-            pairs.alike[things[:, None], owners], agreement.similarity, 0.0
+            is_alike[things[:, None], owners], agreement.similarity, 0.0
         )
         columns = (
             stated,

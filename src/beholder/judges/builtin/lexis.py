@@ -125,11 +125,14 @@ def _means(source: str, target: str) -> bool:
 def _noun_tie(source: str, target: str) -> Tie:
     """Return the tie by senses; near nouns of like contexts are "same": boat, ship; lady, woman.
 
-    An animal is no dog, however like the contexts: a kind must be right below the other.
+    An animal is no dog, however like the contexts: a kind must be right below the other. Nor does
+    "dog" say "poodle"; only of people, wider words are often used for narrower ones.
     """
     tie_by_senses = _by_senses(source, target, "n")
+    person = not values(source).isdisjoint(values(target))
     if tie_by_senses == "other" or (
-        tie_by_senses in ("more", "less") and _next(source, target)
+        (tie_by_senses == "more" or (tie_by_senses == "less" and person))
+        and _next(source, target)
     ):
         first, second = vectors((source, target))
         if (

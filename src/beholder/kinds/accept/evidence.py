@@ -28,6 +28,7 @@ from beholder.stats.bootstrap import percentile_interval, sum_replicates
 from beholder.stats.checks import Floats, cluster_codes, cluster_rows
 from beholder.stats.kappa import cohen_kappa
 from beholder.text import words
+from beholder.text.edits import count_edits
 
 LEVELS = ("none", "minor", "cannot", "grave")
 """Levels from the mildest; ``cannot`` is "cannot judge", which counts as grave."""
@@ -359,18 +360,6 @@ def double_reading(texts: Sequence[ReadText]) -> dict[str, Any]:
         "kappa": kappa.value,
         "kappa_reason": kappa.reason,
     }
-
-
-def count_edits(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return the Levenshtein distance of two texts in words."""
-    row = list(range(len(after) + 1))
-    for n, word in enumerate(before, start=1):
-        diagonal, row[0] = row[0], n
-        for place, other in enumerate(after, start=1):
-            cost = diagonal + (word != other)
-            diagonal = row[place]
-            row[place] = min(cost, diagonal + 1, row[place - 1] + 1)
-    return row[-1]
 
 
 def _words_of(text: str) -> list[str]:

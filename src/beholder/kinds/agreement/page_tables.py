@@ -32,8 +32,15 @@ from beholder.tables import (
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (
-    "Cluster 1: the best and what is not significantly different by the paired"
+    "Cluster 1: the best and what is not significantly different from it by the paired"
     " bootstrap over sources (p of 0.05, Holm-corrected); cluster 2: the same of the rest."
+    " Metrics of one cluster are not shown to be equal. The intervals of two metrics can overlap"
+    " although the metrics differ, because the test compares them on the same texts."
+)
+ONE_CLUSTER = (
+    "None of these {n} metrics differs significantly from the best, {best}, by the paired"
+    " bootstrap over sources (p of 0.05, Holm-corrected), so these data put them in no order;"
+    " that is no evidence that they are equal."
 )
 
 
@@ -63,14 +70,22 @@ def agreement_of(
         measure: One of its measures.
     """
     notes = [_describe_judged(result.n_items, result.n_resamples)]
-    if any(row.cluster for row in measure.metrics):
+    rows = [agreement_cells(row) for row in measure.metrics]
+    clustered = [row for row in measure.metrics if row.cluster]
+    if any(row.cluster != 1 for row in clustered):
         notes.append(CLUSTERS)
+    else:
+        # A column of ones would read as praise of the worst of them.
+        rows = [cells | {"cluster": None} for cells in rows]
+        if len(clustered) > 1:
+            best = max(clustered, key=lambda row: row.agreement or 0.0)
+            notes.append(ONE_CLUSTER.format(n=len(clustered), best=best.label))
     notes += _signatures(result.signatures)
     return Table(
         f"agreement-{safe_name(measure.name)}",
         f"{result.name}: {measure.name}",
         agreement_columns(),
-        tuple(map(agreement_cells, measure.metrics)),
+        tuple(rows),
         tuple(notes),
     )
 
@@ -175,7 +190,7 @@ def read_figures() -> list[dict[str, Any]]:
     ``measure`` is the name of our measure of the same set, labels and statistic, if there is one;
     ``differs`` says why a figure cannot be compared; ``references``, whether the metric reads
     them; ``split``, which part of the set; ``n``, its labels, where known; ``checked``, what
-    confirms a figure whose paper we read in part only.
+    confirms a figure whose paper we read in part only, or where it is quoted if not at all.
     """
     path = Path(__file__).with_name("published_figures.csv")
     # An empty cell is left out: a figure without a condition has none to

@@ -159,6 +159,7 @@ def annotate(
     design_fields.pop("gold")
     if people.instructions is not None:
         design_fields["instructions"] = read_instructions(people.instructions)
+    print_note(annotation_task.describe_units(units))
     study = AnnotationStudy.make(
         out,
         annotation_task,
@@ -244,6 +245,35 @@ def export(
     else:
         print_note(f"{n:,} finished judgments: {out}")
     opened.close()
+
+
+@app.command
+def publish(
+    study: Path,
+    /,
+    *,
+    out: OutFile,
+    title: str,
+    licence: str | None = None,
+    database: Database = None,
+) -> None:
+    """Write the judgments as a data set: files without names, a Croissant file and a data card.
+
+    Example: `beholder annotate publish studies/marks -o marked --title "Marks" --licence CC-BY-4.0`
+
+    Args:
+        study: Folder of the study.
+        out: New folder of the data set.
+        title: Name of the data set.
+        licence: Address or name of its licence; the card says so if it is missing.
+    """
+    from beholder.kinds.annotation.publish import publish_study
+    from beholder.kinds.annotation.study import AnnotationStudy
+
+    opened = AnnotationStudy.open(study, database)
+    study_set = publish_study(opened, out, title, licence)
+    opened.close()
+    print_note(f"{out}: {study_set.description}")
 
 
 @app.command(name="import")

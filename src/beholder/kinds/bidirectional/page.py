@@ -19,8 +19,11 @@ from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.tables import Table
 
-MAX_ROWS = 25
+MAX_ROWS = 10
 """Rows of a ranked table on the page, per data set and language; its file has all."""
+
+MAX_OPEN_ROWS = 20
+"""A longer part of a table is folded at first."""
 
 _IN_FILE_ONLY = ("n_b", "df", "significant")
 
@@ -158,7 +161,13 @@ def _views(table: Table) -> Iterator[tuple[PagePart, Markup]]:
                 rows=tuple(rows),
                 notes=() if part.folded else table.notes,
             )
-            yield part, html(_shorten(part_table))
+            shown_table = _shorten(part_table)
+            n_rows = len(shown_table.rows)
+            if n_rows > MAX_OPEN_ROWS and not part.folded:
+                part = replace(
+                    part, title=f"{part.title}, {n_rows} rows", folded=True
+                )
+            yield part, html(shown_table)
 
 
 def _shorten(table: Table) -> Table:

@@ -6,6 +6,7 @@ What is a single value with an interval is drawn on its scale in its table (``Co
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -61,6 +62,9 @@ class Box:
     values: Sequence[float]
     mark: str = ""
 
+
+MIN_DISTINCT = 5
+"""Fewer different values are drawn one by one: quartiles of two values are these values."""
 
 PlotPanel: TypeAlias = tuple[str, Sequence[Box]]
 """The title of a panel and its boxes."""
@@ -187,6 +191,8 @@ def boxes_figure(
 ) -> Figure:
     """Draw box plots in a grid of panels; n is below each box, the mean is a diamond.
 
+    Fewer than ``MIN_DISTINCT`` different values are dots, with their number if it is above 1.
+
     Args:
         panels: The panels, row by row.
         axis: Label of the vertical axis.
@@ -237,6 +243,10 @@ def _draw_boxes(axes: Axes, boxes: Sequence[Box]) -> None:
             )
             continue
         colour = _COLOURS[place % len(_COLOURS)]
+        counts = Counter(box.values)
+        if len(counts) < MIN_DISTINCT:
+            _draw_dots(axes, place, counts, colour)
+            continue
         lines = {"color": colour}
         axes.boxplot(
             [list(box.values)],
@@ -250,13 +260,38 @@ def _draw_boxes(axes: Axes, boxes: Sequence[Box]) -> None:
             whiskerprops=lines,
             capprops=lines,
             flierprops={"marker": ".", "markeredgecolor": colour},
-            meanprops={
-                "marker": "D",
-                "markersize": 4.5,
-                "markerfacecolor": "white",
-                "markeredgecolor": colour,
-            },
+            meanprops=_mean_marker(colour),
         )
+
+
+def _mean_marker(colour: str) -> dict[str, Any]:
+    return {
+        "marker": "D",
+        "markersize": 4.5,
+        "markerfacecolor": "white",
+        "markeredgecolor": colour,
+    }
+
+
+def _draw_dots(
+    axes: Axes, place: int, counts: Counter[float], colour: str
+) -> None:
+    """Draw each value as a dot with how often it occurs, and the mean beside them."""
+    for value, count in counts.items():
+        axes.plot(place, value, "o", color=colour, markersize=6, alpha=0.6)
+        if count > 1:
+            axes.annotate(
+                f"{count}×",
+                (place, value),
+                (-7, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize=7,
+                color=_GREY,
+            )
+    mean = fmean(counts.elements())
+    axes.plot(place + 0.18, mean, linestyle="", **_mean_marker(colour))
 
 
 def _short(name: str, width: int) -> str:

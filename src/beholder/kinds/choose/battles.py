@@ -18,12 +18,9 @@ from beholder.data.lines import read_records
 from beholder.errors import ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import Compare
-from beholder.kinds.choose.criteria import Figure, rate
-from beholder.kinds.choose.engine import (
-    CaptionerChoice,
-    spent_in,
-    taken_options,
-)
+from beholder.kinds.choose.engine import taken_options, work_within
+from beholder.kinds.choose.figures import Figure, rate
+from beholder.kinds.choose.pictures import CaptionerChoice
 from beholder.kinds.generation.engine import (
     GenerationRun,
     plan_making,
@@ -38,7 +35,6 @@ from beholder.metrics import Tools
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.run import ROWS
-from beholder.run.answers import spent
 from beholder.run.plan import RunPlan
 from beholder.run.session import Progress, RunContext
 from beholder.run.subjects import ITEM
@@ -191,13 +187,8 @@ def run_battles(
     choice: CaptionerChoice, making: GenerationRun[Item], progress: Progress
 ) -> None:
     """Ask what is missing, with what is left of the budget."""
-    limit = choice.work.max_cost
-    if limit is not None:
-        spent_elsewhere = spent_in(choice.folder) - spent(making.folder)
-        work = replace(
-            making.means.work, max_cost=max(0.0, limit - spent_elsewhere)
-        )
-        making = replace(making, means=replace(making.means, work=work))
+    work = work_within(choice, making.means.work, making.folder)
+    making = replace(making, means=replace(making.means, work=work))
     run_making(making, progress)
 
 

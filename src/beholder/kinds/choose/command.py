@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from beholder.terminal.groups import (
 )
 
 if TYPE_CHECKING:
-    from beholder.kinds.choose.engine import CaptionerChoice
+    from beholder.kinds.choose.pictures import CaptionerChoice
     from beholder.run.plan import RunPlan
 
 
@@ -61,7 +62,7 @@ def choose(
         out: Folder of the choice.
     """
     from beholder.kinds.choose.door import plan_choice, run_choice
-    from beholder.kinds.choose.engine import CHOICE
+    from beholder.kinds.choose.pictures import CHOICE
     from beholder.options import DataOptions
     from beholder.terminal.progress import TerminalProgress
 
@@ -99,6 +100,7 @@ def choose(
 def _print_result(
     result: Mapping[str, Any], choice: CaptionerChoice, *, as_json: bool
 ) -> int:
+    from beholder.kinds.choose.engine import spent_in
     from beholder.kinds.choose.look import LOOK
     from beholder.kinds.choose.result import (
         CRITERIA,
@@ -117,6 +119,11 @@ def _print_result(
         print_json(result)
     else:
         print_line(decision["text"])
+        for name, row in result["common"].items():
+            print_line(
+                f"{name} is over the {row['n']} of {result['n_pictures']} pictures with a value of"
+                f" every captioner ({row['lost']:.1%} lost)"
+            )
         for captioner in result["captioners"]:
             print_line(f"{captioner['name']}:")
             figures = captioner["figures"]
@@ -130,16 +137,30 @@ def _print_result(
             print_line(f"  dollars for {n:,} pictures: {cost}")
     print_notes(f"caution: {caution}" for caution in result["cautions"])
     if result["people"] is None:
-        root = choice.setup.root
-        print_note(
-            f"look at pictures: beholder annotate ranking {choice.folder}/{LOOK} -o"
-            f" {choice.folder}/people --pictures {root}"
+        command = shlex.join(
+            [
+                *(
+                    "beholder",
+                    "annotate",
+                    "ranking",
+                    f"{choice.folder}/{LOOK}",
+                ),
+                *(
+                    "-o",
+                    f"{choice.folder}/people",
+                    "--pictures",
+                    choice.setup.root,
+                ),
+            ]
         )
+        print_note(f"look at pictures: {command}")
     else:
         share = describe_figure(result["people"]["first_in_leading"])
         print_note(f"people's first is in the leading pair: {share}")
     if result["next"]:
         print_note(f"caption the rest: {result['next']}")
+    if (dollars := spent_in(choice.folder)) > 0:
+        print_note(f"paid for this choice, at most: ${dollars:.4f}")
     print_note(f"page: {choice.folder}/{PAGE}")
     code: int = decision["exit"]
     return code

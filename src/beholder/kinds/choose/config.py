@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -46,7 +47,8 @@ class ChoiceOptions:
         metric: Metric and value of right instead of ours, such as dcscore.precision.
         main: Criterion that the rule uses first.
         limit: Least share of texts, as language=0.95, clean=0.95 or answered=0.98; repeatable.
-        price: Price of a captioner in dollars per million tokens, as NAME=IN/OUT; repeatable.
+        price: Price of a captioner, or of judge, in dollars per million tokens, as NAME=IN/OUT;
+            repeatable.
         battles: Compare the texts of each picture in pairs, in both orders; by default if there
             are no references and the judge can compare.
     """
@@ -158,9 +160,12 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         n_all: Pictures of the collection.
         n_drawn: Pictures drawn.
         n_copies: Drawn pictures that were left out, because they repeat the bytes of others.
+        n_unused: Texts of the data that are not used.
+        n_bad_rows: Invalid rows that were skipped.
         digest: SHA-256 of the drawn rows.
         has_references: Whether every drawn picture has a reference.
         options: The options as they were given.
+        asking: Flags of the questions with their values, such as ``--base-url``.
     """
 
     format: int = 1
@@ -169,17 +174,23 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     n_all: int
     n_drawn: int
     n_copies: int
+    n_unused: int = 0
+    n_bad_rows: int = 0
     digest: str
     has_references: bool
     options: ChoiceOptions
+    asking: Mapping[str, str] = {}
 
 
 def family_of(spec: Spec) -> str:
     """Return the first word of a model's name, such as ``gpt``; models that share it are akin."""
     model = (spec.argument or spec.name).rsplit("/", 1)[-1].lower()
-    for sign in "-_.: ":
-        model = model.partition(sign)[0]
-    return model.rstrip("0123456789")
+    # ft:gpt-4.1:me is a model of one's own, us.anthropic.claude-4 the model of a vendor.
+    words: list[str] = re.split("[-_: ]", model.removeprefix("ft:"))[0].split(
+        "."
+    )
+    family = next(word for word in (*words[::-1], "") if not word.isdigit())
+    return family.rstrip("0123456789")
 
 
 def _number(text: str) -> float | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from beholder.base.grouping import group_by_key
 from beholder.kinds.choose.config import ChoiceOptions
 from beholder.kinds.choose.criteria import Captioner, common_pictures
+from beholder.kinds.choose.figures import Figure
 from beholder.records import Interval
 from beholder.stats import (
     holm,
@@ -18,7 +20,11 @@ from beholder.stats import (
     significance_clusters,
 )
 from beholder.stats.bootstrap import LEAST_SOURCES
-from beholder.stats.choice import state_of_limit, texts_to_settle
+from beholder.stats.choice import (
+    LimitState,
+    state_of_limit,
+    texts_to_settle,
+)
 
 MANY_FAILED = 0.2
 """Share of pictures without a text from which a captioner is not ranked."""
@@ -62,7 +68,7 @@ class RuleDecision:
 
     Attributes:
         chosen: The captioner; None if the data or the limits leave none.
-        code: 0 chosen, 1 no captioner is remaining, 3 not enough data.
+        code: 0 chosen, 1 no captioner is left, 3 not enough data.
         text: The result in sentences.
         steps: A line for each step of the rule.
         cautions: What a reader must know.
@@ -78,7 +84,7 @@ class RuleDecision:
 
 
 def rank(captioners: Sequence[Captioner], criterion: str) -> CriterionRanking:
-    """Cluster captioners on a criterion; those without a value are remaining out."""
+    """Cluster captioners on a criterion; those without any value are left out."""
     scored = [c for c in captioners if c.scores.get(criterion)]
     keys = common_pictures(scored, criterion)
     if not keys:
@@ -140,17 +146,18 @@ def decide(
         n: Drawn pictures.
     """
     steps: list[str] = []
-    cautions = [text for c in captioners for text in c.cautions]
     remaining = []
     for captioner in captioners:
         if captioner.n_failed > MANY_FAILED * n:
             steps.append(
                 f"{captioner.name} failed on {captioner.n_failed} of {n}: not ranked"
             )
-        elif misses := _missed(captioner, options, cautions):
+        elif misses := _missed_limits(captioner, options):
             steps.append(f"{captioner.name} is out: {'; '.join(misses)}")
         else:
             remaining.append(captioner)
+    cautions = [text for c in captioners for text in c.cautions]
+    cautions += _open_limits(remaining, options)
     if not remaining:
         return RuleDecision(
             None, 1, "No captioner is left: each surely misses a limit or failed too often.",
@@ -165,14 +172,20 @@ def decide(
             break
         ranking = rank(remaining, criterion)
         rankings.append(ranking)
+        few = (
+            f"{ranking.n} pictures have a value of {criterion} from all of {_names(remaining)}, at"
+            f" least {LEAST_SOURCES} are needed"
+        )
+        if ranking.n < LEAST_SOURCES and criterion != options.main:
+            steps.append(f"{criterion} decides nothing: {few}")
+            continue
+        steps += [
+            f"{c.name} has no value of {criterion}: not ranked"
+            for c in remaining
+            if c.name not in ranking.means
+        ]
         if ranking.n < LEAST_SOURCES:
-            if criterion != options.main:
-                steps.append(f"{criterion} is not measured")
-                continue
-            text = (
-                f"Not enough data: {ranking.n} pictures have a value of {criterion} from all of"
-                f" {_names(remaining)}, at least {LEAST_SOURCES} are needed."
-            )
+            text = f"Not enough data: {few}."
             return RuleDecision(
                 None, 3, text, (*steps, text), tuple(cautions), tuple(rankings)
             )
@@ -182,29 +195,48 @@ def decide(
     return _choose_cheapest(remaining, rankings, sentences, steps, cautions)
 
 
-def _missed(
-    captioner: Captioner, options: ChoiceOptions, cautions: list[str]
-) -> list[str]:
-    """Return the limits that are surely missed; open ones become cautions."""
-    misses = []
+def _missed_limits(captioner: Captioner, options: ChoiceOptions) -> list[str]:
+    """Return the limits that are surely missed, in words."""
+    return [
+        f"{name} {figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f}) is below"
+        f" {options.limits[name]:g}"
+        for name, state, figure in _limit_states(captioner, options)
+        if state == "missed"
+    ]
+
+
+def _limit_states(
+    captioner: Captioner, options: ChoiceOptions
+) -> Iterator[tuple[str, LimitState, Figure]]:
     for name, limit in options.limits.items():
         figure = captioner.figures[name]
-        if figure.value is None or figure.low is None or figure.high is None:
-            continue
-        span = f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})"
-        state = state_of_limit(Interval(figure.low, figure.high, 0.95), limit)
-        if state == "missed":
-            misses.append(f"{name} {span} is below {limit:g}")
-        elif state == "open":
-            needed = texts_to_settle(figure.value, limit)
-            more = "no number of pictures settles it"
-            if needed is not None:
-                more = f"about {max(1, needed - figure.n):,} more texts would settle it"
-            cautions.append(
-                f"{captioner.name}: {name} {span} neither surely meets nor surely misses"
-                f" {limit:g}; {more}"
+        if figure.low is not None and figure.high is not None:
+            ends = Interval(figure.low, figure.high, 0.95)
+            yield name, state_of_limit(ends, limit), figure
+
+
+def _open_limits(
+    captioners: Sequence[Captioner], options: ChoiceOptions
+) -> Iterator[str]:
+    """Yield a caution for each limit that some neither surely meet nor surely miss."""
+    by_limit = group_by_key(
+        (name, (captioner.name, figure))
+        for captioner in captioners
+        for name, state, figure in _limit_states(captioner, options)
+        if state == "open"
+    )
+    for name, rows in by_limit.items():
+        limit = options.limits[name]
+        needs = []
+        for captioner, figure in rows:
+            n = texts_to_settle(figure.value or 0.0, limit)
+            more = (
+                "no number of texts settles it"
+                if n is None
+                else f"about {max(1, n - figure.n):,} more texts settle it"
             )
-    return misses
+            needs.append(f"{captioner} ({figure.value:.3f}; {more})")
+        yield f"{name} {limit:g} is neither surely met nor surely missed by {', '.join(needs)}"
 
 
 def describe(ranking: CriterionRanking) -> list[str]:
@@ -241,11 +273,14 @@ def _choose_cheapest(
         why = f"{chosen.name}. " + " ".join(sentences)
         return RuleDecision(chosen.name, 0, why.strip(), tuple(steps), *rest)
     needed = _pictures_needed(rankings, remaining)
+    left = [c.name for c in remaining]
     for key, words in (
         ("dollars", "the cheapest"),
         ("seconds", "the fastest"),
     ):
-        values = {c.name: c.figures[key].value for c in remaining}
+        values = {
+            c.name: c.figures[key].value for c in remaining if c.name in left
+        }
         unknown = [name for name, value in values.items() if value is None]
         known_values = {k: v for k, v in values.items() if v is not None}
         if unknown:
@@ -255,14 +290,14 @@ def _choose_cheapest(
                 break
             continue
         best = min(known_values.values())
-        names = [name for name, value in known_values.items() if value == best]
-        steps.append(f"{words}: {', '.join(names)}")
-        if len(names) == 1:
-            text = f"{names[0]}. {' '.join(sentences)} {names[0]} is {words} of them. {needed}"
-            return RuleDecision(names[0], 0, text.strip(), tuple(steps), *rest)
+        left = [name for name, value in known_values.items() if value == best]
+        steps.append(f"{words}: {', '.join(left)}")
+        if len(left) == 1:
+            text = f"{left[0]}. {' '.join(sentences)} {left[0]} is {words} of them. {needed}"
+            return RuleDecision(left[0], 0, text.strip(), tuple(steps), *rest)
     text = (
-        f"Not decided: {_names(remaining)} are left, and neither dollars nor seconds decide (name"
-        f" prices with --price). {' '.join(sentences)} {needed}"
+        f"Not decided: {join_names(left)} are left, and neither dollars nor seconds decide (name"
+        f" prices with --price, or dollars in the rows). {' '.join(sentences)} {needed}"
     )
     return RuleDecision(None, 3, text.strip(), tuple(steps), *rest)
 
@@ -291,7 +326,10 @@ def _pictures_needed(
 
 
 def _names(captioners: Sequence[Captioner]) -> str:
-    names = [c.name for c in captioners]
-    if len(names) == 1:
-        return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return join_names([c.name for c in captioners])
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return names as in a sentence: a, b and c."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

@@ -8,23 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from beholder.base import files
 from beholder.data import to_row
 from beholder.data.read import EVERY_ROW
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.choose import battles
 from beholder.kinds.choose.config import ChoiceOptions
-from beholder.kinds.choose.criteria import (
-    add_wall,
-    build_captioners,
-    stable_items,
-)
+from beholder.kinds.choose.costs import add_wall
+from beholder.kinds.choose.criteria import build_captioners, stable_items
 from beholder.kinds.choose.decision import RuleDecision
 from beholder.kinds.choose.engine import (
-    CAPTIONS,
-    CHOICE,
+    JUDGE,
     RUNS,
-    CaptionerChoice,
     ChoicePart,
     CriterionMetric,
     caption_items,
@@ -32,17 +29,22 @@ from beholder.kinds.choose.engine import (
     check_sight,
     criteria_part,
     measures_of,
-    open_choice,
     placeholder_texts,
     plan_part,
     run_part,
-    save_choice,
     score_part,
     with_criteria,
-    with_usual_work,
     write_prices,
 )
+from beholder.kinds.choose.pictures import (
+    CAPTIONS,
+    CHOICE,
+    CaptionerChoice,
+    open_choice,
+    save_choice,
+)
 from beholder.kinds.choose.result import build_result, write_result
+from beholder.kinds.generation.engine import with_usual_concurrency
 from beholder.metrics import metric as metric_named
 from beholder.options import (
     DataOptions,
@@ -56,6 +58,14 @@ from beholder.run.plan import RunPlan, read_finished
 from beholder.run.session import Progress, Quiet
 
 _ACCORD = "accord"
+_FLAGS = {
+    "base_url": "--base-url",
+    "key_env": "--key-env",
+    "temperature": "--temperature",
+    "prompts": "--prompts",
+    "replicates": "--samples",
+}
+"""Flags of options of questions."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +159,8 @@ def run_choice(
     """
     choice = _open(data, folder, options, rows, judging, work)
     measures = measures_of(choice)
+    save_choice(choice)
     if data is not None:
-        save_choice(choice)
         choice = write_prices(choice, choice.folder)
         check_sight(choice)
         for part in caption_parts(choice) if options.captioner else ():
@@ -209,17 +219,14 @@ def plan_choice(
         place = Path(temporary)
         if not (folder / CHOICE).is_file():
             begun = open_choice(data, place, options, rows)
-            save_choice(begun)
             choice = replace(begun, judging=choice.judging, work=choice.work)
+            save_choice(choice)
         choice = write_prices(choice, place)
         if options.captioner:
             for part in caption_parts(choice):
                 plans.append((part.name, plan_part(part)))
         if options.captioner and not (folder / CAPTIONS).is_file():
-            made_up = placeholder_texts(choice)
-            repeated = {item.id for item in choice.repeated}
-            again = [i for i in made_up if i.meta["picture"] in repeated]
-            texts = {"first": made_up, "second": again}
+            texts = placeholder_texts(choice)
         else:
             texts = caption_items(choice)
         if _needs_criteria(measures):
@@ -242,15 +249,28 @@ def _open(
     work: WorkOptions | None,
 ) -> CaptionerChoice:
     choice = open_choice(data, folder, options, rows)
-    for name in options.prices.keys() - set(choice.systems):
+    if options.prices and not choice.options.captioner:
+        raise ConfigError(
+            "--price is for captioners that write; state the dollars of each text in its row"
+        )
+    for name in options.prices.keys() - {*choice.systems, JUDGE}:
         raise ConfigError(
             f"--price {name}: there is no such captioner; expected one of"
-            f" {', '.join(choice.systems)}"
+            f" {', '.join(choice.systems)}, {JUDGE}"
         )
+    if data is not None:
+        # Kept for the command that captions the rest.
+        flags = {
+            flag: str(getattr(judging, name))
+            for name, flag in _FLAGS.items()
+            if getattr(judging, name, None) is not None
+        }
+        setup = msgspec.structs.replace(choice.setup, asking=flags)
+        choice = replace(choice, setup=setup)
     return replace(
         choice,
         judging=judging or JudgeOptions(),
-        work=with_usual_work(work or WorkOptions()),
+        work=with_usual_concurrency(work or WorkOptions()),
     )
 
 

@@ -1,4 +1,4 @@
-"""The folder of a choice: the drawn pictures, the runs that caption and score, their costs.
+"""The runs of a choice, which caption and score, and the texts that they give.
 
 The same command continues: what a run has finished is in its store, and a run that nothing is
 missing of asks nothing.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,127 +16,48 @@ from typing import Any, ClassVar
 import msgspec
 
 from beholder.aio import run_sync
-from beholder.asking.params import BUILTIN_JUDGE
 from beholder.asking.tools import check_taken
+from beholder.backends.money import load_prices
 from beholder.base import files
 from beholder.base.grouping import group_by_key
 from beholder.base.spec import canonical_spec, parse_with_value
-from beholder.data import to_row
 from beholder.data.lines import read_records
-from beholder.data.read import good_rows
 from beholder.data.row import item_from_row
-from beholder.data.sample import draw
-from beholder.errors import ConfigError, ItemError, RunError
+from beholder.errors import ConfigError, RunError
 from beholder.judges import Draw, Judge
-from beholder.kinds.choose.config import FEWEST, ChoiceOptions, Setup
-from beholder.kinds.generation.askers import CaptionRow
-from beholder.kinds.generation.engine import (
-    RowsConfig,
-    read_pictured,
-    with_usual_concurrency,
-    word_limits,
+from beholder.kinds.choose.pictures import (
+    CAPTIONS,
+    PICTURES,
+    PRICES,
+    REPEATED,
+    CaptionerChoice,
+    as_lines,
 )
+from beholder.kinds.generation.askers import CaptionRow
+from beholder.kinds.generation.engine import RowsConfig
 from beholder.kinds.generation.generators import GeneratedText
 from beholder.kinds.generation.kind import ROWS
 from beholder.kinds.generation.questions import CriteriaRow
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.kinds.scores.kind import KIND as SCORES
-from beholder.media.image import inside
 from beholder.metrics import Metric, Tools
 from beholder.metrics import metric as metric_named
-from beholder.options import (
-    DataOptions,
-    JudgeOptions,
-    SampleDesign,
-    WorkOptions,
-)
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item
 from beholder.run import kind
 from beholder.run.answers import spent
-from beholder.run.inputs import rebase_path, root_of
+from beholder.run.inputs import rebase_path
 from beholder.run.plan import RunPlan
 from beholder.run.session import Progress, RunContext
 from beholder.run.store_file import FILE_NAME
 
-CHOICE, PICTURES, REPEATED, CAPTIONS, PEOPLE = (
-    "choice.json",
-    "pictures.jsonl",
-    "repeated.jsonl",
-    "captions.jsonl",
-    "people",
-)
-"""Files of a choice, and the folder of the people's study."""
-
-PRICES = "prices.json"
 RUNS = ("first", "second")
 TYPICAL_WORDS = 30
 """Words of the made-up texts whose scoring a dry run counts."""
+JUDGE = "judge"
+"""Name of the judge among the prices."""
 N_CRITERIA = 10
 """Criteria that the judge writes for a picture."""
-_LATER = ("price", "limit", "main")
-"""Options that only the result depends on, so that they may change."""
-
-
-@dataclass(frozen=True)
-class CaptionerChoice:
-    """An opened choice.
-
-    Attributes:
-        folder: Its folder.
-        setup: What the first start fixed.
-        drawn: Rows of the drawn pictures; with texts only if no captioner is named.
-        judging: Settings of questions to judges.
-        work: Concurrency, storage and budget; ``max_cost`` is for all runs together.
-    """
-
-    folder: Path
-    setup: Setup
-    drawn: Sequence[Item]
-    judging: JudgeOptions = field(default_factory=JudgeOptions)
-    work: WorkOptions = field(default_factory=WorkOptions)
-
-    @property
-    def options(self) -> ChoiceOptions:
-        """Options of the choice."""
-        return self.setup.options
-
-    @cached_property
-    def systems(self) -> list[str]:
-        """Names of the captioners, in order."""
-        if self.options.captioner:
-            return list(self.options.captioners)
-        return list(dict.fromkeys(i.group["system"] for i in self.drawn))
-
-    @cached_property
-    def pictures(self) -> list[Item]:
-        """A row without a text per picture."""
-        rows = {item.source: item for item in reversed(self.drawn)}
-        return [
-            replace(rows[source], candidate="", group={})
-            for source in dict.fromkeys(item.source for item in self.drawn)
-        ]
-
-    @cached_property
-    def repeated(self) -> list[Item]:
-        """The pictures that get a second text, drawn from the pictures."""
-        n = min(self.options.repeat, len(self.pictures))
-        if not n:
-            return []
-        drawn_items = draw(
-            self.pictures, SampleDesign(n=n, seed=self.options.seed)
-        )
-        return [replace(item, group={}) for item in drawn_items]
-
-    @property
-    def judge(self) -> str | None:
-        """The judge if it is a vision model; None for the built-in judge, or none."""
-        judge = self.options.judge
-        return None if judge == BUILTIN_JUDGE else judge
-
-    @property
-    def limits(self) -> tuple[int, int] | None:
-        """Fewest and most words of a caption."""
-        return word_limits(self.options.words, self.drawn)
 
 
 @dataclass(frozen=True)
@@ -161,155 +81,6 @@ class _SecondDraw:
 
     async def ask(self, operation: Any) -> Any:
         return await self.judge.ask(operation, Draw(replicate=1))
-
-
-def open_choice(
-    data: str | None,
-    folder: Path,
-    options: ChoiceOptions,
-    rows: DataOptions,
-) -> CaptionerChoice:
-    """Draw the pictures, or read those that are drawn; writes nothing.
-
-    ``data`` is None for a choice that is only read.
-
-    Raises:
-        ConfigError: The data have too few captioners, or no evidence for a judgment.
-        DataError: The data cannot be read.
-        RunError: The folder contains another choice, or none.
-    """
-    path = folder / CHOICE
-    if path.is_file() or data is None:
-        content = files.read_json(
-            path,
-            form=1,
-            kind="choice",
-            missing_message=f"{folder} contains no choice",
-        )
-        setup = files.as_record(content, Setup, path)
-        if data is not None:
-            _check_same(setup, data, options, folder)
-            later = {name: getattr(options, name) for name in _LATER}
-            setup = msgspec.structs.replace(
-                setup, options=replace(setup.options, **later)
-            )
-        text = (folder / PICTURES).read_bytes()
-        if sha256(text).hexdigest() != setup.digest:
-            raise RunError(
-                f"{folder / PICTURES} changed since the first start; restore it, or choose"
-                " another folder with -o"
-            )
-        drawn_items = [
-            item_from_row(row)
-            for row in read_records(folder / PICTURES, dict[str, Any])
-        ]
-        choice = CaptionerChoice(folder, setup, drawn_items)
-    else:
-        choice = _draw_pictures(data, folder, options, rows)
-    return choice
-
-
-def save_choice(choice: CaptionerChoice) -> None:
-    """Write the drawn rows once, and the setup."""
-    folder = choice.folder
-    files.make_folder(folder)
-    if not (folder / PICTURES).is_file():
-        files.write_text(folder / PICTURES, _as_lines(choice.drawn))
-    if choice.options.captioner:
-        files.write_text(folder / REPEATED, _as_lines(choice.repeated))
-    content = msgspec.to_builtins(choice.setup)
-    files.write_text(folder / CHOICE, json.dumps(content, indent=2))
-
-
-def _check_same(
-    setup: Setup, data: str, options: ChoiceOptions, folder: Path
-) -> None:
-    before = vars(setup.options)
-    for name, value in vars(options).items():
-        if name not in _LATER and value != before[name]:
-            raise RunError(
-                f"{folder} contains another choice (--{name} {before[name]}, now {value}); repeat"
-                " the first command, or choose another folder with -o"
-            )
-    if Path(data).absolute() != Path(setup.data).absolute():
-        raise RunError(
-            f"{folder} contains a choice for {setup.data}; choose another folder with -o"
-        )
-
-
-def _draw_pictures(
-    data: str, folder: Path, options: ChoiceOptions, rows: DataOptions
-) -> CaptionerChoice:
-    items = list(good_rows(read_pictured(data, rows), rows, [], name=data))
-    if options.captioner:
-        # A row per picture: a text that the data have is not used.
-        first = {item.source: item for item in reversed(items)}
-        items = [
-            replace(first[source], candidate="")
-            for source in dict.fromkeys(item.source for item in items)
-        ]
-    else:
-        systems = {item.group.get("system", "") for item in items}
-        if len(systems) < FEWEST or "" in systems:
-            raise ConfigError(
-                "choose compares; name captioners with --captioner NAME=SPEC, or give texts of two"
-                " captioners with a group column system (to measure one captioner use caption and"
-                " score)"
-            )
-    root = root_of(data) if rows.media_root is None else rows.media_root
-    n_all = len({item.source for item in items})
-    n = min(options.n, n_all)
-    # A larger draw contains the smaller one, so copies are replaced by drawing more.
-    size = n
-    while True:
-        drawn_items = draw(items, SampleDesign(n=size, seed=options.seed))
-        copies = _find_copies(drawn_items, root)
-        if size - len(copies) >= n or size == n_all:
-            break
-        size = min(n_all, n + len(copies))
-    kept_items = [
-        replace(
-            item,
-            group={k: v for k, v in item.group.items() if k != "category"},
-            images=tuple(rebase_path(i, root, folder) for i in item.images),
-        )
-        for item in drawn_items
-        if item.source not in copies
-    ]
-    setup = Setup(
-        data=str(data),
-        root=str(root),
-        n_all=n_all,
-        n_drawn=len({item.source for item in kept_items}),
-        n_copies=len(copies),
-        digest=sha256(_as_lines(kept_items).encode()).hexdigest(),
-        has_references=all(item.references for item in kept_items),
-        options=options,
-    )
-    return CaptionerChoice(folder, setup, kept_items)
-
-
-def _find_copies(items: Iterable[Item], root: Path) -> set[tuple[str, ...]]:
-    """Return the sources whose picture has the bytes of an earlier one."""
-    source_by_digest: dict[str, tuple[str, ...]] = {}
-    copies: set[tuple[str, ...]] = set()
-    for item in items:
-        if len(item.images) != 1 or item.source in copies:
-            continue
-        try:
-            with inside(root, item.images[0]).open("rb") as picture:
-                digest = sha256(picture.read()).hexdigest()
-        except (OSError, ItemError):
-            continue  # what needs the picture says so later
-        if source_by_digest.setdefault(digest, item.source) != item.source:
-            copies.add(item.source)
-    return copies
-
-
-def _as_lines(items: Iterable[Item]) -> str:
-    return "".join(
-        json.dumps(to_row(item), ensure_ascii=False) + "\n" for item in items
-    )
 
 
 @dataclass(frozen=True)
@@ -388,21 +159,26 @@ def taken_options(
 
 
 def write_prices(choice: CaptionerChoice, folder: Path) -> CaptionerChoice:
-    """Return the choice with the named prices as a table that backends read, for ``max_cost``."""
-    options = choice.options
-    if not options.prices or "prices" in choice.judging.extra:
-        return choice
-    table = {
-        canonical_spec(options.captioners[name]).argument: {
-            "input": price.input,
-            "output": price.output,
-            "free": price.free,
-        }
-        for name, price in options.prices.items()
-        if name in options.captioners
-    }
+    """Return the choice with all named prices in one table, which backends read for ``max_cost``.
+
+    The table is that of the option ``prices`` with those of ``--price``, by the model.
+    """
+    options, own_file = choice.options, choice.judging.extra.get("prices")
     path = folder / PRICES
-    files.write_text(path, json.dumps({"models": table}, indent=2))
+    if not options.prices and own_file is None:
+        path.unlink(missing_ok=True)
+        return choice
+    table = dict(
+        load_prices(None if own_file is None else Path(str(own_file)))
+    )
+    specs = {JUDGE: choice.judge or "", **options.captioners}
+    for name, price in options.prices.items():
+        model = canonical_spec(specs[name]).argument if specs[name] else None
+        table[model or ""] = price
+    models = {
+        name: msgspec.to_builtins(price) for name, price in table.items()
+    }
+    files.write_text(path, json.dumps({"models": models}, indent=2))
     extra = {**choice.judging.extra, "prices": str(path)}
     return replace(choice, judging=replace(choice.judging, extra=extra))
 
@@ -489,7 +265,7 @@ def score_part(
     items: Sequence[Item],
 ) -> ChoicePart:
     """Return a run that scores texts; its folder is named by them, as a run has one data set."""
-    digest = sha256(_as_lines(items).encode()).hexdigest()[:8]
+    digest = sha256(as_lines(items).encode()).hexdigest()[:8]
     folder = choice.folder / "scores" / f"{name}-{digest}"
     # Without a cache, the choice has one of its own: other texts must not be paid for twice.
     cache = choice.work.cache or choice.folder / "answers.sqlite"
@@ -510,13 +286,22 @@ def run_part(
     choice: CaptionerChoice, part: ChoicePart, progress: Progress
 ) -> None:
     """Make a run with what is left of the budget; errors as ``beholder.run.kind.run``."""
-    config, limit = part.config, choice.work.max_cost
-    if limit is not None:
-        spent_elsewhere = spent_in(choice.folder) - spent(part.folder)
-        work = replace(config.work, max_cost=max(0.0, limit - spent_elsewhere))
-        config = replace(config, work=work)
+    config = replace(
+        part.config, work=work_within(choice, part.config.work, part.folder)
+    )
     given_items = None if part.items is None else iter(part.items)
     kind.run(part.kind, config, progress, given=given_items)
+
+
+def work_within(
+    choice: CaptionerChoice, work: WorkOptions, folder: Path
+) -> WorkOptions:
+    """Return the options of a run in a folder, with what other runs leave of the budget."""
+    limit = choice.work.max_cost
+    if limit is None:
+        return work
+    spent_elsewhere = spent_in(choice.folder) - spent(folder)
+    return replace(work, max_cost=max(0.0, limit - spent_elsewhere))
 
 
 def plan_part(part: ChoicePart) -> RunPlan:
@@ -600,31 +385,31 @@ def with_criteria(
     ]
 
 
-def with_usual_work(work: WorkOptions) -> WorkOptions:
-    """Return the options with the concurrency of captioners, the same for each."""
-    return with_usual_concurrency(work)
-
-
-def placeholder_texts(choice: CaptionerChoice) -> list[Item]:
-    """Return a made-up text per picture and captioner, whose scoring a dry run counts."""
+def placeholder_texts(choice: CaptionerChoice) -> dict[str, list[Item]]:
+    """Return made-up texts of both runs, whose scoring a dry run counts."""
     limits = choice.limits
     n_words = TYPICAL_WORDS if limits is None else limits[1]
-    text = "A word" + " word" * (n_words - 2) + "."
     criteria = [
         {"text": f"Criterion {n} of a picture is met", "source": "judge"}
         for n in range(N_CRITERIA)
     ]
-    return [
-        _name_text(
-            replace(
-                item,
-                candidate=f"{system}: {text}",
-                group={"system": system},
-                meta={**item.meta, "criteria": criteria},
-            ),
-            item.id,
-            "first",
+    # Equal texts would be one question, so the first words differ.
+    return {
+        run: [
+            _name_text(
+                replace(
+                    item,
+                    candidate=f"{run} {system} {item.id}{' word' * (n_words - 3)}.",
+                    group={"system": system},
+                    meta={**item.meta, "criteria": criteria},
+                ),
+                item.id,
+                run,
+            )
+            for item in pictures
+            for system in choice.systems
+        ]
+        for run, pictures in zip(
+            RUNS, (choice.pictures, choice.repeated), strict=True
         )
-        for item in choice.pictures
-        for system in choice.systems
-    ]
+    }

@@ -17,8 +17,9 @@ from beholder.base import files
 from beholder.base.grouping import group_by_key
 from beholder.base.optional import load_object
 from beholder.errors import RunError
-from beholder.kinds.choose.criteria import Captioner, rate
-from beholder.kinds.choose.engine import PEOPLE, CaptionerChoice
+from beholder.kinds.choose.criteria import Captioner
+from beholder.kinds.choose.figures import rate
+from beholder.kinds.choose.pictures import PEOPLE, CaptionerChoice
 from beholder.records import Item
 
 LOOK, KEY = "look.jsonl", "look_key.json"
@@ -67,13 +68,22 @@ def choose_looks(
             "id": name,
             "half": "disagreement" if value is not None else "random",
             "disagreement": value,
-            "images": list(usable[name].images),
+            "image": _name_picture(choice, usable[name]),
             "texts": {
                 t.group["system"]: t.candidate for t in by_picture[name]
             },
         }
         for name, value in looks
     ]
+
+
+def _name_picture(choice: CaptionerChoice, item: Item) -> str:
+    """Return the first picture of an item as its data name it; empty if there is none."""
+    if not item.images:
+        return ""
+    path = (choice.folder / item.images[0]).absolute()
+    root = Path(choice.setup.root).absolute()
+    return Path(os.path.relpath(path, root)).as_posix()
 
 
 def _disagreements(
@@ -112,14 +122,12 @@ def write_looks(
     if (choice.folder / KEY).is_file():
         return
     rows, key = [], {}
-    root = Path(choice.setup.root).absolute()
     for look in looks:
         name, texts = look["id"], look["texts"]
         order = sorted(texts, key=lambda system: _chance(0, name, system))
         row = {"id": name, "texts": [texts[system] for system in order]}
-        if look["images"]:
-            path = (choice.folder / look["images"][0]).absolute()
-            row["image"] = Path(os.path.relpath(path, root)).as_posix()
+        if look["image"]:
+            row["image"] = look["image"]
         rows.append(row)
         key[name] = {"systems": order, "half": look["half"]}
     files.write_jsonl(choice.folder / LOOK, rows)
@@ -177,7 +185,9 @@ def read_people(
         for c in sorted(
             captioners, key=lambda c: -(c.figures["right"].value or 0.0)
         )
-    ][:2]
+    ]
+    # Of two captioners each is in the leading pair, so the first alone says something.
+    leading = leading[: 2 if len(leading) > 2 else 1]
     # A picture counts once, however many people ranked it.
     hits = [
         2 * sum(name in leading for name in names) >= len(names)

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from beholder._version import __version__
 from beholder.base import files
 from beholder.base.spec import canonical_spec
 from beholder.kinds.choose import look
+from beholder.kinds.choose.battles import MOST_SYSTEMS
 from beholder.kinds.choose.config import ChoiceOptions, family_of
 from beholder.kinds.choose.criteria import (
     Captioner,
-    close_languages,
     common_pictures,
-    mean_of,
 )
 from beholder.kinds.choose.decision import (
     MANY_FAILED,
     RULE,
     RuleDecision,
     decide,
+    join_names,
 )
-from beholder.kinds.choose.engine import CaptionerChoice, CriterionMetric
+from beholder.kinds.choose.engine import CriterionMetric
+from beholder.kinds.choose.figures import mean_of
+from beholder.kinds.choose.pictures import CaptionerChoice
 from beholder.records import Item
-from beholder.report.pages import render_page
+from beholder.report.pages import render_page, thumb_styles
+from beholder.run.inputs import root_of
+from beholder.run.thumbs import FOLDER as THUMBS
+from beholder.run.thumbs import thumb, write_thumbs
 from beholder.stats import pictures_for_difference
-from beholder.text.languages import language_code
+from beholder.text.expected_language import akin_languages
 
 RESULT, PAGE = "result.json", "report.html"
 FORMAT = 1
@@ -117,7 +125,11 @@ def build_result(
             }
             for r in decision.rankings
         },
-        "cautions": [*decision.cautions, *_cautions(choice, captioners)],
+        "cautions": [
+            *decision.cautions,
+            *_judging_cautions(choice, captioners),
+            *_data_cautions(choice, captioners),
+        ],
         "battles": battles,
         "people": look.read_people(choice, captioners),
         "look": looks,
@@ -158,7 +170,7 @@ def _plain(choice: CaptionerChoice, captioner: Captioner) -> dict[str, Any]:
     }
 
 
-def _cautions(
+def _judging_cautions(
     choice: CaptionerChoice, captioners: Sequence[Captioner]
 ) -> Iterator[str]:
     options = choice.options
@@ -172,9 +184,23 @@ def _cautions(
                     f"{name} and the judge are of one family ({family_of(spec)}): judges may prefer"
                     " their own texts; look at its rank by people"
                 )
-    code = language_code(options.language) or ""
-    if akin := close_languages(code):
-        yield f"language: {akin} count as one, because short texts of them look alike"
+    if options.battles and choice.judge is None:
+        yield "battles need a judge that sees: none were fought"
+    elif len(captioners) > MOST_SYSTEMS and (
+        options.battles or (choice.judge and options.battles is None)
+    ):
+        yield f"battles are of up to {MOST_SYSTEMS} captioners: none were fought"
+
+
+def _data_cautions(
+    choice: CaptionerChoice, captioners: Sequence[Captioner]
+) -> Iterator[str]:
+    options = choice.options
+    if akin := akin_languages(options.language_name):
+        yield (
+            f"language: {join_names(akin)} count as {options.language_name}, because short texts of"
+            " them look alike"
+        )
     for captioner in captioners:
         if captioner.n_too_short:
             yield (
@@ -190,25 +216,36 @@ def _cautions(
             f"the collection has {choice.setup.n_drawn} pictures to draw, {options.n} were asked"
             " for"
         )
-    if specs and choice.work.cache is not None:
+    if choice.setup.n_unused:
         yield (
-            "seconds of answers from the cache are those of the day on which they were made; use"
-            " --cache off to measure them now"
+            f"{choice.setup.n_unused} texts of the data are not used: captioners write new ones, or"
+            " a captioner has more than two texts of a picture"
         )
+    if choice.setup.n_bad_rows:
+        yield f"{choice.setup.n_bad_rows} invalid rows were skipped"
 
 
 def next_command(
     choice: CaptionerChoice, decision: RuleDecision
 ) -> str | None:
-    """Return the command that captions the whole collection."""
-    options, name = choice.options, decision.chosen
+    """Return the command that captions the whole collection in the same way."""
+    options, name, setup = choice.options, decision.chosen, choice.setup
     if name is None or name not in options.captioners:
         return None
-    words = "" if options.words == "none" else f" --words {options.words}"
-    return (
-        f"beholder caption {choice.setup.data} --judge '{name}={options.captioners[name]}'"
-        f" --language {options.language}{words} -o captions.jsonl"
-    )
+    arguments = [
+        *("beholder", "caption", setup.data),
+        *("--judge", f"{name}={options.captioners[name]}"),
+        *("--language", options.language),
+    ]
+    if options.words != "none":
+        arguments += ["--words", options.words]
+    if options.context:
+        arguments += ["--context", options.context]
+    if Path(setup.root) != root_of(setup.data):
+        arguments += ["--media-root", setup.root]
+    for flag, value in setup.asking.items():
+        arguments += [flag, value]
+    return shlex.join([*arguments, "-o", "captions.jsonl"])
 
 
 def describe_figure(figure: Mapping[str, Any], digits: int = 3) -> str:
@@ -223,15 +260,29 @@ def describe_figure(figure: Mapping[str, Any], digits: int = 3) -> str:
 
 
 def write_result(choice: CaptionerChoice, result: Mapping[str, Any]) -> None:
-    """Write ``result.json``, and the page that is drawn from it alone."""
+    """Write ``result.json``, and the page of it."""
     files.write_text(
         choice.folder / RESULT,
         json.dumps(result, indent=2, ensure_ascii=False) + "\n",
     )
+    # The page shows small pictures of the texts that differ most; a picture may be unreadable.
+    shown = [row for row in result["look"] if row["half"] == "disagreement"]
+    pictures = [(row["id"], row["image"] or None) for row in shown]
+    # Thumbnails are named by their place, and other texts may differ most now.
+    shutil.rmtree(choice.folder / THUMBS, ignore_errors=True)
+    write_thumbs(choice.folder, Path(choice.setup.root), pictures, 480)
+    visible = [
+        place
+        for place in range(len(shown))
+        if thumb(choice.folder, place).is_file()
+    ]
     page = render_page(
         "choose.html.j2",
-        ("page.css",),
+        ("page.css", "plain_page.css"),
+        extra=thumb_styles(choice.folder, visible),
         result=result,
+        shown=shown,
+        visible=visible,
         criteria=CRITERIA,
         show=describe_figure,
     )

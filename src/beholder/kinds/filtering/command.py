@@ -154,11 +154,10 @@ def sample(
         seed: Seed of the draw.
         new: Draw rows that no earlier sample has.
     """
-    from beholder.base.files import write_jsonl
-    from beholder.kinds.filtering.labelling import draw_rows, sampled_items
+    from beholder.kinds.filtering.labelling import draw_rows, write_sample
 
     rows, labels_by_stratum, cautions = draw_rows(job, n, seed, is_new=new)
-    write_jsonl(out, sampled_items(job, rows))
+    write_sample(job, rows, out)
     if as_json:
         print_json(
             {"rows": rows, "strata": labels_by_stratum, "cautions": cautions}
@@ -187,6 +186,8 @@ def estimate(
 ) -> int:
     """Print precision, recall and the rate of bad rows left; exit code 3 with too few labels.
 
+    The figures are also written to JOB/estimate.json.
+
     Example: `beholder filter estimate filtered --labels read.jsonl`
 
     Args:
@@ -195,6 +196,9 @@ def estimate(
         bad: Mildest error that makes a row bad.
         same_labels: Use labels that were drawn before the present settings.
     """
+    import json
+
+    from beholder.base import files
     from beholder.kinds.filtering import labelling
 
     try:
@@ -207,8 +211,10 @@ def estimate(
         else:
             print_line(error)
         return UNDECIDED
+    figures = estimated.as_json()
+    files.write_text(job / "estimate.json", json.dumps(figures, indent=2))
     if as_json:
-        print_json(estimated.as_json())
+        print_json(figures)
     else:
         for line in labelling.describe(estimated):
             print_line(f"{line[0].upper()}{line[1:]}.")

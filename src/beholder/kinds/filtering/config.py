@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -75,7 +77,7 @@ class Threshold(NamedTuple):
     limit: float
 
     def __str__(self) -> str:
-        return f"{self.column}{self.sign}{self.limit:g}"
+        return f"{self.column}{self.sign}{self.limit:.15g}"
 
     def is_met(self, value: float) -> bool:
         """Return whether a value meets the condition."""
@@ -128,8 +130,17 @@ class FilterOptions:
             raise ConfigError(
                 f"--text-ending {self.text_ending}: expected an ending such as .caption"
             )
-        for name in self.keep:
-            _check_reason("--keep", name)
+        for text in self.keep:
+            if parse_threshold(text) is not None:
+                raise ConfigError(
+                    f"--keep {text}: a threshold cannot keep rows; leave it out"
+                )
+        named = Counter((*{*self.drop}, *{*self.quarantine}, *{*self.keep}))
+        for text, n in named.items():
+            if n > 1:
+                raise ConfigError(
+                    f"{text} has {n} decisions; name it once, with --drop, --quarantine or --keep"
+                )
         self.thresholds  # noqa: B018 - checks the expressions
         self.decisions  # noqa: B018
 
@@ -198,9 +209,12 @@ def parse_threshold(text: str) -> Threshold | None:
     if match is None:
         return None
     try:
-        return Threshold(match[1], match[2], float(match[3]))
+        limit = float(match[3])
     except ValueError:
-        raise ConfigError(f"{text!r}: {match[3]!r} is not a number") from None
+        limit = math.inf
+    if math.isinf(limit):
+        raise ConfigError(f"{text!r}: {match[3]!r} is not a number")
+    return Threshold(match[1], match[2], limit)
 
 
 def _check_reason(option: str, name: str) -> None:

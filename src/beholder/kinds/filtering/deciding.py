@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +23,16 @@ from beholder.kinds.filtering.config import (
     FilterOptions,
 )
 from beholder.kinds.filtering.duplicates import Duplicates
+from beholder.kinds.filtering.pictures import PictureFolder
 from beholder.kinds.filtering.rows import BLOCK
 from beholder.stats.checks import Floats
 
 BANDS = ("low", "middle", "high")
 """Thirds of a score."""
+NO_TEXT = "no-text"
+"""Band of rows that need no reader, as they have no text: they are bad."""
+TEXTLESS = frozenset({"unreadable", "missing"})
+"""Reasons of rows without a text."""
 MANY_DROPPED = 0.3
 """Share of rows that one reason drops above which a caution is printed."""
 N_EXAMPLES = 10
@@ -48,7 +56,7 @@ class DecidedRow(NamedTuple):
         duplicate_of: Number of the row that is kept in its place; None without one.
         scores: Scores by column.
         is_tags: Whether the text reads as tags.
-        band: Third of its score, or number of its reasons.
+        band: Third of its score, or number of its reasons, or that it has no text.
     """
 
     row: int
@@ -80,6 +88,7 @@ class RowEvidence:
         starts: Number of the first row of each part.
         names: Name of the source of each part, for ids of rows without one.
         duplicates: Groups of duplicates.
+        pictures: Folder of the pictures of each part.
         scores: Score of each row by column; NaN without one.
     """
 
@@ -87,12 +96,30 @@ class RowEvidence:
     starts: Sequence[int]
     names: Sequence[str]
     duplicates: Duplicates
+    pictures: Sequence[PictureFolder] = ()
     scores: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         """Number of all rows."""
         return len(self.duplicates.exact)
+
+    @cached_property
+    def picture_root(self) -> Path:
+        """Folder that the pictures of all parts are below."""
+        folders = {place.folder for place in self.pictures}
+        if len(folders) == 1:
+            return folders.pop()
+        return Path(os.path.commonpath([f.resolve() for f in folders]))
+
+    def locate_picture(self, row: int, image: str) -> str:
+        """Return the path of a row's picture below the root of all, or its address."""
+        place = self.pictures[bisect_right(self.starts, row) - 1]
+        is_at_hand = place.is_extracted or place.folder != self.picture_root
+        if not image or not is_at_hand or ":" in image.partition("/")[0]:
+            return image
+        path = place.path_of(row, image).resolve()
+        return os.path.relpath(path, self.picture_root.resolve())
 
 
 class RowDecider:
@@ -160,7 +187,7 @@ class RowDecider:
     ) -> Iterator[str]:
         """Yield the reasons of a row that need no other row."""
         yield from fields["reasons"]
-        is_readable = not {"unreadable", "missing"} & {*fields["reasons"]}
+        is_readable = TEXTLESS.isdisjoint(fields["reasons"])
         for threshold in self.options.thresholds:
             if threshold.column == "words":
                 value = float(fields["words"]) if is_readable else np.nan
@@ -220,13 +247,15 @@ class RowDecider:
             duplicate_of,
             scores,
             fields["is_tags"],
-            self._band(row, len(reasons)),
+            self._band(row, reasons),
         )
 
-    def _band(self, row: int, n_reasons: int) -> str:
+    def _band(self, row: int, reasons: Sequence[str]) -> str:
         """Return the third of the first score, or the number of reasons."""
+        if not TEXTLESS.isdisjoint(reasons):
+            return NO_TEXT
         if self._main is None:
-            return str(n_reasons) if n_reasons < 2 else "2+"
+            return str(len(reasons)) if len(reasons) < 2 else "2+"
         if np.isnan(self._main[row]):
             return "none"
         return BANDS[int(np.searchsorted(self._limits, self._main[row]))]

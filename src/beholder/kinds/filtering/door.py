@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -27,7 +28,7 @@ from beholder.base.processes import (
     process_pool,
 )
 from beholder.errors import ConfigError, DataError, RunError
-from beholder.kinds.filtering import pictures, scoring, sources
+from beholder.kinds.filtering import scoring, sources
 from beholder.kinds.filtering.config import FilterConfig, FilterOptions
 from beholder.kinds.filtering.deciding import (
     DecisionTally,
@@ -37,6 +38,7 @@ from beholder.kinds.filtering.deciding import (
 )
 from beholder.kinds.filtering.duplicates import Duplicates, find_duplicates
 from beholder.kinds.filtering.page import write_page
+from beholder.kinds.filtering.pictures import PictureFolder, extract_pictures
 from beholder.kinds.filtering.result import (
     RESULT,
     VERDICTS,
@@ -134,9 +136,10 @@ def run_filter(config: FilterConfig, means: FilterMeans) -> FilterResult:
     reader = _RowPass(config, means)
     evidence = reader.evidence()
     if metrics:
-        root = reader.picture_root(any(scored.looks for scored in metrics))
+        if any(scored.looks for scored in metrics):
+            reader.extract_pictures()
         scores = scoring.score_rows(
-            config, evidence, metrics, root, means.progress, means.judging,
+            config, evidence, metrics, means.progress, means.judging,
             means.work, means.engine,
         )  # fmt: skip
         evidence = replace(evidence, scores=scores)
@@ -202,12 +205,11 @@ class _RowPass:
         self._left_out: dict[str, str] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
         self._parts: list[SourcePart] = []
-        if len({*config.sources}) < len(config.sources):
-            raise ConfigError("a source is named twice; name each once")
+        self._check_sources()
         for source in config.sources:
             try:
                 self._parts += sources.divide(source, self._settings)
-                self._stamps[source] = stamp_of(source)
+                self._stamps[source] = stamp_of(source, self._settings)
             except DataError as error:
                 self._leave_out(source, error)
         rensa = None
@@ -224,6 +226,20 @@ class _RowPass:
         )
         self._folder = config.out / "work" / f"rows-{self._row_key}"
         self._n_rows: list[int] = []
+
+    def _check_sources(self) -> None:
+        if not self._config.sources:
+            raise ConfigError("name the files or folders to filter")
+        places = [Path(source).resolve() for source in self._config.sources]
+        if len({*places}) < len(places):
+            raise ConfigError("a source is named twice; name each once")
+        out = self._config.out.resolve()
+        for place in places:
+            if out.is_relative_to(place):
+                raise ConfigError(
+                    f"-o {self._config.out} is in the source {place.name}, which is never changed;"
+                    " name a folder outside"
+                )
 
     def _leave_out(self, source: str, error: DataError) -> None:
         if not self._config.options.skip_bad_files:
@@ -247,6 +263,10 @@ class _RowPass:
             if part.source not in self._left_out
         ]
         outs = [self._out(number) for number, _ in usable_parts]
+        # Other commands read all parts, so those of sources that are left out go.
+        for out in self._folder.glob("part-*.parquet"):
+            if out not in outs:
+                out.unlink()
         if self._limit is not None:
             outs = [out for out in outs if out.is_file()]
         self._parts = [part for _, part in usable_parts][: len(outs)]
@@ -260,6 +280,7 @@ class _RowPass:
             [0, *accumulate(self._n_rows)][:-1],
             [part.source for part in self._parts],
             self._duplicates(outs),
+            [self._picture_folder(part) for part in self._parts],
         )
 
     def _out(self, number: int) -> Path:
@@ -282,9 +303,10 @@ class _RowPass:
         if self._limit is not None:
             self._read_beginning(tasks, self._limit)
             return
-        # Rows of other settings would fill the disk.
+        # Rows of other settings would fill the disk; without them the result is of no use.
         for old in (self._config.out / "work").glob("*-*"):
             if self._row_key not in old.name:
+                (self._config.out / RESULT).unlink(missing_ok=True)
                 _remove(old)
         open_tasks = [task for task in tasks if not task.out.is_file()]
         progress = self._means.progress
@@ -362,28 +384,23 @@ class _RowPass:
             )
         return duplicates
 
-    def picture_root(self, needs_pictures: bool) -> Path:
-        """Return the folder of the pictures; those of shards are extracted if a metric needs them.
+    def _picture_folder(self, part: SourcePart) -> PictureFolder:
+        if part.form == "tar":
+            name = f"pictures-{self._row_key}"
+            return PictureFolder(self._config.out / "work" / name, True)
+        return PictureFolder.from_source(part.source, self._config.media_root)
 
-        Raises:
-            ConfigError: Shards and other sources are mixed.
-        """
-        forms = {part.form for part in self._parts}
-        if "tar" not in forms or not needs_pictures:
-            source = Path(self._config.sources[0])
-            return self._config.media_root or (
-                source if source.is_dir() else source.parent
-            )
-        if forms != {"tar"}:
-            raise ConfigError(
-                "a metric opens pictures, and shards are mixed with other files; filter them apart"
-            )
-        folder = self._config.out / "pictures"
+    def extract_pictures(self) -> None:
+        """Write the pictures of shards to the folder in which metrics look for them."""
+        first = 0
         for part, n in zip(self._parts, self._n_rows, strict=True):
-            pictures.extract_pictures(
-                part, np.ones(n, bool), self._settings, folder
-            )
-        return folder
+            if part.form == "tar":
+                path_of = self._picture_folder(part).path_of
+                rows = range(first, first + n)
+                extract_pictures(
+                    part, dict(zip(range(n), rows, strict=True)), path_of
+                )
+            first += n
 
     def result(
         self, tally: DecisionTally, metrics: Sequence[str]
@@ -402,6 +419,13 @@ class _RowPass:
                 for name, why in self._left_out.items()
             ),
         ]
+        if self._limit is None:
+            cautions += [
+                f"{name} has no row"
+                for name in self._stamps
+                if name not in self._left_out
+                and not sum(n for _, _, n in parts.get(name, ()))
+            ]
         return FilterResult(
             version=__version__,
             digest=_digest(
@@ -411,6 +435,9 @@ class _RowPass:
             options=options,
             metrics=tuple(metrics),
             columns=dict(config.columns),
+            media_root=(
+                str(config.media_root) if config.media_root else None
+            ),
             files=tuple(
                 SourceFile(
                     name, forms[name], tuple(places), self._stamps[name]
@@ -447,8 +474,6 @@ def _digest(*values: object) -> str:
 
 def _remove(path: Path) -> None:
     if path.is_dir():
-        for file in path.iterdir():
-            file.unlink()
-        path.rmdir()
+        rmtree(path)
     else:
         path.unlink()

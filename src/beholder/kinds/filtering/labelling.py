@@ -15,13 +15,20 @@ import numpy as np
 from beholder.base import files
 from beholder.base.optional import load_object
 from beholder.data.sources import read_rows
-from beholder.errors import DataError, RunError
-from beholder.kinds.filtering.deciding import read_verdicts
+from beholder.errors import ConfigError, DataError, RunError
+from beholder.kinds.filtering.deciding import NO_TEXT, read_verdicts
+from beholder.kinds.filtering.pictures import (
+    PictureFolder,
+    extract_pictures,
+    link_or_copy,
+)
 from beholder.kinds.filtering.result import (
     VERDICTS,
     FilterResult,
+    check_unchanged,
     read_result,
 )
+from beholder.kinds.filtering.source_row import SourcePart
 from beholder.stats.remaining import (
     FEWEST_LABELS,
     Rate,
@@ -89,6 +96,7 @@ class RemainingEstimate:
     def as_json(self) -> dict[str, Any]:
         """Return plain values; NaN, a share of nothing, is null."""
         plain = {
+            "format": 1,
             "remaining": asdict(self.remaining),
             "unsure_good": self.unsure_good and asdict(self.unsure_good),
             "strata": [asdict(stratum) for stratum in self.strata],
@@ -126,8 +134,11 @@ def draw_rows(
         Row numbers in random order, the labels by stratum, and cautions.
 
     Raises:
+        ConfigError: The number of labels is not positive.
         RunError: The filter is not finished.
     """
+    if n_labels < 1:
+        raise ConfigError(f"--n {n_labels}: expected 1 or more")
     result = read_result(job)
     log = read_log(job)
     earlier_rows = {
@@ -191,30 +202,82 @@ def _picture_keys(job: Path) -> np.ndarray[Any, Any]:
     return read_numbers(_row_parts(job), "picture_hash")
 
 
-def sampled_items(job: Path, rows: list[int]) -> Iterator[dict[str, Any]]:
-    """Yield what people read: text and picture, without decision and reasons."""
+def write_sample(job: Path, rows: Sequence[int], out: Path) -> None:
+    """Write what people read: texts without decision and reasons, and their pictures beside them.
+
+    Args:
+        job: Folder of a finished filter.
+        rows: Row numbers, in the order of reading.
+        out: The file; pictures go to ``NAME-pictures`` beside it.
+
+    Raises:
+        RunError: A source changed since it was filtered.
+    """
     from beholder.kinds.filtering.rows import read_columns
 
-    places = {row: place for place, row in enumerate(rows)}
-    items: list[dict[str, Any]] = [{} for _ in rows]
-    row = 0
+    result = read_result(job)
+    check_unchanged(result)
+    item_by_row: dict[int, dict[str, Any]] = {}
+    wanted_rows, row = set(rows), 0
     for batch in read_columns(_row_parts(job), ["text", "image"]):
         for at in range(len(batch)):
-            if row in places:
+            if row in wanted_rows:
                 text, image = (batch.column(k)[at].as_py() for k in (0, 1))
                 item = {"id": f"row-{row}", "candidate": text or ""}
                 if image:
                     item["images"] = [image]
-                items[places[row]] = item
+                item_by_row[row] = item
             row += 1
-    yield from items
+    _copy_pictures(result, item_by_row, out)
+    files.write_jsonl(out, (item_by_row[row] for row in rows))
+
+
+def _copy_pictures(
+    result: FilterResult, item_by_row: Mapping[int, dict[str, Any]], out: Path
+) -> None:
+    """Copy pictures that are at hand, named by their rows, and name the copies in the items.
+
+    A reader sees pictures of shards in no other way, and names of files may say what they show.
+    """
+    folder = out.parent / f"{out.stem}-pictures"
+
+    def place_of(row: int, image: str) -> Path:
+        return folder / f"row-{row}{Path(image).suffix.lower()}"
+
+    first = 0
+    for file in result.files:
+        source = PictureFolder.from_source(file.name, result.media_root)
+        for start, stop, n in file.parts:
+            rows = {
+                row - first: row
+                for row, item in item_by_row.items()
+                if first <= row < first + n and "images" in item
+            }
+            first += n
+            for row in rows.values():
+                (image,) = item_by_row[row]["images"]
+                place = place_of(row, image)
+                place.unlink(missing_ok=True)
+                if file.form != "tar" and source.has(image):
+                    files.make_folder(folder)
+                    link_or_copy(source.folder / image, place)
+            if file.form == "tar":
+                part = SourcePart(file.name, file.form, start, stop)
+                extract_pictures(part, rows, place_of)
+            for row in rows.values():
+                place = place_of(row, item_by_row[row]["images"][0])
+                if place.is_file():
+                    name = place.relative_to(out.parent).as_posix()
+                    item_by_row[row]["images"] = [name]
 
 
 def _allocate(strata: Mapping[str, int], n_labels: int) -> dict[str, int]:
     """Return the number of labels of each stratum: half of them for kept rows."""
     labels_by_stratum: dict[str, int] = {}
-    kept_strata = [name for name in strata if name.startswith("keep")]
-    removed_strata = [name for name in strata if name not in kept_strata]
+    # A row without a text needs no reader.
+    read_strata = [name for name in strata if not name.endswith(NO_TEXT)]
+    kept_strata = [name for name in read_strata if name.startswith("keep")]
+    removed_strata = [name for name in read_strata if name not in kept_strata]
     n_kept = n_labels // 2 if removed_strata else n_labels
     for names, n in (
         (kept_strata, n_kept),
@@ -325,13 +388,12 @@ def estimate(
         same_labels: Whether labels may come from before the present settings.
 
     Raises:
-        RunError: A stratum has no label, or labels belong to other settings.
+        TooFewLabelsError: A stratum has no label.
+        RunError: Labels belong to other settings.
         DataError: A label is of a row that is not in the filter, or that was not drawn.
     """
     result = read_result(job)
     cautions = list(_check_origin(job, result, labels, same_labels))
-    if not labels:
-        raise DataError(str(job), "no row is labelled yet")
     n_labels: Counter[str] = Counter()
     bad: Counter[str] = Counter()
     unsure: Counter[str] = Counter()
@@ -341,6 +403,10 @@ def estimate(
             n_labels[stratum] += 1
             bad[stratum] += label is True
             unsure[stratum] += label is None
+    n_read, n_unsure = n_labels.total(), unsure.total()
+    for name, n in result.strata.items():
+        if name.endswith(NO_TEXT):
+            n_labels[name] = bad[name] = n
     missing = [
         f"label at least {min(FEWEST_LABELS, n)} of stratum {name} ({n:,} rows)"
         for name, n in result.strata.items()
@@ -366,19 +432,18 @@ def estimate(
             for name, n in result.strata.items()
         ]
 
-    n_unsure = unsure.total()
     strata = strata_with(True)
     if n_unsure:
-        share = n_unsure / n_labels.total()
+        share = n_unsure / n_read
         both = "; both bounds are given" if share > MANY_UNSURE else ""
         cautions.append(
-            f"{n_unsure} of {n_labels.total()} labels are unsure and count as bad{both}"
+            f"{n_unsure} of {n_read} labels are unsure and count as bad{both}"
         )
     return RemainingEstimate(
         _estimate(strata),
         _estimate(strata_with(False)) if n_unsure else None,
         tuple(strata),
-        n_labels.total(),
+        n_read,
         n_unsure,
         tuple(cautions),
     )
@@ -465,13 +530,13 @@ def describe_remaining(
     """Return what a filter did in sentences; a rate of 0 is never written without its limit."""
     kept_strata = [stratum for stratum in strata if stratum.is_kept]
     dropped = [stratum for stratum in strata if not stratum.is_kept]
-    n_kept = sum(stratum.n_labels for stratum in kept_strata)
+    n_kept = _count_labels(kept_strata)
     lines = []
     for decision, what in _REMOVED.items():
         chosen = _of_decision(strata, decision)
         if chosen:
             rate = estimate_remaining(chosen).precision
-            n = sum(stratum.n_labels for stratum in chosen)
+            n = _count_labels(chosen)
             share = f"{_percent(rate)} were"
             if not rate.value:
                 share = f"none was, at most {100 * rate.high:.1f} % were"
@@ -488,6 +553,11 @@ def describe_remaining(
     if dropped and kept_strata:
         lines.append(_describe_recall(remaining))
     return lines
+
+
+def _count_labels(strata: Sequence[Stratum]) -> int:
+    """Return the rows that people read; those without a text need no reader."""
+    return sum(s.n_labels for s in strata if not s.name.endswith(NO_TEXT))
 
 
 def _describe_recall(remaining: Remaining) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +16,7 @@ from beholder.data.columns import MISSING, find_value, unwrap_text
 from beholder.data.folders import PICTURES, files_below, sidecar_row
 from beholder.data.lines import MAX_ROW_BYTES, strict_json
 from beholder.data.row import RowError, plain_text
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.kinds.filtering import shards
 from beholder.kinds.filtering.source_row import (
     Flags,
@@ -27,6 +28,45 @@ from beholder.kinds.filtering.source_row import (
 _FOLDER_ROWS = 10_000
 _SAMPLED = 4096
 """Bytes at each end of a picture that are compared, with its size, with those of another."""
+
+
+@dataclass(frozen=True)
+class PictureFolder:
+    """Where the pictures of a part are.
+
+    Attributes:
+        folder: The folder that their paths are relative to.
+        is_extracted: Whether they were taken out of a shard, and are named by their rows.
+    """
+
+    folder: Path
+    is_extracted: bool = False
+
+    def path_of(self, row: int, image: str) -> Path:
+        """Return the file of a row's picture; a name in a shard may lead anywhere."""
+        if self.is_extracted:
+            name = f"{row}{Path(image).suffix.lower()}"
+            return self.folder / str(row // _FOLDER_ROWS) / name
+        return self.folder / image
+
+    def has(self, image: str) -> bool:
+        """Return whether a picture is a file below the folder; a table may name any other."""
+        path = self.folder / image
+        return (
+            path.suffix.lower() in PICTURES
+            and path.resolve().is_relative_to(self.folder.resolve())
+            and path.is_file()
+        )
+
+    @classmethod
+    def from_source(
+        cls, source: str, media_root: str | Path | None
+    ) -> PictureFolder:
+        """Return the folder of the pictures of a table or folder."""
+        path = Path(source)
+        below = path if path.is_dir() else path.parent
+        return cls(Path(media_root) if media_root else below)
+
 
 # Folders of pictures with texts
 
@@ -43,6 +83,8 @@ def _listed(folder: Path, ending: str) -> tuple[tuple[str, bool], ...]:
 
 def folder_parts(path: Path, settings: SourceSettings) -> Iterator[SourcePart]:
     """Yield the parts of a folder of pictures with texts."""
+    # The folder may have changed since another filter of this process.
+    _listed.cache_clear()
     n_rows = len(_listed(path, settings.text_ending))
     if not n_rows:
         raise DataError(
@@ -87,12 +129,26 @@ def write_folder(
 ) -> None:
     """Write the rows of a folder of pictures with texts that are kept."""
     folder = Path(parts[0][0].source)
+    names: dict[str, None] = {}
     for name in kept_names(parts, settings):
-        for file in (name, str(Path(name).with_suffix(settings.text_ending))):
-            if (folder / file).is_file():
-                place = target / file
-                place.parent.mkdir(parents=True, exist_ok=True)
-                link_or_copy(folder / file, place)
+        text = Path(name).with_suffix(settings.text_ending).as_posix()
+        names |= dict.fromkeys((name, text))
+    for old in files_below(target, PICTURES | {settings.text_ending}):
+        if old not in names:
+            raise ConfigError(
+                f"{target / old} is no row that is written; name an empty folder with --to"
+            )
+    for name in names:
+        if (folder / name).is_file():
+            place = target / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            # A folder below the target may be a link to the source.
+            if place.parent.resolve().is_relative_to(folder.resolve()):
+                raise ConfigError(
+                    f"{place.parent} leads to {folder}, which is never changed; choose another"
+                    " folder with --to"
+                )
+            link_or_copy(folder / name, place)
 
 
 def kept_names(
@@ -107,8 +163,7 @@ def kept_names(
 
 def link_or_copy(source: Path, target: Path) -> None:
     """Link a file that stays as it is, or copy it where links are not possible."""
-    if target.exists():
-        target.unlink()
+    target.unlink(missing_ok=True)
     try:
         os.link(source, target)
     except OSError:
@@ -143,23 +198,25 @@ def tar_rows(
             yield _sample_row(file, sample, settings)
 
 
+def _find_picture(sample: shards.ShardSample) -> shards.Member | None:
+    """Return the first picture of a sample; None without one."""
+    for member in sample.members:
+        if member.is_plain and Path(f"a{member.ending}").suffix in PICTURES:
+            return member
+    return None
+
+
 def _sample_row(
     file: IO[bytes], sample: shards.ShardSample, settings: SourceSettings
 ) -> SourceRow:
     texts = {member.ending: member for member in sample.members}
-    pictures = [
-        member
-        for member in sample.members
-        if Path(member.ending).suffix in PICTURES or member.ending in PICTURES
-    ]
-    image, picture = "", ""
-    if pictures:
-        image = pictures[0].name
-        picture = _content_key(file, pictures[0].data, pictures[0].size)
-    row = SourceRow(sample.key, None, image, picture)
-    if sample.is_broken:
-        note = f"members of {sample.key} are not next to each other"
-        return row._replace(reason="broken_sample", note=note)
+    picture = _find_picture(sample)
+    row = SourceRow(sample.key)
+    if picture is not None:
+        key = _content_key(file, picture.data, picture.size)
+        row = row._replace(image=picture.name, picture=key)
+    if sample.fault:
+        return row._replace(reason="broken_sample", note=sample.fault)
     path = settings.columns.get("candidate")
     fields: dict[str, Any] = {}
     try:
@@ -184,7 +241,7 @@ def _sample_row(
             row = row._replace(text=plain_text(unwrap_text(value)))
     except (RowError, ValueError, RecursionError) as error:
         return row._replace(reason="unreadable", note=str(error))
-    if not pictures:
+    if picture is None:
         return row._replace(reason="no_picture", note="has no picture")
     return row
 
@@ -209,23 +266,23 @@ def write_tar(
 
 def extract_pictures(
     part: SourcePart,
-    wanted_rows: Flags,
-    settings: SourceSettings,
-    folder: Path,
+    rows: Mapping[int, int],
+    path_of: Callable[[int, str], Path],
 ) -> None:
-    """Write the pictures of some samples of a shard below a folder, for metrics that open them."""
+    """Write the pictures of some samples of a shard, for metrics and people who look at them.
+
+    Args:
+        part: The shard.
+        rows: Numbers of the rows that are wanted, by their place in the shard.
+        path_of: Returns the file to write, from the row and the name of the member.
+    """
     path = Path(part.source)
     with path.open("rb") as file:
-        samples = zip(shards.read_samples(path), wanted_rows, strict=True)
-        for sample, is_wanted in samples:
-            row = _sample_row(file, sample, settings)
-            place = (folder / row.image).resolve()
-            if not (is_wanted and row.image) or place.is_file():
+        for at, sample in enumerate(shards.read_samples(path)):
+            picture = _find_picture(sample)
+            if picture is None or at not in rows:
                 continue
-            if not place.is_relative_to(folder.resolve()):
-                raise DataError(
-                    part.source, f"the member {row.image!r} leaves the shard"
-                )
-            (member,) = (m for m in sample.members if m.name == row.image)
-            file.seek(member.data)
-            files.write_bytes(place, file.read(member.size))
+            place = path_of(rows[at], picture.name)
+            if not place.is_file():
+                file.seek(picture.data)
+                files.write_bytes(place, file.read(picture.size))

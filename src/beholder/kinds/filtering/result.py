@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from beholder.base import files
+from beholder.data.folders import PICTURES, files_below
+from beholder.errors import RunError
 from beholder.kinds.filtering.source_row import SourceSettings
 
 FORMAT = 1
@@ -22,7 +25,7 @@ class SourceFile(msgspec.Struct, frozen=True):
         name: Its name, as the user named it.
         parts: First and last place, and number of rows, of each part.
         form: Its form.
-        stamp: Size and time of change.
+        stamp: Size, and a number that changes with the content; see ``stamp_of``.
     """
 
     name: str
@@ -41,6 +44,7 @@ class FilterResult(msgspec.Struct, frozen=True, kw_only=True):
         options: Options that are not the default.
         metrics: Signed metrics.
         columns: Column by field, as mapped.
+        media_root: Folder of the pictures, if named.
         files: Sources, in order.
         left_out: Why sources were left out, by name.
         n_rows: Rows in all.
@@ -57,6 +61,7 @@ class FilterResult(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, Any]
     metrics: tuple[str, ...]
     columns: dict[str, str]
+    media_root: str | None = None
     files: tuple[SourceFile, ...]
     left_out: dict[str, str]
     n_rows: int
@@ -104,14 +109,30 @@ def read_result(folder: Path) -> FilterResult:
     )
 
 
-def stamp_of(source: str) -> tuple[int, int]:
-    """Return size and time of change of a file, or of all files of a folder."""
+def check_unchanged(result: FilterResult) -> None:
+    """Raise a ``RunError`` if a source is not what was filtered."""
+    for file in result.files:
+        if stamp_of(file.name, result.settings) != file.stamp:
+            raise RunError(
+                f"{file.name} changed since it was filtered; run the filter again"
+            )
+
+
+def stamp_of(source: str, settings: SourceSettings) -> tuple[int, int]:
+    """Return the size of a source, and a number that another content would change.
+
+    The number of a file is its time of change; that of a folder a digest of the names, sizes and
+    times of its pictures and texts.
+    """
     path = Path(source)
-    places = sorted(path.rglob("*")) if path.is_dir() else [path]
-    sizes = times = 0
-    for place in places:
-        status = place.stat()
-        if place.is_file():
-            sizes += status.st_size
-            times = max(times, status.st_mtime_ns)
-    return sizes, times
+    if not path.is_dir():
+        status = path.stat()
+        return status.st_size, status.st_mtime_ns
+    total, digest = 0, sha256()
+    for name in files_below(path, PICTURES | {settings.text_ending}):
+        status = (path / name).stat()
+        total += status.st_size
+        line = f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n"
+        digest.update(line.encode("utf-8", "surrogatepass"))
+    # A reader of JSON may keep 53 bits of a number.
+    return total, int.from_bytes(digest.digest()[:6])

@@ -132,8 +132,7 @@ def is_tag_list(text: str) -> bool:
 
 def run_task(task: RowTask) -> DataError | None:
     """Read and check a part, and write its rows; return the error of a damaged source."""
-    rows = FORMS[task.part.form].rows(task.part, task.settings)
-    rows = islice(rows, task.limit)
+    rows = islice(_read_rows(task), task.limit)
     try:
         with (
             one_blas_thread(),
@@ -144,11 +143,20 @@ def run_task(task: RowTask) -> DataError | None:
                 writer.write_table(_check_block(block, task))
     except DataError as error:
         return error
+    return None
+
+
+def _read_rows(task: RowTask) -> Iterator[SourceRow]:
+    """Yield the rows of a part; raise a ``DataError`` if it cannot be read."""
+    try:
+        yield from FORMS[task.part.form].rows(task.part, task.settings)
     except (OSError, MemoryError) as error:
         if isinstance(error, BeholderError):
             raise
-        return DataError(task.part.source, f"cannot be read: {error}")
-    return None
+        reason = str(error) or "there is too little memory"
+        raise DataError(
+            task.part.source, f"cannot be read: {reason}"
+        ) from error
 
 
 def _check_block(block: Sequence[SourceRow], task: RowTask) -> pa.Table:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,12 +32,16 @@ def check_columns(
         ConfigError: A threshold is about something else.
     """
     metrics = [metric(spec, **tools) for spec in specs]
-    names = {scored.registered_name for scored in metrics}
+    columns = {"words"}
+    for scored in metrics:
+        name = scored.registered_name
+        values = (f"{name}.{value.name}" for value in scored.values)
+        columns |= {name, *values}
     for threshold in options.thresholds:
-        name = threshold.column.partition(".")[0]
-        if threshold.column != "words" and name not in names:
+        if threshold.column not in columns:
             raise ConfigError(
-                f"{threshold}: there is no score {name!r}; name its metric with -m, or use words"
+                f"{threshold}: there is no score {threshold.column!r} among"
+                f" {', '.join(sorted(columns))}; name its metric with -m"
             )
     return metrics
 
@@ -47,7 +50,6 @@ def score_rows(
     config: FilterConfig,
     evidence: RowEvidence,
     metrics: Sequence[Metric[Any]],
-    root: Path,
     progress: Progress,
     judging: JudgeOptions,
     work: WorkOptions,
@@ -62,7 +64,6 @@ def score_rows(
         config: The filter.
         evidence: What is known without scores.
         metrics: The metrics.
-        root: Folder of the pictures.
         progress: Receives the progress of the runs.
         judging: Settings of questions to judges.
         work: Concurrency, storage and budget.
@@ -89,7 +90,7 @@ def score_rows(
             "rows that are left",
             (scored,),
             folder,
-            rows=DataOptions(media_root=root),
+            rows=DataOptions(media_root=evidence.picture_root),
             judging=judging,
             work=work,
         )
@@ -128,5 +129,5 @@ def _items_left(
         if is_dropped or group in seen_groups or not row.text:
             continue
         seen_groups.add(group)
-        images = (row.image,) if row.image else ()
-        yield Item(str(group), row.text, images=images)
+        image = evidence.locate_picture(row.row, row.image)
+        yield Item(str(group), row.text, images=(image,) if image else ())

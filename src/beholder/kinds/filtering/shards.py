@@ -24,7 +24,7 @@ class Member(NamedTuple):
         data: Byte at which its content begins.
         size: Bytes of its content.
         end: Byte at which the next member begins.
-        is_file: Whether it is a regular file.
+        is_plain: Whether its content lies in the shard as it is; not so of links and sparse files.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Member(NamedTuple):
     data: int
     size: int
     end: int
-    is_file: bool
+    is_plain: bool
 
     @property
     def key(self) -> str:
@@ -54,50 +54,49 @@ class ShardSample:
     Attributes:
         key: Their key.
         members: The members, in the order of the shard.
-        is_broken: Whether other members of the key lie elsewhere in the shard.
+        fault: Why loaders would not read it; empty for a usable sample.
     """
 
     key: str
     members: tuple[Member, ...]
-    is_broken: bool
+    fault: str
 
 
 def read_members(path: Path) -> Iterator[Member]:
-    """Yield the members of a shard; content is skipped.
+    """Yield the files and links of a shard; content is skipped, folders and devices are passed.
 
     Raises:
         DataError: The file is not a plain tar file, or it is damaged or cut off.
     """
-    name = str(path)
+    end = 0
     try:
         with tarfile.open(path, "r:") as tar:
-            before: tarfile.TarInfo | None = None
             while (member := tar.next()) is not None:
                 # Otherwise the headers of all members stay in memory.
                 tar.members = []  # type: ignore[attr-defined]
-                if before is not None:
-                    yield _as_member(before, member.offset)
-                before = member
-            if before is not None:
-                yield _as_member(before, tar.offset)
-            end = tar.offset
+                # Headers of the whole shard lie between two members, so a member ends with its
+                # own content. A negative size would lead back, without end.
+                if tar.offset <= end:
+                    raise tarfile.ReadError(f"{member.name!r} has no size")
+                end = tar.offset
+                if member.isreg() or member.islnk() or member.issym():
+                    yield Member(
+                        member.name,
+                        member.offset,
+                        member.offset_data,
+                        member.size,
+                        end,
+                        member.isreg() and not member.issparse(),
+                    )
         _check_end(path, end)
-    except (tarfile.TarError, OSError, ValueError, OverflowError) as error:
+    except (
+        tarfile.TarError, OSError, ValueError, OverflowError, MemoryError,
+    ) as error:  # fmt: skip
         raise DataError(
-            name,
-            f"is damaged, or not a plain tar file: {error}; unpack a .tar.gz first (gunzip)",
+            str(path),
+            f"is damaged, or not a plain tar file: {str(error) or 'a header is too long'}; unpack a"
+            " .tar.gz first (gunzip)",
         ) from error
-
-
-def _as_member(member: tarfile.TarInfo, end: int) -> Member:
-    return Member(
-        member.name,
-        member.offset,
-        member.offset_data,
-        member.size,
-        end,
-        member.isreg(),
-    )
 
 
 def _check_end(path: Path, end: int) -> None:
@@ -123,14 +122,12 @@ def read_samples(path: Path) -> Iterator[ShardSample]:
     runs: Counter[int] = Counter()
     before = None
     for member in read_members(path):
-        if member.is_file and member.key != before:
+        if member.key != before:
             before = member.key
             runs[hash(before)] += 1
     repeated = {key for key, n in runs.items() if n > 1}
     members: list[Member] = []
     for member in read_members(path):
-        if not member.is_file:
-            continue
         if members and member.key != members[0].key:
             yield _as_sample(members, repeated)
             members = []
@@ -141,11 +138,20 @@ def read_samples(path: Path) -> Iterator[ShardSample]:
 
 def _as_sample(members: list[Member], repeated: set[int]) -> ShardSample:
     key = members[0].key
-    return ShardSample(key, tuple(members), hash(key) in repeated)
+    fault = ""
+    if hash(key) in repeated:
+        fault = f"members of {key} are not next to each other"
+    elif len({member.ending for member in members}) < len(members):
+        fault = f"two members of {key} have one ending"
+    else:
+        for member in members:
+            if not member.is_plain:
+                fault = f"{member.name} is a link or a sparse file"
+    return ShardSample(key, tuple(members), fault)
 
 
 def read_content(file: IO[bytes], member: Member, limit: int) -> bytes:
-    """Return the content of a member, at most ``most`` bytes and one."""
+    """Return the content of a member, at most ``limit`` bytes and one."""
     file.seek(member.data)
     return file.read(min(member.size, limit + 1))
 

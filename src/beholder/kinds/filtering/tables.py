@@ -244,6 +244,8 @@ def write_parquet(
         group = file.metadata.row_group(0)
         columns = [group.column(at) for at in range(group.num_columns)]
         codecs = {c.path_in_schema: c.compression for c in columns}
+        encoded = [c.path_in_schema for c in columns if c.has_dictionary_page]
+        counted = [c.path_in_schema for c in columns if c.is_stats_set]
         with pq.ParquetWriter(
             target,
             file.schema_arrow,
@@ -251,6 +253,13 @@ def write_parquet(
                 name: "NONE" if codec == "UNCOMPRESSED" else codec
                 for name, codec in codecs.items()
             },
+            use_dictionary=encoded or False,
+            write_statistics=counted or False,
+            # Spark writes times in this old form.
+            use_deprecated_int96_timestamps=any(
+                c.physical_type == "INT96" for c in columns
+            ),
+            store_schema=b"ARROW:schema" in (file.metadata.metadata or {}),
         ) as writer:
             for part, kept_rows in parts:
                 if kept_rows.any():
@@ -325,7 +334,7 @@ def write_coco(
     content, head = _read_coco(Path(part.source))
     rows = zip(content["annotations"], kept_rows, strict=True)
     content["annotations"] = [row for row, is_kept in rows if is_kept]
-    # Keys keep their order; white space may change.
+    # Keys keep their order; white space, escapes and the spelling of numbers may change.
     indent = 2 if "\n" in head.strip() else None
     text = json.dumps(content, ensure_ascii=False, indent=indent)
     target.write_bytes(text.encode("utf-8", "surrogatepass"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder.base import files
-from beholder.errors import ConfigError, RunError
+from beholder.errors import ConfigError
 from beholder.kinds.filtering import pictures
 from beholder.kinds.filtering.config import Decision
 from beholder.kinds.filtering.deciding import read_verdicts
@@ -18,8 +18,8 @@ from beholder.kinds.filtering.result import (
     VERDICTS,
     FilterResult,
     SourceFile,
+    check_unchanged,
     read_result,
-    stamp_of,
 )
 from beholder.kinds.filtering.source_row import Flags, SourcePart
 from beholder.kinds.filtering.sources import FORMS
@@ -44,26 +44,36 @@ def write_rows(
         row["decision"] == decision
         for row in read_verdicts(job / VERDICTS, ["decision"])
     )
-    root = _common_folder(result)
-    for file in result.files:
-        if stamp_of(file.name) != file.stamp:
-            raise RunError(
-                f"{file.name} changed since it was filtered; run the filter again"
-            )
+    check_unchanged(result)
+    places = _find_places(result, target)
     for file in result.files:
         parts = _with_flags(file, decisions)
         n_rows = sum(int(flags.sum()) for _, flags in parts)
         if target is None:
             place = _list_files(result, file, parts, job, decision)
         else:
-            place = target / Path(file.name).resolve().relative_to(root)
+            place = places[file.name]
             _write_file(result, file, parts, place)
         yield str(place), n_rows
 
 
-def _common_folder(result: FilterResult) -> Path:
-    folders = [str(Path(file.name).resolve().parent) for file in result.files]
-    return Path(os.path.commonpath(folders))
+def _find_places(result: FilterResult, target: Path | None) -> dict[str, Path]:
+    """Return the file or folder to write for each source, after a check that none is a source."""
+    if target is None:
+        return {}
+    sources = {file.name: Path(file.name).resolve() for file in result.files}
+    root = os.path.commonpath([source.parent for source in sources.values()])
+    places = {
+        name: target / source.relative_to(root)
+        for name, source in sources.items()
+    }
+    for place in places.values():
+        for name, source in sources.items():
+            if place.resolve().is_relative_to(source):
+                raise ConfigError(
+                    f"--to leads to {name} itself, which is never changed; choose another folder"
+                )
+    return places
 
 
 def _with_flags(
@@ -102,12 +112,6 @@ def _write_file(
     place: Path,
 ) -> None:
     source = Path(file.name)
-    if place.resolve() == source.resolve() or (
-        source.is_dir() and place.resolve().is_relative_to(source.resolve())
-    ):
-        raise ConfigError(
-            f"--to leads to {source} itself, which is never changed; choose another folder"
-        )
     files.make_folder(place.parent)
     is_whole = all(flags.all() for _, flags in parts)
     if file.form == "folder":

@@ -461,7 +461,8 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
 def _say_costs(config: NarrateConfig, cost: Cost) -> None:
     """Print the number of ratings of a run, and their likely cost."""
     print_note(
-        f"{cost.n_narratives} narratives of {cost.n_pictures} pictures;"
+        f"{cost.n_narratives} narrative{'s'[: cost.n_narratives != 1]} of"
+        f" {cost.n_pictures} pictures;"
         f" parts: {', '.join(config.parts)}"
     )
     # People cost nothing here, and neither does coherence.

@@ -80,14 +80,21 @@ class Strip:
     breaks: tuple[str, ...]
 
 
-def strips(study: NarrativeStudy) -> list[Strip]:
-    """Return all narratives of a study as strips, in order of the run."""
+def colour_limits(study: NarrativeStudy) -> tuple[float, float]:
+    """Return theta of the palest and the strongest tint.
+
+    Tints span the whole study, so that strips can be compared.
+    """
     steps: list[float] = []
     for narrative in study.narratives:
         if narrative.coherence:
             steps += narrative.coherence.steps
-    # Colours span the whole study, so that strips can be compared.
-    limits = colour_range(steps)
+    return colour_range(steps)
+
+
+def strips(study: NarrativeStudy) -> list[Strip]:
+    """Return all narratives of a study as strips, in order of the run."""
+    limits = colour_limits(study)
 
     def strip(position: int, narrative: Narrative) -> Strip:
         shots = tuple(study.frames[at] for at in narrative.frames)
@@ -211,7 +218,7 @@ def draw_storyline(seen: SeenSubject) -> Drawing | None:
 
 
 _N_DRAWN = 4
-"""Sources drawn into the theta matrix, and three times as many narratives in the timeline."""
+"""Narratives drawn into the theta matrix, and a third of those in the timeline."""
 
 
 def write_study(run_folder: Path, output: Path | None = None) -> Path:
@@ -282,9 +289,7 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
             narrative.id: [
                 places[ids[f]] for f in narrative.frames if ids[f] in places
             ]
-            for narrative in shown_narratives[
-                : min(_N_DRAWN, len(study.tables.sources))
-            ]
+            for narrative in shown_narratives[:_N_DRAWN]
         }
         title = f"{study.theta.embedder}\n{study.theta.signature}"
         figures_by_name["theta"] = theta_figure(
@@ -334,6 +339,9 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
             name: data_uri(figure) for name, figure in drawn_figures.items()
         },
         no_figures=missing,
+        limits=colour_limits(study),
+        common=common_groups(study),
+        theta_words=_describe_matrix(study),
         strips=[
             (
                 source,
@@ -350,6 +358,41 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         ),
         alignments=alignments(study),
         thumbs=thumbs,
+    )
+
+
+def common_groups(study: NarrativeStudy) -> dict[str, str]:
+    """Return the groups with the same value in every narrative of a study of several."""
+    first, *others = [narrative.group for narrative in study.narratives]
+    if not others:
+        return {}
+    return {
+        key: value
+        for key, value in first.items()
+        if all(group.get(key) == value for group in others)
+    }
+
+
+def _describe_matrix(study: NarrativeStudy) -> str:
+    """Return which pictures the theta matrix has, and which narratives are drawn into it."""
+    if study.theta is None:
+        return ""
+    in_stories = {
+        study.frames[frame].id
+        for narrative in study.narratives
+        for frame in narrative.frames
+    }
+    frames = study.theta.frames
+    n_in_stories = sum(frame in in_stories for frame in frames)
+    n, drawn = len(study.narratives), min(_N_DRAWN, len(study.narratives))
+    which = (
+        "Every narrative is drawn into it"
+        if drawn == n
+        else f"{drawn} of {n} narratives are drawn into it, taken from the sources in turn"
+    )
+    return (
+        f"{len(frames)} pictures {study.theta.order}: {n_in_stories} of the narratives and"
+        f" {len(frames) - n_in_stories} of the collection that are in none. {which}."
     )
 
 

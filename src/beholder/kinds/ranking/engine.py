@@ -102,7 +102,7 @@ def run_ranking(
             for asker in session.asked
         }
         signatures = {asker.name: asker.signature for asker in session.asked}
-    ranking = _results(config, sets, scored, signatures, twins(rankers))
+    ranking = _results(config, sets, scored, signatures, rankers)
     # A picture that cannot be read has no thumbnail; a scorer that looked has reported it.
     write_thumbs(
         config.out,
@@ -187,7 +187,7 @@ def _results(
     sets: Sequence[Reviews],
     scored: Mapping[str, Mapping[int, Scored | ItemFailure]],
     signatures: Mapping[str, str],
-    pairs: Sequence[tuple[str, str]],
+    rankers: Sequence[Ranker],
 ) -> Ranking:
     """Return the results of a run.
 
@@ -196,7 +196,7 @@ def _results(
         sets: The sets of texts.
         scored: Per ranker and position of a set: its scores, or its failure.
         signatures: Signature of each ranker.
-        pairs: Rankers of which the second is the first without the image.
+        rankers: The rankers.
     """
     ranked: list[RankedImage] = []
     images: list[ImageRanking] = []
@@ -223,10 +223,15 @@ def _results(
         ranked,
         list(scored),
         threshold=config.threshold,
-        twins=pairs,
+        twins=twins(rankers),
         n_resamples=config.resamples,
     )
-    scorers = tuple(ScorerSignature(name, signatures[name]) for name in scored)
+    scorers = tuple(
+        ScorerSignature(
+            ranker.name, signatures[ranker.name], ranker.undirected
+        )
+        for ranker in rankers
+    )
     return Ranking(results.FORMAT, scorers, tables, tuple(images))
 
 

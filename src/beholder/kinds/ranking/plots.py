@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from beholder.kinds.ranking.results import AtThreshold
+from beholder.kinds.ranking.tables import ANY
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = (
@@ -49,7 +50,7 @@ def threshold_figure(
     )
     limits = [row.threshold for row in rows]
     bars.set_xticks(
-        places, ["none" if limit is None else f"{limit:g}" for limit in limits]
+        places, [ANY if limit is None else f"{limit:g}" for limit in limits]
     )
     means = {
         ("people", _PEOPLE, "o-"): [row.human.mean for row in rows],

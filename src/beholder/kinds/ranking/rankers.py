@@ -101,6 +101,11 @@ class Ranker(Asker[Reviews]):
             ItemError: The texts cannot be ranked; the message says why.
         """
 
+    @property
+    def undirected(self) -> tuple[str, ...]:
+        """Return the values that have no better end; the larger ranks first."""
+        return ()
+
     async def evaluate(self, subject: Reviews, tools: Tools) -> ItemScore:
         """Return the scores of one set of texts as the detail of an outcome."""
         self.check(subject)
@@ -147,6 +152,15 @@ class ByMetric(Ranker):
     def operations_asked(self) -> tuple[str, ...]:
         """Return the operations of the metric."""
         return self.metric.operations_asked
+
+    @property
+    def undirected(self) -> tuple[str, ...]:
+        """Return the values of the metric that have no better end."""
+        return tuple(
+            info.name
+            for info in self.metric.values
+            if info.higher_is_better is None
+        )
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Return the identities of the metric's tools."""

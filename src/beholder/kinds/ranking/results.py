@@ -259,10 +259,17 @@ class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ScorerSignature(Struct, frozen=True):
-    """A scorer and its signature."""
+    """A scorer and its signature.
+
+    Attributes:
+        name: Canonical name.
+        signature: Its signature.
+        undirected: Its values without a better end; empty in files of older versions.
+    """
 
     name: str
     signature: str
+    undirected: tuple[str, ...] = ()
 
 
 class Ranking(Struct, frozen=True):

@@ -21,7 +21,9 @@ Labels: TypeAlias = Mapping[str, str]
 LANGUAGE = Column("language", "language", "text")
 AGREEMENT = Column("threshold", "best pair agrees", "text")
 N_IMAGES = Column("n", "images", "count")
-PEOPLE = "people, the pair itself"
+PEOPLE = "people: the two who agree best"
+ANY = "any"
+"""The threshold of no threshold, in tables and on the axis of the figure."""
 _THRESHOLD_NOTE = (
     "Images are kept when their best pair agrees so well. Prompt order: the order in which"
     " kinds of text were asked for when the texts were made."
@@ -36,6 +38,7 @@ def ranking_tables(ranking: results.Ranking) -> list[Table]:
     tables, labels = ranking.tables, ranking.labels
     study = [
         _scores(ranking),
+        _further_values(ranking),
         _thresholds(
             "correlation-by-threshold",
             "correlation by agreement of the best pair",
@@ -97,12 +100,8 @@ def _scores(ranking: results.Ranking) -> Table:
     for scorer in tables.scorers:
         name = scorer.scorer
         rows.append(_score_cells(name, _ranking_value(ranking, name), scorer))
-        rows += [
-            _score_cells(name, mean.value, mean) for mean in scorer.values
-        ]
-    # One row for people, then one for each value of each scorer, the value that ranks first.
     agrees = (
-        "in any way"
+        "at any level"
         if tables.threshold is None
         else f"at least {tables.threshold:g}"
     )
@@ -118,12 +117,9 @@ def _scores(ranking: results.Ranking) -> Table:
         f"Kendall's W of all annotators: {_show_mean(tables.kendall_w)}. Texts per image: {counts}."
         f" Annotators' rankings with ties: {tables.n_with_ties:,}.",
         *_left_out(tables),
-        *(scorer.signature for scorer in ranking.scorers),
+        *_undirected(ranking),
+        *dict.fromkeys(scorer.signature for scorer in ranking.scorers),
     )
-    # The terminal shows short labels; the note below each table has the signatures.
-    heads = {
-        name: label for name, label in ranking.labels.items() if label != name
-    }
     return Table(
         "scores",
         "agreement with people",
@@ -131,8 +127,41 @@ def _scores(ranking: results.Ranking) -> Table:
         tuple(rows),
         notes,
         by="scorer",
-        heads=heads,
+        heads=_short_labels(ranking),
     )
+
+
+def _short_labels(ranking: results.Ranking) -> dict[str, str]:
+    """Return the labels by which figures name the scorers, where they differ from the names."""
+    return {
+        name: label for name, label in ranking.labels.items() if label != name
+    }
+
+
+def _further_values(ranking: results.Ranking) -> Table:
+    """Return what the values that do not rank would have given."""
+    return Table(
+        "further-values",
+        "if another value of the scorer ranked",
+        _SCORE_COLUMNS[:-2],
+        tuple(
+            _score_cells(scorer.scorer, mean.value, mean)
+            for scorer in ranking.tables.scorers
+            for mean in scorer.values
+        ),
+        by="scorer",
+        heads=_short_labels(ranking),
+    )
+
+
+def _undirected(ranking: results.Ranking) -> Iterator[str]:
+    for scorer in ranking.scorers:
+        if scorer.undirected:
+            names = ", ".join(scorer.undirected)
+            yield (
+                f"{scorer.name}: {names} has no better end. The larger value ranks first, so the"
+                " sign of its correlation says only whether people prefer more or less of it."
+            )
 
 
 def _ranking_value(ranking: results.Ranking, scorer: str) -> str:
@@ -226,7 +255,7 @@ def _one_more_annotator(
 
 
 def _head(threshold: float | None) -> str:
-    return "in any way" if threshold is None else f"≥ {threshold:g}"
+    return ANY if threshold is None else f"≥ {threshold:g}"
 
 
 def _groups(

@@ -45,7 +45,7 @@ def revise(
     from beholder.errors import ConfigError
     from beholder.kinds.generation.engine import plan_making
     from beholder.kinds.revise.door import run_revise
-    from beholder.kinds.revise.engine import ReviseConfig
+    from beholder.kinds.revise.engine import RULES, ReviseConfig, is_linted
     from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
     from beholder.run import manifest
@@ -82,10 +82,15 @@ def revise(
     with TerminalProgress() as progress:
         revised = run_revise(config, progress, score=not no_score)
     print_notes(manifest.read_log(config.run).data.notes)
+    n_written = revised.written.n_written
     print_note(
-        f"{revised.written.n_written} proposals: {out};"
+        f"{n_written} proposal{'s'[: n_written != 1]}: {out};"
         f" decide with beholder annotate revisions {out}"
     )
+    if is_linted(source):
+        print_note(
+            f"corrected are findings of {', '.join(RULES)}; beholder lint {source} lists all"
+        )
     if revised.written.outside:
         report_outside_pictures(out.parent)
     if revised.comparison is not None:

@@ -106,6 +106,11 @@ def find_marked_rows(
     return marked_rows
 
 
+def is_linted(source: Path) -> bool:
+    """Return whether the marks of a source are findings of ``beholder lint``."""
+    return not manifest.is_run(source) and not _is_judged(source)
+
+
 def _is_judged(source: Path) -> bool:
     """Return whether the first row of a file has marks or verdicts of annotators."""
     if source.suffix != ".jsonl" or not source.is_file():

@@ -53,16 +53,16 @@ class Frequent:
         column: The group column of the counts, or empty.
         groups: The groups whose counts are shown.
         rows: Text, number of items with the finding, and the number per group.
-        n_rarer: Findings of several items that are not shown.
-        n_single: Findings of one item each, which are not shown.
+        n_more: Findings of several items beyond the list.
+        n_single: Findings of one item each, which are in no list.
     """
 
     title: str
     column: str
     groups: Sequence[str]
     rows: Sequence[tuple[str, int, Sequence[int]]]
-    n_rarer: int = 0
-    n_single: int = 0
+    n_more: int
+    n_single: int
 
 
 _LISTS = (
@@ -115,13 +115,11 @@ def frequent(
             (text, n, [counter[text, group] for group in largest_groups])
             for text, n in repeated[:LONGEST]
         ]
-        if rows:
-            n_rarer = len(repeated) - len(rows)
-            n_single = len(totals) - len(repeated)
+        n_more = len(repeated) - len(rows)
+        n_single = len(totals) - len(repeated)
+        if totals:
             lists.append(
-                Frequent(
-                    title, column, largest_groups, rows, n_rarer, n_single
-                )
+                Frequent(title, column, largest_groups, rows, n_more, n_single)
             )
     return lists
 

@@ -68,6 +68,20 @@ _MACRO = tuple(
     ValueInfo(f"macro_{name}", f"mean over tasks of the pooled {name}")
     for name in ("precision", "accuracy", "coverage", "f1")
 )
+_CAPEVAL = (
+    ValueInfo(
+        "coverage_pooled",
+        "criteria that are met or contradicted, of all of the set",
+    ),
+    ValueInfo(
+        "precision_pooled",
+        "criteria that are met, of met and contradicted ones of the set",
+    ),
+)
+_ZERO_IF_UNDEFINED = ("capability", "tuna", "capeval")
+"""Rules whose published code gives 0 for the precision of a text that mentions nothing."""
+_SILENT_IF_UNREAD = ("capricorn", "capeval")
+"""Rules whose published code counts an answer that is missing as not mentioned."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,11 +118,14 @@ class Checklist(Metric[ChecklistEvidence]):
     pooled within each. ``rules="tuna"``: each sentence of the candidate is matched to at most one
     ``event`` of the criteria, in order, and criteria are checked against the sentences of their
     event alone; an undefined precision or f1 is 0; f1 comes first, and precision, accuracy (the
-    published recall) and f1 are also given for each of TUNA's types of elements. Prompts are our
-    own under all rules, and so are judges.
+    published recall) and f1 are also given for each of TUNA's types of elements.
+    ``rules="capeval"``: weights are ignored, a criterion without a usable answer counts as not
+    mentioned, and an undefined precision or f1 is 0; ``coverage_pooled`` and ``precision_pooled``
+    are CAPEval's C and P, as shares, over all criteria of the set. Prompts are our own under all
+    rules, and so are judges.
 
     Source: CapRiCorn-1K (Acc, Cov, Ref), CAPability (precision, recall, hit rate, F1), TUNA-CAP
-    (P, R, F1).
+    (P, R, F1), CAPEval (C, P).
 
     Raises:
         ConfigError: A parameter is out of its range, or the judge cannot do it.
@@ -117,8 +134,8 @@ class Checklist(Metric[ChecklistEvidence]):
     judge: str = param(
         "builtin", "who checks: builtin (English), or a model", tool="judge"
     )
-    rules: Literal["own", "capricorn", "capability", "tuna"] = param(
-        "own", "whose counting"
+    rules: Literal["own", "capricorn", "capability", "tuna", "capeval"] = (
+        param("own", "whose counting")
     )
     at_once: int = param(
         10, "criteria per question to the judge", whole=(1, 100)
@@ -166,6 +183,8 @@ class Checklist(Metric[ChecklistEvidence]):
             object.__setattr__(self, "values", (*self.values, _CONSISTENCY))
         elif self.rules == "capability":
             object.__setattr__(self, "corpus_values", _MACRO)
+        elif self.rules == "capeval":
+            object.__setattr__(self, "corpus_values", _CAPEVAL)
         elif self.rules == "tuna":
             first = sorted(self.values, key=lambda value: value.name != "f1")
             object.__setattr__(self, "values", (*first, *_BY_TYPE))
@@ -244,9 +263,9 @@ class Checklist(Metric[ChecklistEvidence]):
         answer: TextAnswer,
         named_groups: Set[str],
     ) -> str:
-        # CapRiCorn's rules count an answer that cannot be read as silence.
         if answer.state is None:
-            return NOT_MENTIONED if self.rules == "capricorn" else rows.UNREAD
+            is_silent = self.rules in _SILENT_IF_UNREAD
+            return NOT_MENTIONED if is_silent else rows.UNREAD
         # Silence is wrong once the text names something of the sort
         # (CAPability).
         if answer.state == NOT_MENTIONED and criterion.group in named_groups:
@@ -309,6 +328,8 @@ class Checklist(Metric[ChecklistEvidence]):
             detail["statistics"] = [
                 n for task in _TASKS for n in groups.get(task, nothing)
             ]
+        elif self.rules == "capeval":
+            detail["statistics"] = self._sums(facts)
         elif self.rules == "tuna":
             typed = {
                 f"{kind}_{name}": value
@@ -326,7 +347,14 @@ class Checklist(Metric[ChecklistEvidence]):
         return ItemScore(values | answer_values, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """Means over CAPability's tasks; empty without criteria of any of them."""
+        """Return means over CAPability's tasks, or CAPEval's shares of all criteria of the set."""
+        if self.rules == "capeval":
+            pooled = self._shares(statistics.tolist())
+            return {
+                info.name: pooled[info.name.removesuffix("_pooled")]
+                for info in _CAPEVAL
+                if pooled
+            }
         tasks = [
             self._shares(sums)
             for sums in statistics.reshape(-1, len(_STATES)).tolist()
@@ -353,7 +381,7 @@ class Checklist(Metric[ChecklistEvidence]):
         values = rows.shares(sums, "coverage")
         if "precision" in values:
             values["f1"] = f1(values["precision"], values["accuracy"])
-        elif values and self.rules in ("capability", "tuna"):
+        elif values and self.rules in _ZERO_IF_UNDEFINED:
             values |= {"precision": 0.0, "f1": 0.0}
         return values
 

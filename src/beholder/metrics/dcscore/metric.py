@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
+from beholder.asking.params import BUILTIN_JUDGE
 from beholder.backends import Image
+from beholder.base.spec import parse_spec
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw
@@ -564,9 +566,15 @@ class DCScore(Metric[DCScoreEvidence]):
         )
 
     def _cannot_see(self) -> ConfigError:
+        # Models on servers were shown two squares; the built-in judge was not.
+        probe = (
+            ""
+            if parse_spec(self.judge).name == BUILTIN_JUDGE
+            else " (a model on a server: it refused a red and a blue square, or answered alike to"
+            " both)"
+        )
         return ConfigError(
-            f"the judge {self.judge} cannot see (a model on a server: it refused a red and a blue"
-            " square, or answered alike to both), and there are images; choose one that can"
+            f"the judge {self.judge} cannot see{probe}, and there are images; choose one that can"
             " (judge='openai:MODEL'), or verify by the texts alone, if there are references:"
             " dcscore(verify='reference')"
         )

@@ -13,13 +13,14 @@ from typing import Literal
 
 import msgspec
 
-from beholder.errors import ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.judges.operations import CheckCriteria, PlaceText, TextAnswer
 from beholder.judges.operations.answer import MET
 from beholder.judges.operations.place import NO, QUESTIONS, UNCLEAR
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Unit
 from beholder.text import words
+from beholder.text.edits import words_left_out
 from beholder.text.languages import ENGLISH, language_named
 
 Role = Literal[
@@ -194,10 +195,12 @@ class PlacementEvidence:
     Attributes:
         answers: One per question, which may be unread.
         names_function: True if the text names the function of a link or button; None if not asked.
+        words: Words that the reader is sure of; None without a reader.
     """
 
     answers: Sequence[TextAnswer]
     names_function: bool | None
+    words: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -211,11 +214,14 @@ class Placement(Metric[PlacementEvidence]):
     where the candidate does so and 0 where it does not; it is left out for ``unclear``.
     Each further value is 1 for the decision or verdict of the item, so that its mean is a share.
     ``names_used`` is 1 where the text has one of the names that context or caption give.
+    A reader of pictures gives the words that the text must contain; without one, or where it finds
+    no word, these are the words that the judge quotes.
 
     Source: the decision tree of the W3C's tutorial on images; prompts and verdicts are our own.
 
     Raises:
-        ConfigError: The judge cannot do it, or cannot see.
+        ConfigError: The judge cannot do it, or cannot see; or there is a reader and no sight.
+        MissingExtraError: The reader is not installed.
     """
 
     judge: str = param(help="who decides: a model, not builtin", tool="judge")
@@ -224,6 +230,12 @@ class Placement(Metric[PlacementEvidence]):
     )
     use_names: bool = param(
         True, "show known names, and report whether the text has one"
+    )
+
+    reader: str | None = param(
+        None,
+        "who reads the words of the picture, rapidocr; None: the judge",
+        tool="reader",
     )
 
     registered_name = "placement"
@@ -244,6 +256,14 @@ class Placement(Metric[PlacementEvidence]):
     def looks(self) -> bool:
         """True if the judge sees the pictures."""
         return self.sight
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reader is not None and not self.sight:
+            raise ConfigError(
+                f"placement(reader={self.reader!r}, sight=False): a reader opens the picture;"
+                " leave one of the two out"
+            )
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without a picture that is to be shown; the candidate may be empty."""
@@ -280,7 +300,10 @@ class Placement(Metric[PlacementEvidence]):
             )
             (answer,) = await judge.ask(operation)
             names_function = answer.state == MET
-        return PlacementEvidence(answers, names_function)
+        picture_words = None
+        if self.reader is not None:
+            picture_words = await tools.read_words(self.reader, item.images)
+        return PlacementEvidence(answers, names_function, picture_words)
 
     def score_item(self, item: Item, evidence: PlacementEvidence) -> ItemScore:
         """Turn answers into a decision and a verdict.
@@ -295,12 +318,25 @@ class Placement(Metric[PlacementEvidence]):
             )
         context = context_of(item)
         decision, deciding = _decision(evidence.answers)
+        if evidence.words:
+            required_words: Sequence[str] = evidence.words
+            missing_words = words_left_out(required_words, [item.candidate])
+        else:
+            # The judge quotes the words of the picture.
+            required_words = fold_words(deciding.quote)
+            text_words = set(fold_words(item.candidate))
+            missing_words = [
+                word for word in required_words if word not in text_words
+            ]
         verdict = _verdict(
             decision,
             deciding,
             item.candidate,
             evidence.names_function,
             bool(context.long),
+            # Small differences in reading them are allowed.
+            len(required_words) - len(missing_words)
+            < _MIN_WORD_SHARE * len(required_words),
         )
         values = dict.fromkeys((*DECISIONS, *VERDICTS), 0.0) | {
             decision: 1.0,
@@ -310,6 +346,10 @@ class Placement(Metric[PlacementEvidence]):
         if verdict == "unclear":
             del values["fits"]
         detail: dict[str, object] = {"decision": decision, "verdict": verdict}
+        if evidence.words is not None:
+            detail["words_read"] = list(evidence.words)
+        if decision == "text":
+            detail["words_left_out"] = missing_words
         if self.use_names:
             names, strange = names_used(item.candidate, context)
             detail |= {"names": names, "unsupported_names": strange}
@@ -361,6 +401,7 @@ def _verdict(
     text: str,
     names_function: bool | None,
     has_long: bool,
+    leaves_words_out: bool,
 ) -> str:
     # Empty texts first, then what the decision demands of a text that is
     # there.
@@ -375,12 +416,7 @@ def _verdict(
         return "unclear" if decision == "unclear" else "fits"
     if not text_words:
         return "should_not_be_empty"
-    # The judge quotes the words of the picture; small differences in reading
-    # them are allowed.
-    picture_words = fold_words(deciding.quote) if decision == "text" else []
-    if sum(
-        word in text_words for word in picture_words
-    ) < _MIN_WORD_SHARE * len(picture_words):
+    if decision == "text" and leaves_words_out:
         return "text_left_out"
     if decision == "function" and not names_function:
         return "target_not_named"

@@ -5,6 +5,11 @@ function sideName(item, unit) {
   return item.references.length > 1 ? `reference ${unit.side + 1}` : "reference";
 }
 
+// Chips, lists and the terminal (`_legend`) count alike: first what the judge is sure of.
+function countWords(verdict) {
+  return verdict.unsure ? `${verdict.count} + ${verdict.unsure} not sure` : String(verdict.count);
+}
+
 function verdictChips(outcome, onChange) {
   const off = new Set();
   const chips = outcome.verdicts.map((verdict) => {
@@ -13,7 +18,7 @@ function verdictChips(outcome, onChange) {
       { type: "button", class: `chip tone-${verdict.tone}`, "aria-pressed": "true" },
       el("span", { class: "sign", "aria-hidden": "true" }, verdict.symbol),
       el("span", { class: "word" }, verdict.name),
-      el("span", { class: "count" }, String(verdict.count)),
+      el("span", { class: "count" }, countWords(verdict)),
     );
     chip.addEventListener("click", () => {
       if (!off.delete(verdict.name)) off.add(verdict.name);
@@ -58,14 +63,15 @@ function notableList(item, outcome, texts, view, numbers) {
   const groups = outcome.verdicts.filter((verdict) => verdict.notable).map((verdict) => {
     const units = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name);
     const entries = units.filter(([unit]) => unit.detail?.under === undefined && !unit.detail?.unsure);
-    const count = entries.length === units.length ? "" : ` of ${units.length}; the table has all`;
+    const within = verdict.count - entries.length;
+    const count = countWords(verdict) + (within ? `, ${within} of them within another` : "") + (verdict.unsure ? "; the table has all" : "");
     const rows = entries.map(([unit, key]) =>
       el("li", { "data-unit": key, tabindex: 0 },
         el("span", { class: "where" }, unitTitle(item, unit, key, numbers)),
         el("span", { class: "what", dir: "auto" }, texts[key]),
         el("span", { class: "facts muted" }, unitFacts(unit, key, view).map(([name, value]) => `${name}: ${value}`).join(" · "))));
     return el("div", { class: "notable", "data-verdict": verdict.name },
-      el("h4", { class: `tone-${verdict.tone}` }, el("span", { class: "sign" }, `${verdict.symbol} ${verdict.name}`), el("span", { class: "muted" }, ` ${entries.length}${count}`)),
+      el("h4", { class: `tone-${verdict.tone}` }, el("span", { class: "sign" }, `${verdict.symbol} ${verdict.name}`), el("span", { class: "muted" }, ` ${count}`)),
       el("ol", {}, rows));
   });
   const none = outcome.units.length ? "Nothing was found to be wrong, missing or out of order." : "This metric gives a value and no findings.";
@@ -74,6 +80,7 @@ function notableList(item, outcome, texts, view, numbers) {
 }
 
 function unitTable(item, outcome, texts, numbers) {
+  if (!outcome.units.length) return "";
   const details = el("details", { class: "all-units" }, el("summary", {}, `All ${outcome.units.length} units as a table`));
   details.addEventListener("toggle", () => {
     if (details.childElementCount > 1) return;

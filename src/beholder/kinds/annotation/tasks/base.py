@@ -133,6 +133,10 @@ class Task(ABC):
         """Return the rows with what a run of ``--prefill`` adds to them; unchanged by default."""
         return rows
 
+    def describe_units(self, units: Sequence[AnnotationUnit]) -> str:
+        """Return the number of units in words, as the lead is told it."""
+        return f"{len(units):,} unit{'s'[: len(units) != 1]}"
+
     @abstractmethod
     def units(self, rows: Sequence[Any]) -> list[AnnotationUnit]:
         """Return the units to judge.

@@ -80,6 +80,17 @@ class TextRatingTask(RatingTask):
     )
     rated: ClassVar[str] = "text"
 
+    def describe_units(self, units: Sequence[AnnotationUnit]) -> str:
+        """Return the number of units with that of references, which are rated, too."""
+        n_references = sum(not unit.row for unit in units)
+        words = super().describe_units(units)
+        if not n_references:
+            return words
+        return (
+            f"{words}: {len(units) - n_references:,} candidates and"
+            f" {n_references:,} references"
+        )
+
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Return a unit per candidate, and one per first reference of a picture."""
         # Rows of several systems share a picture and its reference, which is rated only once.

@@ -1,0 +1,1 @@
+"""Quality over time: the same metric on different pictures, run after run."""
