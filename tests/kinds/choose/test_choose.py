@@ -15,20 +15,15 @@ from PIL import Image
 import beholder
 from servers.faults import serving
 from servers.seeing import Seeing
-from toy.command import Cli, runner
+from toy.command import Cli
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A captioner is asked again in each run, as one that changes is."""
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 def write_rows(name: str, rows: Rows) -> None:
