@@ -134,7 +134,7 @@ class Task(ABC):
         return rows
 
     def describe_units(self, units: Sequence[AnnotationUnit]) -> str:
-        """Return the number of units in words, as the lead is told it."""
+        """Return the number of units in words, for the lead."""
         return f"{len(units):,} unit{'s'[: len(units) != 1]}"
 
     @abstractmethod
