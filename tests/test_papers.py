@@ -333,11 +333,21 @@ STUDIES: dict[str, Callable[[Cli], None]] = {
 }
 
 
+WHOLE = (run_har_mar, run_narratives)
+
+
 def test_each_section_makes_promises() -> None:
     assert PROMISES.keys() == STUDIES.keys()
 
 
-@pytest.mark.parametrize("section", STUDIES)
+@pytest.mark.parametrize(
+    "section",
+    [
+        # Whole studies take seconds.
+        pytest.param(section, marks=[pytest.mark.slow] * (study in WHOLE))
+        for section, study in STUDIES.items()
+    ],
+)
 def test_what_a_row_promises_comes_out(section: str, cli: Cli) -> None:
     STUDIES[section](cli)
     names = {

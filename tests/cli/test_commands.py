@@ -14,23 +14,11 @@ from beholder._version import __version__
 from beholder.base import fingerprint, optional, registry
 from beholder.cli import tools as doctor_module
 from beholder.metrics import METRICS
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.metric import WordCount
 
 if "word_count" not in METRICS.names():
     METRICS.register("word_count")(WordCount)
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    """Runs a command in a folder of its own; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    return runner(monkeypatch, capsys)
 
 
 def _data(name: str = "d.jsonl", *texts: str) -> str:

@@ -15,20 +15,10 @@ from beholder.kinds.accept.certificate import certify, check, digest_of, verify
 from beholder.kinds.accept.evidence import edits_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.text.edits import count_edits
-from toy.command import Cli, runner
+from toy.command import Cli
 
 Rows = Sequence[Mapping[str, Any]]
 GRAVE, NONE, CANNOT = {"level": "grave"}, {"level": "none"}, {"cannot": True}
-
-
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    return runner(monkeypatch, capsys)
 
 
 def write_rows(name: str, rows: Rows) -> None:

@@ -25,7 +25,7 @@ from beholder.report.tables import reliability_table
 from beholder.run.reliability import Reliability
 from beholder.text.tokenize import words
 from beholder.web import make_app
-from toy.command import Cli, runner
+from toy.command import Cli
 
 FLAGGED = ("blue", "Three")
 
@@ -82,18 +82,6 @@ class Flagger(Metric[None]):
 def flagger() -> None:
     if "flagger" not in METRICS.names():
         METRICS.register("flagger")(Flagger)
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 Judge = Callable[..., Path]

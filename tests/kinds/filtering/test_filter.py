@@ -22,7 +22,7 @@ from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.filtering.result import RESULT, VERDICTS, read_result
 from beholder.kinds.filtering.rows import fold_text, similarity
 from beholder.kinds.filtering.writing import write_rows
-from toy.command import Cli, runner
+from toy.command import Cli
 
 SENTENCES = (
     "A brown dog runs along the beach with a red ball in its mouth at noon.",
@@ -38,13 +38,6 @@ REFUSAL = "I'm sorry, but I can't assist with that request."
 @pytest.fixture(autouse=True)
 def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
 
 
 TarFormat = Literal[0, 1, 2]

@@ -133,7 +133,7 @@ def _study_set(
         )
         for judgments in judged
     ]
-    rows = {
+    rows: dict[str, Sequence[Row]] = {
         _UNITS: [row for each in coded for row in _unit_rows(each.unit)],
         _JUDGMENTS: [
             {

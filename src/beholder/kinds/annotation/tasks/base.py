@@ -142,7 +142,7 @@ class Task(ABC):
         return {}
 
     def describe_units(self, units: Sequence[AnnotationUnit]) -> str:
-        """Return the number of units in words, as the lead is told it."""
+        """Return the number of units in words, for the lead."""
         return f"{len(units):,} unit{'s'[: len(units) != 1]}"
 
     @abstractmethod
