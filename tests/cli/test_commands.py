@@ -861,3 +861,16 @@ def test_gates_without_any_gate_are_refused(cli: Cli) -> None:
         True,
     )
     assert not Path("run").exists()
+
+
+def test_a_pipe_gets_cells_of_one_line(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # From the first line of the docstring of PoSh, which 80 columns break.
+    about = (
+        "entities, attributes and relations are wrong, and which are missing?"
+    )
+    monkeypatch.setenv("COLUMNS", "80")
+    assert about not in cli("metrics").out
+    monkeypatch.delenv("COLUMNS")
+    assert about in cli("metrics").out
