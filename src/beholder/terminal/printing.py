@@ -80,9 +80,9 @@ def print_tables(*tables: RenderableType | Table) -> None:
     console: Console = SafeConsole()
     # Outside a terminal Rich assumes 80 columns, and breaks the words of a cell into pieces that
     # no search finds. Markdown keeps them: it is prose with centred headings.
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        if not any(isinstance(table, Markdown) for table in tables):
-            console = SafeConsole(width=_UNBROKEN)
+    has_width = console.is_terminal or "COLUMNS" in os.environ
+    if not has_width and not any(isinstance(t, Markdown) for t in tables):
+        console = SafeConsole(width=_UNBROKEN)
     with name_stdout():
         for table in tables:
             console.print(renderable(table), crop=False)
