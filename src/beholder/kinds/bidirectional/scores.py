@@ -71,7 +71,7 @@ def score_table(pairs: Pairs, note: str) -> Table:
         [
             note,
             "HAR: the model's text is tested against the human one; MAR: the other way round.",
-            "Best: the highest mean, if each other system differs from it (Welch's test, p < 0.05).",
+            "Best: the highest mean, if each other system differs from it (Welch, p < 0.05).",
         ],
     )
     # The column appears only where a text failed, so the note on it does, too.
