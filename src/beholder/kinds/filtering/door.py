@@ -213,6 +213,11 @@ class _RowPass:
                 self._stamps[source] = stamp_of(source, self._settings)
             except DataError as error:
                 self._leave_out(source, error)
+        self._unused_options = sources.list_unused_options(
+            list(self._stamps),
+            self._settings,
+            config.media_root is not None,
+        )
         rensa = None
         if options.near_duplicates is not None:
             rensa = require("rensa", extra="filter", purpose="near-duplicates")
@@ -415,6 +420,7 @@ class _RowPass:
             parts[part.source].append((part.start, part.stop, n))
         cautions = [
             *tally.cautions(config.options),
+            *self._unused_options,
             *(
                 f"{name} is left out: {why}"
                 for name, why in self._left_out.items()
