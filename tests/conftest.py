@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from uuid import uuid4
 
@@ -20,6 +20,9 @@ sys.path.insert(
 )  # worker processes inherit it and find `toy`
 
 from servers import postgres
+
+if TYPE_CHECKING:
+    from toy.command import Cli
 
 if find_spec(
     "hypothesis"
@@ -91,6 +94,20 @@ def pytest_collection() -> Generator[None, Any, Any]:
 collect_ignore = [
     "outside/seen-colours"
 ]  # as a package of its own: test_outside_metrics.py
+
+
+@pytest.fixture
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
+    """Runs a command in a folder of its own, in 200 columns; gives exit code, stdout and stderr."""
+    from toy.command import runner  # loads the whole command line
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ MODEL = re.compile(
     r"\b(openai|anthropic|gemini|decisions|systemone|hf|vllm|st|clip|spacy)\b[:(]|\bclipscore\b"
 )
 """A command that names one of these asks a model that tests do not have."""
-N_NOT_RUN = 22
+N_NOT_RUN = 23
 """Blocks with a comment that says what they need; a page that adds one says so here."""
 
 

@@ -210,6 +210,7 @@ OTHER_PYTHONS: list[Path] = sorted(
 )
 
 
+@pytest.mark.slow  # parses all modules with each version
 @pytest.mark.skipif(not OTHER_PYTHONS, reason="pyenv has no other Python")
 def test_all_modules_have_the_same_digest_in_all_versions_of_python() -> None:
     code = (
@@ -422,6 +423,7 @@ def test_the_signature_covers_all_that_a_score_reads_and_runs(
     _check_evidence(name, evidence[name])
 
 
+@pytest.mark.slow  # as the one above, of three metrics, so that CI has some
 def test_three_signatures_cover_all_that_a_score_reads_and_runs() -> None:
     # One that compares words, one that embeds, one that asks a judge.
     for name, files in _evidence_of("meteor", "vcs_short", "clair").items():

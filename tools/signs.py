@@ -91,14 +91,20 @@ LIMITS: dict[str, tuple[float, float]] = {
 """Lowest and highest value of each sign in ``src``."""
 
 
-def read_signs(folder: Path) -> Signs:
-    """Count the signs of all Python files below a folder, or of one file."""
+def read_signs(folder: Path, *, only_names: bool = False) -> Signs:
+    """Count the signs of all Python files below a folder, or of one file.
+
+    Args:
+        folder: The folder or file.
+        only_names: Leave out comments, lines and tokens, which take half of the time.
+    """
     signs = Signs()
     files = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
     for path in files:
         source = path.read_bytes()
         _count_names(ast.parse(source), path, signs)
-        _count_tokens(source, signs)
+        if not only_names:
+            _count_tokens(source, signs)
     return signs
 
 

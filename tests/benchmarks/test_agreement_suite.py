@@ -31,7 +31,7 @@ from beholder.metrics import metric
 from beholder.options import DataOptions
 from beholder.report.study_tables import latex
 from beholder.run.session import Quiet
-from toy.command import Cli, runner
+from toy.command import Cli
 
 WORDS = (
     "dog",
@@ -113,13 +113,6 @@ def folder(tmp_path: Path) -> Path:
     }
     (published / "flickr8k.json").write_text(json.dumps({"1": entry}))
     return sets_folder
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
 
 
 def test_sets_are_data_files_and_folders_with_the_name_of_a_set(

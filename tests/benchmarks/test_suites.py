@@ -25,7 +25,7 @@ from beholder.kinds.scores.engine import ScoreConfig, run_scores
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore
 from beholder.run.session import Quiet
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.metric import WordCount
 
 
@@ -74,18 +74,6 @@ if "strange" not in METRICS.names():
     METRICS.register("strange")(Strange)
 if "varier" not in BACKENDS.names():
     BACKENDS.register("varier")(Varier)
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 def scored_run(items: list[Item], metric: Metric[int], folder: Path) -> Path:

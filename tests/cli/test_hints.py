@@ -7,14 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toy.command import Cli, runner
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
+from toy.command import Cli
 
 
 def _csv(path: Path, text: str) -> str:

@@ -15,16 +15,8 @@ from beholder.judges.answers import Record
 from beholder.judges.decisions.judge import DecisionJudge
 from beholder.kinds.agreement import judge_check
 from beholder.terminal.groups import find_cache
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.planted_decisions import PlantedDecisions
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    monkeypatch.setenv("COLUMNS", "120")
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from beholder.metrics import METRICS, ValueInfo
 from beholder.records import Item, ItemScore
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.metric import WordCount
 
 if "word_count" not in METRICS.names():
@@ -41,17 +41,6 @@ if "is_long" not in METRICS.names():
 
 LABELLED_DIFFERENCES = [0, 2, 1, 3, 0, 0]
 JUDGED_DIFFERENCES = [0, 4, 0, 4, 0, 4, *[4] * 10, *[0] * 4]
-
-
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "250")
-    return runner(monkeypatch, capsys)
 
 
 def write(name: str, rows: Sequence[object]) -> str:

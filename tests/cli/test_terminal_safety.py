@@ -12,22 +12,12 @@ from rich.text import Text
 
 from beholder.base.visible import for_terminal
 from beholder.report.study_tables import SafeConsole
-from toy.command import Cli, runner
+from toy.command import Cli
 
 EVIL = "\x1b]0;PWNED\x07\x1b[2J\x9b31m\u202eevil\u2066\x08\r"
 STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
-
-
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    return runner(monkeypatch, capsys)
 
 
 def test_every_control_character_is_shown_as_a_picture() -> None:

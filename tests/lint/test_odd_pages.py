@@ -16,7 +16,7 @@ from beholder.errors import DataError
 from beholder.lint import html, iiif, lint, markdown, packed, sources
 from beholder.lint.occurrence import Occurrence, identity, join_address
 from toy.alt_texts import SPACES, inline
-from toy.command import Cli, runner
+from toy.command import Cli
 
 ADDRESSES = (
     "//[",
@@ -97,16 +97,6 @@ def test_addresses_that_are_not_valid_stay_as_they_are() -> None:
     assert (
         join_address("https://a.org/x/", "../b.png") == "https://a.org/b.png"
     )
-
-
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    return runner(monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(

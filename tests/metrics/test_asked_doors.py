@@ -25,7 +25,7 @@ from beholder.run.store import Store
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 from servers.faults import FaultServer, completion, probe_answer, serving
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.planted import TASKS, Study
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
@@ -55,13 +55,6 @@ def accuracy(study: Study, item: Item) -> float:
         sum(weight for weight, state in weighted_states if state == "met")
         / total
     )
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from beholder.backends.child_process import MAX_ANSWER_BYTES, read_program
 from beholder.errors import ConfigError, RunError
 from beholder.metrics import METRICS, Tools, metric
 from beholder.records import Item, ItemFailure, ItemScore
-from toy.command import Cli, runner
+from beholder.rewards import reward
+from toy.command import Cli
 
 PAGE = ROOT / "docs/start/process.md"
 FILES = dict(
@@ -28,17 +29,6 @@ FILES = dict(
     )
 )
 ITEMS = [Item(name, f"A {name} dog.", ("A dog.",)) for name in "abcde"]
-
-
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 def make_program(folder: Path, body: str, settings: str = "") -> Path:
@@ -285,3 +275,27 @@ def test_each_worker_starts_a_child_where_the_file_says_so(
             assert parents == {os.getpid()}
         for path in tmp_path.glob("*.parent"):
             path.unlink()
+
+
+def test_show_explains_a_program_by_its_file(cli: Cli, tmp_path: Path) -> None:
+    file = make_program(tmp_path, "give(row, x=0.5)")
+    file.write_text(
+        file.read_text()
+        + '[values.edits]\nhelp = "edits"\nlow = 0\nhigh = inf\nbetter = "lower"\n'
+    )
+    done = cli("show", "process:x.toml")
+    assert done.code == 0, done.err
+    lines = [
+        [cell.strip() for cell in re.split("[│|]| {2,}", line) if cell.strip()]
+        for line in done.out.split("\n")
+    ]
+    assert ["Each item needs: candidate."] in lines
+    assert ["x", "x", "0 to 1", "low"] in lines
+    assert ["edits", "edits", "0 or more", "low"] in lines
+    assert "process:x.toml" in done.out
+    done = cli("show", "process:none.toml")
+    assert done.code == 2
+    assert "none.toml" in done.err
+    # Less is better and there is no most: nothing is the worst of it.
+    with pytest.raises(ConfigError, match=r"edits has no worst value"):
+        reward(f"process:{file}", value="edits")

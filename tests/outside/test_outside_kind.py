@@ -15,7 +15,7 @@ from beholder.run.kind import kind_named, kinds, plan, run
 from beholder.run.session import OneMachine, Quiet
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
-from toy.command import Cli, runner
+from toy.command import Cli
 
 HERE = Path(__file__).parent
 
@@ -50,13 +50,6 @@ def data(tmp_path: Path) -> Path:
     rows = [{"id": f"t{n}", "candidate": "A cat" + "!" * n} for n in range(3)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
 
 
 pytestmark = pytest.mark.usefixtures("installed")

@@ -18,7 +18,7 @@ from beholder.report.markdown import markdown
 from beholder.run.compare import compare
 from beholder.run.store import Store
 from beholder.tables import Column, Table
-from toy.command import Cli, runner
+from toy.command import Cli
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
@@ -125,16 +125,6 @@ def test_intervals_follow_values_and_groups_are_named_once() -> None:
         ["posh (2 scored)", "0.500 [0.250 to 0.750]"],
         ["", "–"],
     ]
-
-
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    return runner(monkeypatch, capsys)
 
 
 def data(name: str, **changed: str) -> str:

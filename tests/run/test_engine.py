@@ -215,6 +215,7 @@ def test_all_bad_rows_are_told_at_once_or_left_out(tmp_path: Path) -> None:
     assert run.summary["word_count"].n_scored == 1
 
 
+@pytest.mark.slow  # starts workers
 def test_results_do_not_depend_on_workers(tmp_path: Path) -> None:
     items = [*_items(60), Item("f", "FAIL")]
     for workers in (1, 2, 3):

@@ -15,14 +15,7 @@ from beholder.kinds.scores.engine import Reached
 from beholder.kinds.scores.gates import parse_until
 from beholder.records import Interval
 from beholder.run.store import Store
-from toy.command import Cli, runner
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
+from toy.command import Cli
 
 
 def rows(n: int = 400, texts: int = 1) -> list[dict[str, Any]]:

@@ -291,6 +291,7 @@ class TestBetting:
         assert scaled.low == pytest.approx(10 * plain.low - 5)
         assert scaled.high == pytest.approx(10 * plain.high - 5)
 
+    @pytest.mark.slow  # statistics over many draws
     def test_who_looks_after_every_value_is_rarely_misled(self) -> None:
         rng = np.random.default_rng(11)
         misled = 0

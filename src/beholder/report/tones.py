@@ -90,12 +90,14 @@ def is_sure(unit: Unit) -> bool:
     return "unsure" not in unit.detail
 
 
-def count_verdicts(units: Iterable[Unit]) -> dict[str, tuple[int, int]]:
+def count_verdicts(
+    units: Iterable[Unit],
+) -> dict[str | None, tuple[int, int]]:
     """Return by verdict how many units are sure and how many are not, verdicts in their order.
 
     Every page and table that counts units says both, so that equal units have equal counts.
     """
-    counts: dict[str, tuple[int, int]] = {}
+    counts: dict[str | None, tuple[int, int]] = {}
     for unit in units:
         n_sure, n_unsure = counts.get(unit.verdict, (0, 0))
         sure = is_sure(unit)

@@ -17,7 +17,7 @@ from beholder.kinds.agreement.annotators import annotator_tables
 from beholder.kinds.agreement.contents import contents_tables
 from beholder.kinds.agreement.load import load
 from toy.annotated_sets import COARSE, GRANULAR, write_sets
-from toy.command import Cli, runner
+from toy.command import Cli
 
 GOLD = [1, 1, -1, -1, 1, 1, 2]
 LONGER = [
@@ -41,17 +41,6 @@ def sets(written_sets: Path, tmp_path: Path) -> Path:
     """The folder ``sets``, which tests only read."""
     (tmp_path / "sets").symlink_to(written_sets)
     return tmp_path / "sets"
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

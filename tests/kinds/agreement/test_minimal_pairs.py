@@ -11,7 +11,7 @@ import pytest
 from beholder.errors import DataError
 from beholder.kinds.agreement.suites.command import PAIRS
 from beholder.kinds.agreement.suites.files import read_pairs, versions
-from toy.command import Cli, runner
+from toy.command import Cli
 
 REFERENCE = "A red cup stands here."
 ROWS = [
@@ -22,17 +22,6 @@ ROWS = [
     {"id": "b", "kind": "object", "reference": REFERENCE, "altered": "Nobody left any plates.",
      "paraphrase": "A red cup stands there."},
 ]  # fmt: skip
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 def write(folder: Path, lines: list[str]) -> Path:

@@ -10,15 +10,8 @@ from typing import Any
 import pytest
 
 from beholder.records import Item, ItemScore
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.runs import write_run
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
 
 
 def planned(cli: Cli, *arguments: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions
 from beholder.web import make_app
-from toy.command import Cli, runner
+from toy.command import Cli
 
 SERVER = "https://iiif.example.org/image"
 ROW = {"id": "1", "candidate": "A dog."}
@@ -170,16 +170,6 @@ def test_progress_is_sent_without_agreement(tmp_path: Path) -> None:
     assert "No agreement yet" in full
     assert "No agreement yet" not in part
     study.close()
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    return runner(monkeypatch, capsys)
 
 
 def test_instructions_and_server_of_the_command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from beholder.kinds.bidirectional.plots import Box, boxes_figure
@@ -25,9 +26,10 @@ def test_few_different_values_are_dots_with_their_numbers() -> None:
     (axes,) = figure.axes
     assert len(axes.patches) == 1  # the box of five values
     assert [text.get_text() for text in axes.texts] == ["3×", "no data"]
-    dots = {
-        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
+    lines = [
+        np.asarray(line.get_data(), dtype=float).T.tolist()
         for line in axes.lines
-        if line.get_marker() in ("o", "D") and line.get_xdata()[0] < 0.5
-    }
-    assert dots == {(0.0, 0.0), (0.0, 1.0), (0.18, 0.25)}  # and the mean
+        if line.get_marker() in ("o", "D")
+    ]
+    # Both values, and the mean beside them; then the mean of the five.
+    assert lines == [[[0.0, 0.0]], [[0.0, 1.0]], [[0.18, 0.25]], [[1.0, 0.3]]]

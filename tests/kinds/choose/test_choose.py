@@ -15,20 +15,15 @@ from PIL import Image
 import beholder
 from servers.faults import serving
 from servers.seeing import Seeing
-from toy.command import Cli, runner
+from toy.command import Cli
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A captioner is asked again in each run, as one that changes is."""
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 def write_rows(name: str, rows: Rows) -> None:
@@ -383,11 +378,16 @@ def steady(name: str, n: int = 12, **further: Any) -> list[dict[str, Any]]:
 
 
 def test_what_is_left_out_is_said(cli: Cli) -> None:
-    """What the data have and the choice does not use, one row for each fault."""
+    """A row for each thing that the data have and the choice does not use."""
     write_photos(2)
     rows = [*steady("a"), *steady("b")]
     for name, data, options, message in (
-        ("nojudge", rows, ("--battles",), "battles need a judge that sees"),
+        (
+            "nojudge",
+            rows,
+            ("--battles",),
+            "battles need a vision model as judge",
+        ),
         (
             "klingon",
             rows,

@@ -22,7 +22,7 @@ from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.filtering.result import RESULT, VERDICTS, read_result
 from beholder.kinds.filtering.rows import fold_text, similarity
 from beholder.kinds.filtering.writing import write_rows
-from toy.command import Cli, runner
+from toy.command import Cli
 
 SENTENCES = (
     "A brown dog runs along the beach with a red ball in its mouth at noon.",
@@ -38,13 +38,6 @@ REFUSAL = "I'm sorry, but I can't assist with that request."
 @pytest.fixture(autouse=True)
 def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
-    return runner(monkeypatch, capsys)
 
 
 TarFormat = Literal[0, 1, 2]
@@ -584,3 +577,21 @@ def test_a_killed_filter_continues_to_the_same_bytes() -> None:
     assert len(list(Path("killed").glob("work/*/part-*"))) >= 2
     subprocess.run([*command, "killed"], check=True, capture_output=True)
     assert job_bytes("killed") == job_bytes("whole")
+
+
+def test_of_repeats_on_other_pictures_the_best_score_stays() -> None:
+    """A repeat that no metric was asked about could not replace a first row that is dropped."""
+    n_words = len(NEAR.split())
+    captions = {"a.jpg": NEAR, "b.jpg": f"{NEAR} today", "c.jpg": NEAR}
+    write_jsonl([{"image": i, "caption": c} for i, c in captions.items()])
+    rows = filter_rows(
+        "set.jsonl",
+        metrics=("length",),
+        near_duplicates=0.8,
+        drop=("same_text", f"length<{n_words + 1}"),
+    )
+    assert [row["length"] for row in rows] == [n_words, n_words + 1, n_words]
+    assert [row["decision"] for row in rows] == ["drop", "keep", "drop"]
+    assert "no_score" not in {
+        reason for row in rows for reason in row["reasons"]
+    }

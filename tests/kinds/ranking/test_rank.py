@@ -16,25 +16,13 @@ from scipy import stats as sps
 from beholder.backends import BACKENDS
 from beholder.data import read_reviews
 from beholder.records import Reviews
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.reviewer import Reviewer, write_reviews
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
 if "reviewer" not in BACKENDS.names():
     BACKENDS.register("reviewer")(Reviewer)
-
-
-@pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "220")
-    monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    return runner(monkeypatch, capsys)
 
 
 def _tables(out: str) -> dict[str, Any]:

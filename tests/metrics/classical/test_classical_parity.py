@@ -190,6 +190,7 @@ def test_corpus_values_have_intervals_over_sources() -> None:
     assert one_source.interval is None
 
 
+@pytest.mark.slow  # statistics over many draws
 @pytest.mark.parametrize("far", [1, 3_000])
 def test_corpus_intervals_of_many_sources_are_those_of_4096_drawn(
     far: int,
