@@ -349,9 +349,13 @@ class _RowPass:
         if workers <= 1:
             yield from ((task, run_task(task)) for task in tasks)
             return
-        advice = "what was finished is kept: run the same command again, perhaps with fewer --workers"
+        again = "run the same command again, perhaps with fewer --workers"
         errors = map_in_processes(
-            run_task, tasks, workers, advice, end_with_parent
+            run_task,
+            tasks,
+            workers,
+            f"what was finished is kept: {again}",
+            end_with_parent,
         )
         yield from zip(tasks, errors, strict=True)
 

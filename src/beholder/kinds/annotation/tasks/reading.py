@@ -53,7 +53,7 @@ class ReadingTask(Task):
             ConfigError: The row asks for another value than a whole number from 1.
         """
         n = unit.row.get("meta", {}).get("readers", 1)
-        # With 0 readers nobody would see the text, and nothing would say so.
+        # With 0 readers no one would see the text, and nothing would say so.
         if not str(n).isdecimal() or int(n) < 1:
             raise ConfigError(
                 f"row {unit.id!r}: readers: expected a whole number from 1, got {n!r}"
