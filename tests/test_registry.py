@@ -9,6 +9,7 @@ import pytest
 
 from beholder.base.registry import Registry
 from beholder.errors import ConfigError, UnknownNameError
+from beholder.judges import JUDGES
 from beholder.metrics import METRICS, Metric, metric
 
 
@@ -43,12 +44,17 @@ def test_a_class_of_another_kind_is_refused() -> None:
         _registry().register("int")(int)  # type: ignore[arg-type]
 
 
-def test_an_unknown_name_says_the_closest_and_all() -> None:
-    with pytest.raises(
-        UnknownNameError,
-        match=r"no metric is called 'vsc'; did you mean 'vcs'\?",
+def test_an_unknown_name_says_the_closest_and_what_lists_all() -> None:
+    for name, message in (
+        ("vsc", "no metric is called 'vsc'; did you mean 'vcs' or 'spice'? "),
+        ("zzz", "no metric is called 'zzz'. "),
     ):
-        METRICS.get("vsc")
+        with pytest.raises(UnknownNameError) as caught:
+            METRICS.get(name)
+        assert str(caught.value) == f"{message}`beholder metrics` lists all"
+    # Few names fit into the message.
+    with pytest.raises(UnknownNameError, match="There are: builtin"):
+        JUDGES.get("zzz")
 
 
 def test_an_unknown_parameter_says_the_closest_and_all() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
+from beholder.data.notes import describe_languages
 from beholder.records import Item
 from toy.bothways import Reader
 from toy.command import Cli, runner
@@ -299,3 +301,24 @@ def test_a_run_is_not_resumed_with_other_cleaning(
     assert "run" in refused.err
     assert Path("run/run.json").read_bytes() == before
     assert cli(*arguments, first).code == 0
+
+
+def test_pooled_languages_are_named_with_their_numbers(cli: Cli) -> None:
+    rows = [
+        {
+            "id": str(number),
+            "candidate": "ab " * number,
+            "language": "de" if number in (2, 5) else "en",
+        }
+        for number in range(1, 7)
+    ]
+    write("both.jsonl", rows)
+    pooled = "rows of 2 languages are pooled in every mean (en 4, de 2)"
+    assert pooled in cli("score", "both.jsonl", "-m", "length", "-o", "a").out
+    assert pooled in Path("a/run.json").read_text("utf-8")
+    assert pooled in Path("a/report.html").read_text("utf-8")
+    shutil.copytree("a", "b")
+    for command in (("leaderboard", "a", "--json"), ("compare", "a", "b")):
+        assert pooled in cli(*command).out, command
+    for languages in ((), ("en", "en"), ("en", "", "")):
+        assert describe_languages(languages) == ""

@@ -757,6 +757,11 @@ def test_an_error_of_some_rows_is_reported_with_their_number(
     text = str(caught.value)
     assert message in text
     assert ("skip them with --skip-bad-rows" in text) == bool(n_good)
+    # 26 rows are read: 5 good ones, and 21 wrong ones, of which 20 are named.
+    stops = n_bad == 40
+    assert ("and 1 more)" in text) == stops
+    assert ("reading stopped after 21 wrong rows" in text) == stops
+    assert "(and more)" not in text
 
 
 @pytest.mark.parametrize("form", ["pandas", "pandas with NA", "pyarrow"])

@@ -123,7 +123,13 @@ def test_without_a_reader_no_picture_is_opened_and_nothing_is_said(
         with pytest.raises(ConfigError, match="--read-pictures"):
             lint([site], choice=choice)
     reader = FakeReader()
-    lint([site], choice=Choice(ignore=frozenset({"ALT208"})), reader=reader)
+    for excluding in (
+        Choice(ignore=frozenset({"ALT208"})),
+        Choice(select=frozenset({"ALT101"})),
+        Choice(severity={"ALT208": "off"}),
+    ):
+        with pytest.raises(ConfigError, match="drop --read-pictures"):
+            lint([site], choice=excluding, reader=reader)
     assert reader.n_read == 0
 
 

@@ -110,6 +110,9 @@ def _describe_type(hint: Any) -> list[str]:
 
 T = TypeVar("T")
 
+_MOST_MATCHES = 5
+"""Similar names that the message on an unknown name suggests."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -225,6 +228,8 @@ class Registry(Generic[T]):
         builtin: Name to ``module:Class``.
         group: The entry-point group of outside packages, for example ``"beholder.metrics"``.
         aliases: Further names of built-in classes, which ``names`` leaves out.
+        command: Command that lists the names, for the message on an unknown one; None lists them
+            in the message.
 
     Attributes:
         script_names: Names, of any registry, whose classes the script that runs has defined.
@@ -239,10 +244,12 @@ class Registry(Generic[T]):
         builtin: Mapping[str, str],
         group: str,
         aliases: Mapping[str, str] | None = None,
+        command: str | None = None,
     ) -> None:
         self.kind = kind
         self.base = base
         self.group = group
+        self.command = command
         self._builtin = dict(builtin)
         self._aliases = dict(aliases or {})
         self._classes: dict[str, type[T]] = {}
@@ -271,7 +278,8 @@ class Registry(Generic[T]):
         """The class of a name, imported if need be.
 
         Raises:
-            UnknownNameError: Nothing has that name; the message has the closest and all names.
+            UnknownNameError: Nothing has that name; the message has the closest names, and all
+                names or the command that lists them.
             ConfigError: The class of an outside package cannot be imported, or has another base.
         """
         name = self._aliases.get(name, name)
@@ -357,11 +365,20 @@ class Registry(Generic[T]):
             choice for choice in names if choice.partition("/")[2] == name
         ]
         matches = matches or get_close_matches(
-            name.lower(), names, n=1, cutoff=0.5
+            name.lower(), names, n=_MOST_MATCHES, cutoff=0.5
         )
-        hint = f"; did you mean {matches[0]!r}?" if matches else "."
+        hint = (
+            f"; did you mean {' or '.join(map(repr, matches))}?"
+            if matches
+            else "."
+        )
+        listing = (
+            f"`{self.command}` lists all"
+            if self.command
+            else f"There are: {', '.join(names)}"
+        )
         raise UnknownNameError(
-            f"no {self.kind} is called {name!r}{hint} There are: {', '.join(names)}"
+            f"no {self.kind} is called {name!r}{hint} {listing}"
         )
 
     def _check_class(self, name: str, cls: object) -> None:

@@ -111,7 +111,11 @@ def _describe_program(spec: str) -> str:
 
 
 def _find_metric(name: str) -> type[Metric[Any]]:
-    """The metric of a name, or an error that lists what ``show`` explains."""
+    """Return the metric of a name.
+
+    Raises:
+        UnknownNameError: Nothing has that name; the message of an empty name lists all.
+    """
     from beholder.errors import UnknownNameError
     from beholder.judges.templates import Templates
     from beholder.metrics import METRICS
@@ -119,12 +123,15 @@ def _find_metric(name: str) -> type[Metric[Any]]:
     metrics, prompts = METRICS.names(), Templates().names()
     if name in metrics:
         return METRICS.get(name)
-    close = get_close_matches(name.lower(), [*metrics, *prompts], 1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    message = f"no metric or judge operation is called {name!r}{hint}"
+    if not name:
+        raise UnknownNameError(
+            f"name a metric or a judge operation. Metrics: {', '.join(metrics)}."
+            f" Operations: {', '.join(prompts)}."
+        )
+    close = get_close_matches(name.lower(), [*metrics, *prompts], 5)
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
     raise UnknownNameError(
-        f"{message if name else 'name a metric or a judge operation.'}"
-        f" Metrics: {', '.join(metrics)}. Operations: {', '.join(prompts)}."
+        f"no metric or judge operation is called {name!r}{hint} `beholder show` lists all"
     )
 
 

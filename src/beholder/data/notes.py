@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from beholder.base.dates import PartialDate
@@ -49,6 +50,22 @@ _SENTENCE_ENDS: Mapping[Cleaning | None, str] = {
 """The end of the sentence on residue, by what is removed."""
 
 _MOST_SHOWN = 5
+
+
+def describe_languages(languages: Iterable[str]) -> str:
+    """Return a sentence on rows of several languages, whose means are one; empty for one language.
+
+    Args:
+        languages: The language of each row; empty texts do not count.
+    """
+    counts = Counter(filter(None, languages))
+    if len(counts) < 2:
+        return ""
+    listed = ", ".join(f"{name} {n:,}" for name, n in counts.most_common())
+    return (
+        f"rows of {len(counts)} languages are pooled in every mean ({listed}); for figures of one"
+        " language, score its rows alone, or see By group on the page of the run"
+    )
 
 
 @dataclass
@@ -179,7 +196,7 @@ class RowNotes:
             self._n_repeating_cues += n_repeating
 
     def _count_language(self, language: str) -> None:
-        if language and language_code(language) is None:
+        if language:
             self._languages[language] += 1
 
     def sentences(self) -> Iterator[str]:
@@ -213,7 +230,16 @@ class RowNotes:
             )
         for mark, n in self._marks.most_common():
             yield f"texts {mark!r}: {n:,}; a table may have written that in place of a missing text"
-        for language, n in self._languages.most_common(_MOST_SHOWN):
+        pooled = describe_languages(self._languages.elements())
+        # Only of scored rows there are means.
+        if pooled and self.clean is not None:
+            yield pooled
+        unknown = (
+            (language, n)
+            for language, n in self._languages.most_common()
+            if language_code(language) is None
+        )
+        for language, n in islice(unknown, _MOST_SHOWN):
             yield (
                 f"rows in the language {language!r}: {n:,}; beholder knows no language by that name"
                 " or code, and keeps it as it is written"

@@ -469,11 +469,15 @@ def error_of_rows(
             places = ", ".join(
                 str(error.line) for error in similar_errors[:MAX_ROWS_SHOWN]
             )
+            n_hidden = len(similar_errors) - MAX_ROWS_SHOWN
+            more = f" and {n_hidden:,} more" if n_hidden > 0 else ""
             lines.append(
-                f"({len(similar_errors):,} of {scope} are like this: rows {places})"
+                f"({len(similar_errors):,} of {scope} are like this: rows {places}{more})"
             )
-    if len(kinds) > 1 and len(errors) > MAX_ROWS_SHOWN:
-        lines.append("(and more)")
+    if not is_whole and not are_all_alike and len(errors) > MAX_ROWS_SHOWN:
+        lines.append(
+            f"(reading stopped after {len(errors):,} wrong rows: later rows are not checked)"
+        )
     # Rows that are one item are no wrong data: skipping them would lose references.
     if any("--group-references" in error.reason for error in errors):
         lines.append("fix the other rows" if len(kinds) > 1 else "")

@@ -127,7 +127,7 @@ def lint(
     Raises:
         DataError: A path or the baseline cannot be read at all.
         UnknownNameError: ``choice`` names an unknown rule.
-        ConfigError: ``choice`` asks for ALT208, and there is no reader.
+        ConfigError: ``choice`` asks for ALT208 without a reader, or excludes it with one.
     """
     setting = setting or LintSetting(terms=vocabulary(()))
     choice = choice or Choice()
@@ -136,6 +136,11 @@ def lint(
             f"{PICTURE_RULE} reads the words of pictures; add --read-pictures, in Python"
             " reader=beholder.media.reading.picture_reader('rapidocr')"
         )
+    if reader is not None and choice.excludes(PICTURE_RULE):
+        raise ConfigError(
+            f"--read-pictures reads the words of pictures for {PICTURE_RULE} alone, which the"
+            f" choice of rules excludes; drop --read-pictures, or allow {PICTURE_RULE}"
+        )
     known_counts = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
     for source in _sources(
@@ -143,7 +148,7 @@ def lint(
     ):
         _add_file(report, source)
     hits_by_id = _check_pictures(report, choice, workers, progress)
-    if reader is not None and not choice.excludes(PICTURE_RULE):
+    if reader is not None:
         _read_pictures(report, reader, hits_by_id, progress)
     _collect_findings(report, hits_by_id, choice)
     for finding in report.findings:

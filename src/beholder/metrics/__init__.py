@@ -70,6 +70,7 @@ METRICS: Registry[Metric[Any]] = Registry(
     },
     group="beholder.metrics",
     aliases={"headline": "accord"},
+    command="beholder metrics",
 )
 
 

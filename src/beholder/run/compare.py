@@ -13,6 +13,7 @@ import numpy as np
 
 from beholder import metrics, stats
 from beholder.base.rounding import fixed
+from beholder.data.notes import describe_languages
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.run import manifest
@@ -151,6 +152,12 @@ def compare(
     }
     differences: list[Difference] = []
     cautions = list(filter(None, map(describe_incomplete, (a, b))))
+    if ITEM.name in subjects:
+        places = {place for place, _ in subjects[ITEM.name].common}
+        languages = describe_languages(
+            item.language for place, item in a.items() if place in places
+        )
+        cautions += [languages] if languages else []
     for name, name_b in names_in_b.items():
         # A run without a score has no signature, and nothing that could differ.
         signatures_a, signatures_b = a.signatures(name), b.signatures(name_b)

@@ -13,6 +13,7 @@ import numpy as np
 
 from beholder import metrics
 from beholder.asking.asker import Asker
+from beholder.data.notes import describe_languages
 from beholder.errors import ConfigError, RunError
 from beholder.records import Interval
 from beholder.run import manifest
@@ -163,7 +164,12 @@ def leaderboard(
     shared = [name for name in shared if chosen[name]]
     systems = systems_of(stores)
     sources = [store.sources(store.n_subjects()) for store in stores]
-    cautions = tuple(filter(None, map(describe_incomplete, stores)))
+    languages = describe_languages(
+        item.language for store in stores for _, item in store.items()
+    )
+    cautions = tuple(
+        filter(None, [*map(describe_incomplete, stores), languages])
+    )
     boards = []
     for name in shared:
         # Signatures are compared before values: equal names may be of different models or

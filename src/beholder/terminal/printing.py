@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ _MAX_REASONS = 5
 
 UNDECIDED = 3
 """Exit code if there are too few data to decide: "not shown" is neither pass nor fail."""
+
+_UNBROKEN = 100_000
+"""Width in characters at which no table is split and no line is broken."""
 
 STDOUT = "-"
 """Standard output, where a file may be named."""
@@ -64,12 +68,21 @@ def print_json(value: object) -> None:
 
 
 def print_tables(*tables: RenderableType | Table) -> None:
-    """Print tables on stdout, as wide as the terminal."""
+    """Print tables on stdout, as wide as the terminal; a pipe or a file gets unbroken lines.
+
+    The variable COLUMNS sets the width of both.
+    """
     from rich.console import Console
+    from rich.markdown import Markdown
 
     from beholder.report.study_tables import SafeConsole, renderable
 
     console: Console = SafeConsole()
+    # Outside a terminal Rich assumes 80 columns, and breaks the words of a cell into pieces that
+    # no search finds. Markdown keeps them: it is prose with centred headings.
+    has_width = console.is_terminal or "COLUMNS" in os.environ
+    if not has_width and not any(isinstance(t, Markdown) for t in tables):
+        console = SafeConsole(width=_UNBROKEN)
     with name_stdout():
         for table in tables:
             console.print(renderable(table), crop=False)

@@ -54,8 +54,8 @@ class Box:
     Attributes:
         label: Name below it.
         values: Its values; without any, no box is drawn.
-        mark: Sign behind its name: a star for the reference of the tests, an asterisk if it
-            differs from the reference (p < 0.05).
+        mark: Sign behind its name: ★ if all others differ from it, ≠ if it differs from what it
+            is tested against (p < 0.05).
     """
 
     label: str
@@ -148,7 +148,7 @@ def _panel(
     for part in parts:
         key = _key(part.place)
         name = part.place.get("category", part.place["system"])
-        mark = " *" if key in different else ""
+        mark = " ≠" if key in different else ""
         boxes.append(
             Box(
                 str(name),

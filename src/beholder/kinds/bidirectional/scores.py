@@ -44,7 +44,7 @@ VALUES = ("f1", "precision", "recall", "dcscore")
 class SystemScoreRow(Struct, frozen=True):
     """Distribution of the scores of a system."""
 
-    best: Annotated[bool, heading("Best", "mark")]
+    best: Annotated[bool, heading("Best, p < 0.05", "mark")]
     n: Texts
     n_images: Pictures
     n_failed: Annotated[int, heading("Failed", "failed")]
@@ -57,7 +57,10 @@ class SystemScoreRow(Struct, frozen=True):
 
 
 def score_table(pairs: Pairs, note: str) -> Table:
-    """Return the distribution of each value per direction and system; the best mean is marked."""
+    """Return the distribution of each value per direction and system.
+
+    The highest mean is marked if each other system differs from it in the table of tests.
+    """
     table = pair_table(
         "scores",
         "Scores by system and direction",
@@ -68,6 +71,7 @@ def score_table(pairs: Pairs, note: str) -> Table:
         [
             note,
             "HAR: the model's text is tested against the human one; MAR: the other way round.",
+            "Best: the highest mean, if each other system differs from it (Welch, p < 0.05).",
         ],
     )
     # The column appears only where a text failed, so the note on it does, too.
@@ -81,23 +85,36 @@ def score_table(pairs: Pairs, note: str) -> Table:
 
 
 def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
-    """Yield the systems, each with the name of the best and whether it is as good as that."""
+    """Yield the systems, each with the name of the best and whether all others differ from it."""
     parts = list(systems(group))
+    values_by_system = {}
     means = {}
     for part in parts:
         values = [value for _, value in part.scores(group.value)]
         if values:
-            mean = float(round_values(np.mean(values)))
-            means[part.place["system"]] = mean
+            system = part.place["system"]
+            values_by_system[system] = values
+            means[system] = float(round_values(np.mean(values)))
     # Systems without a common picture are not compared: none of them is the best.
     is_comparable = bool(scored_images(group.pairs))
     best = (
         max(means, key=means.__getitem__) if means and is_comparable else None
     )
+    # A higher mean alone shows nothing: the same test decides as in the table of tests.
+    p_values = [
+        stats.t_test(values, values_by_system[best]).p_value
+        for system, values in values_by_system.items()
+        if best not in (None, system)
+    ]
+    is_shown = bool(p_values) and all(map(_is_significant, p_values))
     for part in parts:
         system = part.place["system"]
-        is_best = best is not None and means.get(system) == means[best]
+        is_best = is_shown and system == best
         yield group.part(part.pairs, system=system, best=best, is_best=is_best)
+
+
+def _is_significant(p_value: float | None) -> bool:
+    return p_value is not None and p_value < 0.05
 
 
 def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
@@ -231,7 +248,7 @@ def _compare_groups(a: Scores, b: Scores) -> dict[str, Any]:
         "t": welch.statistic,
         "df": welch.df,
         "p": welch.p_value,
-        "significant": welch.p_value is not None and welch.p_value < 0.05,
+        "significant": _is_significant(welch.p_value),
         "g": stats.hedges_g(x, y),
     }
 

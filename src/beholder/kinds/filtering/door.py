@@ -42,7 +42,7 @@ from beholder.kinds.filtering.result import (
 )
 from beholder.kinds.filtering.rows import RowTask, run_task
 from beholder.kinds.filtering.source_row import SourcePart, SourceSettings
-from beholder.options import JudgeOptions, WorkOptions
+from beholder.options import JudgeOptions, WorkOptions, check_list
 from beholder.run.session import Engine, Progress, Quiet
 
 DRY_ROWS = 20_000
@@ -97,6 +97,7 @@ def filter(
         ConfigError: An option is wrong.
         DataError: A source is damaged and may not be skipped, or there are no rows.
     """
+    check_list("metrics", metrics)
     names = [
         name
         for name in ("drop", "quarantine", "keep")
