@@ -7,11 +7,19 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import islice
 from multiprocessing.context import BaseContext
-from typing import Any
+from typing import Any, TypeVar
+
+from beholder.errors import RunError
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 SCRIPT = "__main__"
 """Module of the script or command that a process runs."""
@@ -104,6 +112,47 @@ def process_pool(
                 if process not in earlier_processes:
                     process.kill()
             pool.shutdown(wait=True)
+
+
+def map_in_processes(
+    function: Callable[[T], R],
+    tasks: Iterable[T],
+    workers: int,
+    advice: str,
+    initializer: Callable[..., None],
+    *arguments: object,
+) -> Iterator[R]:
+    """Yield the results of a function in the order of its tasks, computed in worker processes.
+
+    Args:
+        function: Called in the workers.
+        tasks: Its arguments, read as results are taken, so that few are in memory.
+        workers: Number of processes.
+        advice: The end of the message if a worker dies.
+        initializer: Called in each process when it starts.
+        arguments: Arguments of the initializer.
+
+    Raises:
+        RunError: A worker process died.
+    """
+    waiting = iter(tasks)
+    running: deque[Future[R]] = deque()
+    try:
+        with process_pool(workers, initializer, *arguments) as pool:
+            while True:
+                # A few tasks wait for each worker, so that results that are read in order keep
+                # none idle.
+                for task in islice(waiting, 3 * workers - len(running)):
+                    with hide_main_script():
+                        running.append(pool.submit(function, task))
+                if not running:
+                    return
+                yield running.popleft().result()
+    # The operating system kills workers that need too much memory, without any message.
+    except BrokenProcessPool as error:
+        raise RunError(
+            f"a worker process died (killed, or out of memory); {advice}"
+        ) from error
 
 
 @contextmanager

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
-from beholder.base.processes import (
-    end_with_parent,
-    hide_main_script,
-    process_pool,
-)
+from beholder.base.processes import end_with_parent, map_in_processes
 from beholder.base.threads import one_blas_thread
-from beholder.errors import DataError, RunError
+from beholder.errors import DataError
 from beholder.lint import context as context
 from beholder.lint import dates as dates  # these register their checks
 from beholder.lint import file_names as file_names
@@ -85,27 +78,11 @@ def _check_in_processes(
         pictures[start : start + _BLOCK]
         for start in range(0, len(pictures), _BLOCK)
     )
-    running: deque[Future[list[Check]]] = deque()
-    try:
-        with process_pool(workers, _start_worker, setting, choice) as pool:
-            while True:
-                # A few blocks wait for each worker, so that results that are read in
-                # order keep none idle, and few of them are in memory.
-                while (
-                    len(running) < 3 * workers
-                    and (block := next(blocks, None)) is not None
-                ):
-                    with hide_main_script():
-                        running.append(pool.submit(_check_block, block))
-                if not running:
-                    return
-                yield from running.popleft().result()
-    # The operating system kills workers that need too much memory, without any message.
-    except BrokenProcessPool as error:
-        raise RunError(
-            "a worker process died (killed, or out of memory);"
-            " check fewer files at once, or use --workers 1"
-        ) from error
+    advice = "check fewer files at once, or use --workers 1"
+    for checks in map_in_processes(
+        _check_block, blocks, workers, advice, _start_worker, setting, choice
+    ):
+        yield from checks
 
 
 _of_worker: tuple[LintSetting, Choice] | None = None

@@ -686,7 +686,8 @@ def revision(text: str) -> dict[str, object]:
     return {"revision": {"text": text, "edits": [], "refused": []}}
 
 
-CAT, DOG = ({"id": text, "candidate": text} for text in ("A cat.", "A dog."))
+CAT: dict[str, object] = {"id": "A cat.", "candidate": "A cat."}
+DOG: dict[str, object] = {"id": "A dog.", "candidate": "A dog."}
 
 UNSHOWN: tuple[tuple[str, list[dict[str, object]], str, str], ...] = (
     ("reading", [CAT, {"id": "c"}], "1 wrong rows", ""),

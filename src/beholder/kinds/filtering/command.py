@@ -72,6 +72,8 @@ def run(
         out: Folder of the job.
         media_root: Folder of the pictures; by default that of the first file.
     """
+    import msgspec
+
     from beholder.kinds.filtering.config import FilterConfig
     from beholder.kinds.filtering.door import (
         DRY_ROWS,
@@ -88,11 +90,8 @@ def run(
         tools.specs(),
     )  # fmt: skip
 
-    def caution(text: str) -> None:
-        print_note(text if text.startswith(" ") else f"caution: {text}")
-
     if tell.dry_run:
-        result = try_filter(config, FilterMeans(on_caution=caution))
+        result = try_filter(config, FilterMeans(on_caution=_print_caution))
         if result.n_rows >= DRY_ROWS:
             print_note(f"dry run: the first {result.n_rows:,} rows")
         if metric:
@@ -106,11 +105,11 @@ def run(
                     work.to_options(),
                     engine.to_engine(),
                     progress,
-                    caution,
+                    _print_caution,
                 ),
             )
     if tell.as_json:
-        print_json(_plain(result))
+        print_json(msgspec.to_builtins(result))
         return
     print_line(result.describe())
     for reason, n in result.reasons.items():
@@ -126,10 +125,9 @@ def run(
         )
 
 
-def _plain(result: object) -> object:
-    import msgspec
-
-    return msgspec.to_builtins(result)
+def _print_caution(text: str) -> None:
+    # Examples of the caution before are indented.
+    print_note(text if text.startswith(" ") else f"caution: {text}")
 
 
 @app.command
@@ -247,9 +245,7 @@ def write(
     from beholder.kinds.filtering.writing import write_rows
 
     for caution in read_result(job).cautions:
-        print_note(
-            caution if caution.startswith(" ") else f"caution: {caution}"
-        )
+        _print_caution(caution)
     written = dict(write_rows(job, to, decision))
     if as_json:
         print_json(written)

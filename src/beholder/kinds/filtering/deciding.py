@@ -24,7 +24,7 @@ from beholder.kinds.filtering.config import (
 )
 from beholder.kinds.filtering.duplicates import Duplicates
 from beholder.kinds.filtering.pictures import PictureFolder
-from beholder.kinds.filtering.rows import BLOCK
+from beholder.kinds.filtering.rows import BLOCK, read_rows
 from beholder.stats.checks import Floats
 
 BANDS = ("low", "middle", "high")
@@ -151,7 +151,9 @@ class RowDecider:
     def _rank_rows(self) -> NDArray[np.int64]:
         """Return all rows from the best: severity of their own reasons, score, position."""
         severity = np.zeros(self.evidence.n_rows, np.int8)
-        for row, fields in self._fields(("reasons", "words")):
+        for row, fields in enumerate(
+            read_rows(self.evidence.parts, ("reasons", "words"))
+        ):
             decision = self._decide_alone(fields, row)
             severity[row] = len(DECISIONS) - DECISIONS.index(decision)
         scores = np.zeros(len(severity))
@@ -168,19 +170,6 @@ class RowDecider:
             key=DECISIONS.index,
             default="keep",
         )
-
-    def _fields(
-        self, names: Sequence[str]
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
-        for start, part in zip(
-            self.evidence.starts, self.evidence.parts, strict=True
-        ):
-            with pq.ParquetFile(part) as file:
-                row = start
-                for batch in file.iter_batches(BLOCK, columns=list(names)):
-                    for fields in batch.to_pylist():
-                        yield row, fields
-                        row += 1
 
     def _own_reasons(
         self, fields: Mapping[str, Any], row: int
@@ -202,7 +191,7 @@ class RowDecider:
             zip(self.evidence.starts, self.evidence.names, strict=True)
         )
         origin, first = "", 0
-        for row, fields in self._fields(_COLUMNS):
+        for row, fields in enumerate(read_rows(self.evidence.parts, _COLUMNS)):
             if row in names and names[row] != origin:
                 origin, first = names[row], row
             yield self._decide(
@@ -398,8 +387,5 @@ def write_verdicts(
 def read_verdicts(
     folder: Path, columns: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield columns of the decisions on all rows, in order."""
-    for path in sorted(folder.glob("part-*.parquet")):
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(BLOCK, columns=list(columns)):
-                yield from batch.to_pylist()
+    """Return columns of the decisions on all rows, in order."""
+    return read_rows(sorted(folder.glob("part-*.parquet")), columns)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import accumulate
@@ -22,12 +20,8 @@ import pyarrow.parquet as pq
 from beholder._version import __version__
 from beholder.base import files
 from beholder.base.optional import require
-from beholder.base.processes import (
-    end_with_parent,
-    hide_main_script,
-    process_pool,
-)
-from beholder.errors import ConfigError, DataError, RunError
+from beholder.base.processes import end_with_parent, map_in_processes
+from beholder.errors import ConfigError, DataError
 from beholder.kinds.filtering import scoring, sources
 from beholder.kinds.filtering.config import FilterConfig, FilterOptions
 from beholder.kinds.filtering.deciding import (
@@ -356,22 +350,15 @@ class _RowPass:
         if workers <= 1:
             yield from ((task, run_task(task)) for task in tasks)
             return
-        waiting = deque(tasks)
-        running: deque[tuple[RowTask, Future[DataError | None]]] = deque()
-        try:
-            with process_pool(workers, end_with_parent) as pool:
-                while waiting or running:
-                    while waiting and len(running) < 2 * workers:
-                        task = waiting.popleft()
-                        with hide_main_script():
-                            running.append((task, pool.submit(run_task, task)))
-                    task, future = running.popleft()
-                    yield task, future.result()
-        except BrokenProcessPool as error:
-            raise RunError(
-                "a worker process died (killed, or out of memory); what was finished is kept: run"
-                " the same command again, perhaps with fewer --workers"
-            ) from error
+        again = "run the same command again, perhaps with fewer --workers"
+        errors = map_in_processes(
+            run_task,
+            tasks,
+            workers,
+            f"what was finished is kept: {again}",
+            end_with_parent,
+        )
+        yield from zip(tasks, errors, strict=True)
 
     def _duplicates(self, outs: Sequence[Path]) -> Duplicates:
         threshold = self._config.options.near_duplicates

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from beholder.base import files
 from beholder.base.optional import load_object
-from beholder.data.sources import read_rows
+from beholder.data import sources
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.filtering.deciding import NO_TEXT, read_verdicts
 from beholder.kinds.filtering.pictures import (
@@ -28,6 +28,7 @@ from beholder.kinds.filtering.result import (
     check_unchanged,
     read_result,
 )
+from beholder.kinds.filtering.rows import read_numbers, read_rows
 from beholder.kinds.filtering.source_row import SourcePart
 from beholder.stats.remaining import (
     FEWEST_LABELS,
@@ -94,27 +95,9 @@ class RemainingEstimate:
     cautions: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values; NaN, a share of nothing, is null."""
-        plain = {
-            "format": 1,
-            "remaining": asdict(self.remaining),
-            "unsure_good": self.unsure_good and asdict(self.unsure_good),
-            "strata": [asdict(stratum) for stratum in self.strata],
-            "n_labels": self.n_labels,
-            "n_unsure": self.n_unsure,
-            "cautions": self.cautions,
-        }
-        filled: dict[str, Any] = _without_nan(plain)
-        return filled
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(entry) for entry in value]
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return None if is_nan else value
+        """Return plain values; NaN, a share of nothing, is null as msgspec writes it."""
+        fields = msgspec.json.decode(msgspec.json.encode(self))
+        return {"format": 1, **fields}
 
 
 def draw_rows(
@@ -145,7 +128,7 @@ def draw_rows(
         row for sample in log.samples for row in sample.rows if is_new
     }
     by_stratum: dict[str, list[int]] = defaultdict(list)
-    picture_keys = _picture_keys(job)
+    picture_keys = read_numbers(_row_parts(job), "picture_hash")
     for row in read_verdicts(job / VERDICTS, ["row", "stratum"]):
         by_stratum[row["stratum"]].append(row["row"])
     labels_by_stratum = _allocate(result.strata, n_labels)
@@ -196,12 +179,6 @@ def _row_parts(job: Path) -> list[Path]:
     return sorted((job / "work").glob("rows-*/part-*.parquet"))
 
 
-def _picture_keys(job: Path) -> np.ndarray[Any, Any]:
-    from beholder.kinds.filtering.rows import read_numbers
-
-    return read_numbers(_row_parts(job), "picture_hash")
-
-
 def write_sample(job: Path, rows: Sequence[int], out: Path) -> None:
     """Write what people read: texts without decision and reasons, and their pictures beside them.
 
@@ -213,21 +190,17 @@ def write_sample(job: Path, rows: Sequence[int], out: Path) -> None:
     Raises:
         RunError: A source changed since it was filtered.
     """
-    from beholder.kinds.filtering.rows import read_columns
-
     result = read_result(job)
     check_unchanged(result)
     item_by_row: dict[int, dict[str, Any]] = {}
-    wanted_rows, row = set(rows), 0
-    for batch in read_columns(_row_parts(job), ["text", "image"]):
-        for at in range(len(batch)):
-            if row in wanted_rows:
-                text, image = (batch.column(k)[at].as_py() for k in (0, 1))
-                item = {"id": f"row-{row}", "candidate": text or ""}
-                if image:
-                    item["images"] = [image]
-                item_by_row[row] = item
-            row += 1
+    wanted_rows = set(rows)
+    stored_rows = read_rows(_row_parts(job), ("text", "image"))
+    for row, fields in enumerate(stored_rows):
+        if row in wanted_rows:
+            item = {"id": f"row-{row}", "candidate": fields["text"] or ""}
+            if fields["image"]:
+                item["images"] = [fields["image"]]
+            item_by_row[row] = item
     _copy_pictures(result, item_by_row, out)
     files.write_jsonl(out, (item_by_row[row] for row in rows))
 
@@ -307,7 +280,7 @@ def read_labels(path: Path, bad: Bad = "grave") -> dict[int, bool | None]:
     if path.is_dir():
         return _study_labels(path, bad)
     labels: dict[int, bool | None] = {}
-    for number, row in read_rows(path, str(path)):
+    for number, row in sources.read_rows(path, str(path)):
         if isinstance(row, DataError):
             raise row
         value = row.get("bad")

@@ -184,11 +184,6 @@ def _content_key(file: IO[bytes], start: int, size: int) -> str:
 # Tar shards
 
 
-def tar_parts(path: Path, settings: SourceSettings) -> Iterator[SourcePart]:
-    """Yield the parts of a shard."""
-    yield SourcePart(str(path), "tar", 0, path.stat().st_size)
-
-
 def tar_rows(
     part: SourcePart, settings: SourceSettings
 ) -> Iterator[SourceRow]:
@@ -228,12 +223,13 @@ def _sample_row(
                 else path.partition(".")[0] == ending[1:]
             )
             if needed and ending in texts:
-                data = shards.read_content(file, texts[ending], MAX_ROW_BYTES)
-                if len(data) > MAX_ROW_BYTES:
+                member = texts[ending]
+                if member.size > MAX_ROW_BYTES:
                     raise RowError(
                         f"{ending} is longer than {MAX_ROW_BYTES >> 20} MiB"
                     )
-                text = data.decode("utf-8-sig")
+                file.seek(member.data)
+                text = file.read(member.size).decode("utf-8-sig")
                 fields[ending[1:]] = (
                     strict_json(text) if ending == ".json" else text.strip()
                 )

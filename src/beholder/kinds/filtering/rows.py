@@ -259,6 +259,14 @@ def read_columns(
             yield from file.iter_batches(BLOCK, columns=list(names))
 
 
+def read_rows(
+    parts: Sequence[Path], names: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield columns of each row of Parquet files, in order."""
+    for batch in read_columns(parts, names):
+        yield from batch.to_pylist()
+
+
 def read_numbers(parts: Sequence[Path], name: str) -> NDArray[Any]:
     """Return a column of numbers of all rows."""
     batches = [

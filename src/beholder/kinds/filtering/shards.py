@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from beholder.errors import DataError
 
@@ -148,12 +148,6 @@ def _as_sample(members: list[Member], repeated: set[int]) -> ShardSample:
             if not member.is_plain:
                 fault = f"{member.name} is a link or a sparse file"
     return ShardSample(key, tuple(members), fault)
-
-
-def read_content(file: IO[bytes], member: Member, limit: int) -> bytes:
-    """Return the content of a member, at most ``limit`` bytes and one."""
-    file.seek(member.data)
-    return file.read(min(member.size, limit + 1))
 
 
 def copy_ranges(

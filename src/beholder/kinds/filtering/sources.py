@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from beholder.base import files
@@ -30,6 +31,13 @@ class SourceForm:
     options: frozenset[str]
 
 
+def _whole_file(
+    form: str, path: Path, settings: SourceSettings
+) -> Iterator[SourcePart]:
+    """Yield the one part of a file that is not divided."""
+    yield SourcePart(str(path), form, 0, path.stat().st_size)
+
+
 _MEDIA_ROOT, _TEXT_ENDING = "--media-root", "--text-ending"
 _TABLE_OPTIONS = frozenset(
     {"--map candidate", "--map images", "--map id", _MEDIA_ROOT}
@@ -42,7 +50,10 @@ FORMS: Mapping[str, SourceForm] = {
         _TABLE_OPTIONS,
     ),
     "csv": SourceForm(
-        tables.csv_parts, tables.csv_rows, tables.write_csv, _TABLE_OPTIONS
+        partial(_whole_file, "csv"),
+        tables.csv_rows,
+        tables.write_csv,
+        _TABLE_OPTIONS,
     ),
     "parquet": SourceForm(
         tables.parquet_parts,
@@ -63,7 +74,7 @@ FORMS: Mapping[str, SourceForm] = {
         frozenset({_TEXT_ENDING}),
     ),
     "tar": SourceForm(
-        pictures.tar_parts,
+        partial(_whole_file, "tar"),
         pictures.tar_rows,
         pictures.write_tar,
         frozenset({"--map candidate", _TEXT_ENDING}),

@@ -99,11 +99,6 @@ def write_jsonl(
 # CSV and TSV
 
 
-def csv_parts(path: Path, settings: SourceSettings) -> Iterator[SourcePart]:
-    """Yield the parts of a table of text."""
-    yield SourcePart(str(path), "csv", 0, path.stat().st_size)
-
-
 def _records(
     part: SourcePart, settings: SourceSettings
 ) -> Iterator[tuple[int, int, SourceRow]]:
