@@ -10,7 +10,7 @@ import pytest
 from beholder.lint import lint
 from beholder.lint.linting import summary
 from beholder.lint.occurrence import Occurrence, identity
-from beholder.lint.outputs import as_json, text
+from beholder.lint.outputs import as_json, markdown, page, text
 from beholder.lint.rates import rates
 
 REPORTED = {
@@ -167,9 +167,11 @@ def test_texts_of_several_systems_are_compared_within_each(
     assert shares == {"x": 2 / 3, "y": 0.0}
     # Another heading of the system is mapped, as for score.
     path.write_text(path.read_text().replace("group.system", "model", 1))
-    assert "Not used: model (2 values; --map group.system=model?)" in str(
-        lint([path]).notes
-    )
+    unmapped = lint([path])
+    unused = "model (2 values; --map group.system=model?)"
+    assert f"Not used: {unused}" in str(unmapped.notes)
+    for write in (page, markdown, text, as_json):
+        assert unused in write(unmapped)
     mapped = lint([path], columns={"group.system": "model"})
     assert [(hit.rule, hit.line) for hit in mapped.findings] == found
 

@@ -507,7 +507,7 @@ def test_an_act_is_never_saved_under_another_name(
         anna.keyboard.press("7")
         saved(anna)  # asking changes nothing yet
         ben.get_by_role("button", name="Continue as ben").click()
-        ben.get_by_text("Hello, ben").wait_for()
+        ben.get_by_text("You are ben").wait_for()
         anna.keyboard.press("2")
         problem = anna.get_by_role("alert")
         problem.get_by_text(
@@ -529,7 +529,7 @@ def test_an_act_is_never_saved_under_another_name(
         assert states == [{"rating": 7}, {}]
         ben.goto(f"{address}/?token={links['anna']}")
         ben.get_by_role("button", name="Continue as anna").click()
-        ben.get_by_text("Hello, anna").wait_for()
+        ben.get_by_text("You are anna").wait_for()
         saved(anna)  # by itself, as the page is hers again
         assert anna.locator("#problem").is_hidden()
     states = [
@@ -560,11 +560,11 @@ def test_a_mailed_link_asks_before_it_changes_who_is_signed_in(
         page.get_by_role("link", name="Have a look").click()
         page.get_by_role("heading", name="Sign in as ben?").wait_for()
         page.get_by_role("link", name="Stay signed in as anna").click()
-        page.get_by_text("Hello, anna").wait_for()
+        page.get_by_text("You are anna").wait_for()
         fresh = watch().page
         fresh.goto(post.replace("127.0.0.1", "localhost"))
         fresh.get_by_role("link", name="Have a look").click()
-        fresh.get_by_text("Hello, ben").wait_for()
+        fresh.get_by_text("You are ben").wait_for()
     study.close()
 
 

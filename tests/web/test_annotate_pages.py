@@ -101,10 +101,10 @@ def test_the_id_of_a_participant_alone_opens_no_place(
 
     first, second, thief = client(app), client(app), client(app)
     assert [row.participant for row in study.progress()] == [None, None]
-    assert "Hello, <bdi>anna</bdi>" in visit(first, "p1").text
-    assert "Hello, <bdi>ben</bdi>" in visit(second, "p2").text
+    assert "You are <bdi>anna</bdi>" in visit(first, "p1").text
+    assert "You are <bdi>ben</bdi>" in visit(second, "p2").text
     assert (
-        "Hello, <bdi>anna</bdi>" in visit(first, "p1").text
+        "You are <bdi>anna</bdi>" in visit(first, "p1").text
     )  # the cookie proves the place
     for browser in (thief, second):
         refused = visit(browser, "p1")
@@ -114,7 +114,7 @@ def test_the_id_of_a_participant_alone_opens_no_place(
     link = f"?token={study.annotators()['anna']}"
     assert link in first.get("/").text
     assert link not in second.get("/").text
-    assert "Hello, <bdi>anna</bdi>" in visit_link(
+    assert "You are <bdi>anna</bdi>" in visit_link(
         thief, link
     )  # with the link it is another matter
     study.close()

@@ -160,13 +160,13 @@ def test_ratings_with_training_gold_and_a_code(
         assert watched.axe() == []
         assert [p for p in watched.problems if "422" not in p] == []
         page.goto(f"{address}/?join={study.join}&PROLIFIC_PID=p77")
-        page.get_by_text("Hello, anna").wait_for()
+        page.get_by_text("You are anna").wait_for()
         link = page.get_by_role("link", name="?token=").inner_text()
         again = watch()
         again.page.goto(f"{address}/?join={study.join}&PROLIFIC_PID=p77")
         again.page.get_by_text("taken in another browser").wait_for()
         enter(again.page, address, link.partition("?")[2])
-        again.page.get_by_text("Hello, anna").wait_for()
+        again.page.get_by_text("You are anna").wait_for()
         owner = watch()
         enter(owner.page, address, f"token={study.token}")
         overview = owner.page.locator("main").inner_text()

@@ -33,7 +33,11 @@ SCORES = [0.5, 0.9, None, 0.1, 0.9]
 
 
 def _unit(verdict: str | None) -> Unit:
-    return Unit("entity", "x", "candidate", ((0, 1),), 0.5, verdict)
+    # Every mistake is unsure; the text of other details only looks like that.
+    detail = {"unsure": True} if verdict == "mistake" else {"why": '"unsure":'}
+    return Unit(
+        "entity", "x", "candidate", ((0, 1),), 0.5, verdict, detail=detail
+    )
 
 
 def _items() -> list[Item]:
@@ -154,6 +158,8 @@ def test_counts_of_verdicts_and_groups(view: RunView) -> None:
         4,
         5,
     ]
+    # The second and the last item have a mistake each.
+    assert view.snapshot.askers[0].n_unsure == {"mistake": 2}
 
 
 def test_a_table_of_units_with_unknown_items_is_an_error(

@@ -98,6 +98,7 @@ def page(report: LintReport) -> str:
         script=script,
         script_hash=content_hash(script),
         summary=summary(report),
+        notes=list(map(for_terminal, report.notes)),
         left_out=for_terminal(describe_left_out(report.left_out)),
         filters=filters,
         groups=groups,
@@ -393,6 +394,8 @@ def markdown(report: LintReport) -> str:
     # The rules come first: a summary is read for what to fix, not for each
     # place.
     head = ["# Alternative texts", "", summary(report), ""]
+    for note in report.notes:
+        head += [for_markdown(note), ""]
     if report.left_out:
         head += [for_markdown(describe_left_out(report.left_out)), ""]
     if rows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from beholder.base.optional import load_object
 from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
+from beholder.report.tones import is_sure
 from beholder.run import manifest
 from beholder.run.codec import StoredAsker
 from beholder.run.export import UNITS
@@ -64,6 +65,7 @@ class AskerColumns:
         numbers: (n,) per value; NaN where a subject has none.
         verdicts: (n,) per verdict, how many units of it each subject has.
         result: Means with intervals; None while the run is not complete.
+        n_unsure: By verdict, how many units of it the judge is not sure of, where there are any.
     """
 
     name: str
@@ -74,6 +76,7 @@ class AskerColumns:
     numbers: Mapping[str, NDArray[np.float64]]
     verdicts: Mapping[str, NDArray[np.int32]]
     result: MetricResult | None
+    n_unsure: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n_done(self) -> int:
@@ -271,8 +274,14 @@ class RunView:
             }
         with_verdicts = []
         for columns in all_columns:
-            verdicts = dict(sorted(counts[columns.name].items()))
-            with_verdicts.append(replace(columns, verdicts=verdicts))
+            verdicts, n_unsure = counts[columns.name]
+            with_verdicts.append(
+                replace(
+                    columns,
+                    verdicts=dict(sorted(verdicts.items())),
+                    n_unsure=n_unsure,
+                )
+            )
         return Snapshot(log, subjects, tuple(with_verdicts))
 
     def _cached(self, log: manifest.RunLog) -> Snapshot:
@@ -396,16 +405,20 @@ def _judgment_columns(
     return AskerColumns(JUDGED, kind, "", values, state, numbers, {}, None)
 
 
-def _no_counts(n: int) -> dict[str, NDArray[np.int32]]:
+_VerdictCounts: TypeAlias = tuple[dict[str, NDArray[np.int32]], Counter[str]]
+"""By verdict (n,) units of each subject, and how many of all of them the judge is not sure of."""
+
+
+def _no_counts(n: int) -> _VerdictCounts:
     """Return counts by verdict of n subjects, which begin at zero for a new verdict."""
-    return defaultdict(lambda: np.zeros(n, dtype=np.int32))
+    return defaultdict(lambda: np.zeros(n, dtype=np.int32)), Counter()
 
 
 def _count_verdicts(
     store: Store,
     columns: AskerColumns,
     before: AskerColumns | None,
-) -> dict[str, NDArray[np.int32]]:
+) -> _VerdictCounts:
     """Count the verdicts of an asker in a run that is being made.
 
     Args:
@@ -414,11 +427,12 @@ def _count_verdicts(
         before: The asker in the last snapshot; its counts are kept, and only new outcomes read.
     """
     n = len(columns.state)
-    verdicts = _no_counts(n)
+    verdicts, n_unsure = _no_counts(n)
     is_counted = np.zeros(n, dtype=bool)
     if before is not None and len(before.state) == n:
         for verdict, counts in before.verdicts.items():
             verdicts[verdict] = counts.copy()
+        n_unsure.update(before.n_unsure)
         is_counted = before.state == SCORED
     new_positions = np.flatnonzero((columns.state == SCORED) & ~is_counted)
     for position in new_positions.tolist():
@@ -426,14 +440,16 @@ def _count_verdicts(
         units = outcome.units if isinstance(outcome, ItemScore) else ()
         for unit in units:
             verdicts[unit.verdict or NO_VERDICT][position] += 1
-    return verdicts
+            if not is_sure(unit):
+                n_unsure[unit.verdict or NO_VERDICT] += 1
+    return verdicts, n_unsure
 
 
 def _read_verdicts(
     folder: Path,
     columns: Sequence[AskerColumns],
     subjects: Mapping[str, SubjectColumns],
-) -> dict[str, dict[str, NDArray[np.int32]]]:
+) -> dict[str, _VerdictCounts]:
     """Count the verdicts of a finished run by asker, from its table of units.
 
     Raises:
@@ -441,7 +457,7 @@ def _read_verdicts(
     """
     # Arrow counts the units of each asker, verdict and item; Python only places the counts.
     # Dictionary encoding keeps the three columns small: their values repeat in most rows.
-    verdicts = {
+    all_counts = {
         asker_columns.name: _no_counts(len(asker_columns.state))
         for asker_columns in columns
     }
@@ -450,9 +466,15 @@ def _read_verdicts(
         table = pq.read_table(
             folder / UNITS, columns=names, read_dictionary=names
         ).unify_dictionaries()
+        # Details are long, so only the rows that have the mark stay in memory.
+        unsure_rows = pq.read_table(
+            folder / UNITS,
+            columns=["metric", "verdict"],
+            filters=pc.match_substring(pc.field("detail"), _UNSURE),
+        )
     except FileNotFoundError:
         # Runs of the first version have no tables.
-        return verdicts
+        return all_counts
     except (OSError, pa.ArrowException) as error:
         raise RunError(
             f"{folder / UNITS} cannot be read ({error}); run the same command again to write it"
@@ -466,7 +488,7 @@ def _read_verdicts(
     }
     counted = table.group_by(names).aggregate([([], "count_all")])
     for row in counted.to_pylist():
-        if row["metric"] not in verdicts:
+        if row["metric"] not in all_counts:
             continue
         positions_by_id = places[kinds_of[row["metric"]]]
         if row["item"] not in positions_by_id:
@@ -474,9 +496,16 @@ def _read_verdicts(
                 f"{folder / UNITS} contains {row['item']!r}, which the run does not have; run the"
                 " same command again to write it"
             )
-        counts = verdicts[row["metric"]][row["verdict"] or NO_VERDICT]
+        counts = all_counts[row["metric"]][0][row["verdict"] or NO_VERDICT]
         counts[positions_by_id[row["item"]]] = row["count_all"]
-    return verdicts
+    for row in unsure_rows.to_pylist():
+        if row["metric"] in all_counts:
+            all_counts[row["metric"]][1][row["verdict"] or NO_VERDICT] += 1
+    return all_counts
+
+
+_UNSURE = '"unsure":'
+"""The key of ``tones.is_sure`` as the table has it; quotes within its texts are escaped."""
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -84,7 +84,9 @@ def _asker_context(
             (
                 verdict,
                 tone(verdict),
-                int(columns.verdicts[verdict].sum()),
+                int(columns.verdicts[verdict].sum())
+                - columns.n_unsure.get(verdict, 0),
+                columns.n_unsure.get(verdict, 0),
                 subjects[verdict],
             )
             for verdict in by_tone(subjects)

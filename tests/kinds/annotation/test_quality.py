@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from annotated_data import DATA_OF, write_rows
 from annotating import finish
@@ -15,10 +16,15 @@ from beholder.kinds.annotation.agreement import competence, find_disputed
 from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.exchange import export_rows, with_gold
 from beholder.kinds.annotation.load import units_of
-from beholder.kinds.annotation.pages import PLACES_AT_ONCE, study_settings
+from beholder.kinds.annotation.pages import (
+    PLACES_AT_ONCE,
+    study_routes,
+    study_settings,
+)
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions
+from beholder.web import make_app
 
 GOLD = (
     {
@@ -258,6 +264,18 @@ def test_competence_counts_known_answers_and_others(
     assert (interval.low, interval.high) == pytest.approx(
         (0.0945, 0.9055), abs=1e-4
     )
+    app = make_app(study_routes(study), study_settings(study, "127.0.0.1", 0))
+    client = TestClient(
+        app, base_url="http://127.0.0.1", client=("127.0.0.1", 5000)
+    )
+    client.get("/", params={"token": study.token})
+    page = client.get("/").text
+    # Of nine units four have a known answer; of the rest three are references, never judged.
+    assert "5 units: 2 candidates and 3 references, and 4 with a known" in page
+    assert "2 of 5 have at least one finished judgment" in page
+    # One caution at the top, of the part with the fewest units.
+    assert page.count("compared: one more or less moves") == 1
+    assert "under “attention checks passed”. Only 1 compared" in page
     study.close()
 
 

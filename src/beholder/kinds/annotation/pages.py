@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.resources import files
 from itertools import chain, pairwise
 from pathlib import Path
@@ -413,7 +414,7 @@ class _Pages:
                     study.task, judged, study.judged(gold=True), tuple(tokens)
                 ),
             ],
-            "n_units": len(study.positions()),
+            **self._unit_counts,
             "n_judged": len(judged),
             "n_seen_twice": study.design.n_seen_twice,
             "n_short_of_readers": study.design.n_short_of_readers,
@@ -421,6 +422,26 @@ class _Pages:
             "exports": EXPORTS,
         }
         return self._page(request, "overview", context)
+
+    @cached_property
+    def _unit_counts(self) -> Mapping[str, object]:
+        """Return the numbers of units without and with a known answer, the former also in words.
+
+        The units of a study never change, so they are read once.
+        """
+        study = self.study
+        all_units = map(study.unit, study.positions().values())
+        units, n_known = [], 0
+        for unit in all_units:
+            if unit.gold is None:
+                units.append(unit)
+            else:
+                n_known += 1
+        return {
+            "n_units": len(units),
+            "n_known": n_known,
+            "units_in_words": study.task.describe_units(units),
+        }
 
     def _page(
         self, request: Request, name: str, context: Mapping[str, object]
