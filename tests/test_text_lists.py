@@ -48,6 +48,10 @@ CASES: dict[str, Callable[[], object]] = {
     ),
     "score.metrics": lambda: beholder.score([], "rouge"),
     "rank.scorers": lambda: beholder.rank([], "rouge"),
+    "choose.captioners": lambda: beholder.choose("x", "y", captioners="a=b"),
+    "choose.limits": lambda: beholder.choose("x", "y", limits="a=0.9"),
+    "choose.prices": lambda: beholder.choose("x", "y", prices="a=1/2"),
+    "filter.metrics": lambda: beholder.filter("x", out="y", metrics="rouge"),
     "compare.by": lambda: beholder.narrate.compare([], "sight"),  # type: ignore[arg-type]
     "bradley_terry.first": lambda: stats.bradley_terry(
         "ab", ["b", "a"], [1, 0]

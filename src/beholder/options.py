@@ -7,7 +7,7 @@ options and their help from the fields here. None means not given.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
@@ -143,6 +143,22 @@ class DataOptions:
                 raise ConfigError(
                     f"frames={self.frames}: expected {MAX_FRAMES} at most"
                 )
+
+    def check_only(self, used: Collection[str], reason: str) -> None:
+        """Check that no other option is given than those that a reader uses.
+
+        Args:
+            used: Fields that are used.
+            reason: Why others are not, for the message.
+
+        Raises:
+            ConfigError: Another option is given; names it.
+        """
+        for option in fields(self):
+            is_given = bool(getattr(self, option.name))
+            if is_given and option.name not in used:
+                name = option.name.replace("_", "-")
+                raise ConfigError(f"--{name} is not used: {reason}")
 
 
 _NAMED_OPTIONS = (

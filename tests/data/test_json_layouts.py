@@ -39,7 +39,9 @@ TEXTS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     ),
     "COCO": (
         {
-            "images": [{"id": 7, "file_name": "a.jpg"}],
+            "images": [
+                {"id": 7, "file_name": "a.jpg"}, {"id": 8, "file_name": "b.jpg"},
+            ],
             "annotations": [
                 {"image_id": "000000000007", "caption": "A dog"},
                 {"image_id": 7, "caption": "A hound"},
@@ -283,6 +285,7 @@ def test_an_object_is_no_text(tmp_path: Path) -> None:
 
 def test_what_a_layout_leaves_out_is_counted(tmp_path: Path) -> None:
     expected = {
+        "COCO": "pictures without a caption: 1",
         "VizWiz": "references with is_precanned: 1; references with is_rejected: 1",
         "WordPress": "media that are not pictures: 1",
         "Contentful": "rows of the list 'contentTypes': 1",

@@ -98,7 +98,9 @@ def refitted(units: list[MarkedUnit]) -> Floats:
     folds = np.array([unit.picture % FOLDS for unit in units])
     is_said = np.array([unit.is_said for unit in units])
     parts = np.array([unit.parts for unit in units])
-    scaled = parts / (parts.std(axis=0) + 1e-9)
+    spread = parts.std(axis=0)
+    # The constant is a part, too.
+    scaled = parts / np.where(spread > 0, spread, 1.0)
     chances = np.zeros(len(units))
     for kind in set(kinds.tolist()):
         for fold in range(FOLDS):

@@ -323,6 +323,8 @@ def _coco(
             written, file = pictures[key]
             row = {"id": written, "references": texts}
             rows.append(row if file is None else {**row, "images": [file]})
+        else:
+            reading.leave_out("pictures without a caption")
     return rows
 
 

@@ -391,9 +391,9 @@ class _Tree:
         )
         if first.lower in POSITIONS and placed and noun.lower not in POSITIONS:
             objects = self._children(above.index, "obj")
-            target = above if above.is_noun else (objects or [None])[-1]
-            if target is not None and target < first:
-                self._attach(noun.index, target.index, "conj")
+            targets = [above] if above.is_noun else objects
+            if targets and targets[-1] < first:
+                self._attach(noun.index, targets[-1].index, "conj")
             return
         bare = not self._children(first.index, "det", "nmod:poss", "nummod")
         described = self._child_words(noun.index, "det")

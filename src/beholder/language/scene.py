@@ -276,8 +276,9 @@ def _base(fact: RelationFact) -> str:
         for w in words
     ]
     # "Gives to" and "to left of" end with a word that is not written.
-    for added in ("to", "of") if fact.text is not None else ():
-        if fact.text.endswith(f" {added}") and parts[-1:] != [added]:
+    written = fact.text or ""
+    for added in ("to", "of"):
+        if written.endswith(f" {added}") and parts[-1:] != [added]:
             parts.append(added)
     return " ".join(parts)
 

@@ -269,6 +269,31 @@ def mean_sequence(
     ]
 
 
+def runs_to_show(
+    size: float,
+    variance: float,
+    *,
+    n_before: int,
+    rate: float,
+    most: int = 520,
+) -> int | None:
+    """Return after how many runs a change is shown if the means are what is expected.
+
+    Args:
+        size: The change, above 0.
+        variance: Squared standard error of a run, with that between runs; above 0.
+        n_before: Runs before the change, 1 or more.
+        rate: Rate of false alarms a look.
+        most: Runs after which None is returned.
+    """
+    information = 1 / variance
+    scale = _scale(rate, USUAL_RUNS * information)
+    total = information * np.arange(1, max(n_before, most) + 1)
+    halves = _half_widths(total, scale, rate)
+    shown = np.flatnonzero(halves[:most] + halves[n_before - 1] < size)
+    return int(shown[0]) + 1 if len(shown) else None
+
+
 def _scale(rate: float, usual_information: float) -> float:
     """Return the parameter that makes a sequence narrowest at the usual information."""
     logarithm = -2 * math.log(rate)

@@ -6,9 +6,10 @@ wider one is not; what is said of another thing, and what is not said, is no mat
 
 from __future__ import annotations
 
+from beholder.judges.builtin.claims import probabilities
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.lexis import tie
-from beholder.judges.builtin.numbers import PRESENT
+from beholder.judges.builtin.numbers import PRESENT, number
 from beholder.judges.builtin.reading import analysed
 from beholder.language.statements import wording
 
@@ -63,3 +64,20 @@ def test_what_is_said_of_a_van_is_not_said_of_the_car() -> None:
     place = next(i for i, u in enumerate(source.units) if u.value == "red")
     values = [find(source, text)[place].value for text in (of_van, of_car)]
     assert values[0] < 0.85 <= values[1]
+
+
+def test_what_someone_does_is_not_said_of_who_stands_beside_them() -> None:
+    # (text, said of one of two, not said of the other)
+    for text, said, unsaid in (
+        ("A girl holds a kite while a boy rides a pony.", "The girl holds a kite.", "The boy holds a kite."),
+        ("A farmer wearing boots greets a tourist wearing sandals.", "The tourist wears sandals.", "The farmer wears sandals."),
+        ("A dog chases a cat, and the cat chases a mouse.", "The cat chases a mouse.", "The dog chases a mouse."),
+    ):  # fmt: skip
+        right, wrong = probabilities([said, unsaid], text)
+        assert wrong <= number("facts.exchanged") < right, text
+    # Both do it, or both are at one place.
+    for text, statement in (
+        ("A girl and a boy hold a kite.", "The boy holds a kite."),
+        ("A girl stands next to a tree beside a boy.", "The girl stands next to a tree."),
+    ):  # fmt: skip
+        assert probabilities([statement], text)[0] > number("facts.exchanged")

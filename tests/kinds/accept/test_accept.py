@@ -447,3 +447,17 @@ def test_edits_are_counted_in_words() -> None:
     ):
         assert count_edits(before.split(), after.split()) == n
     assert edits_of([]) == {"texts": 0}
+
+
+def test_a_claim_is_about_all_texts_of_its_file(cli: Cli) -> None:
+    """Later commands read the file again, without options that leave rows of it out."""
+    write_rows("captions.jsonl", [*captions(20), {"id": "no text"}])
+    for option in ("--skip-bad-rows", "--limit 5", "--group-references"):
+        refused = cli(
+            "accept", "start", "captions.jsonl", "--at-most", "0.1", "-o", "p",
+            *option.split(),
+        )  # fmt: skip
+        assert refused.code == 2
+        name = option.split()[0]
+        assert f"{name} is not used: a claim is about all texts" in refused.err
+        assert not Path("p").exists()

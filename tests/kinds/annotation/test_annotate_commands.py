@@ -11,17 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from annotated_data import DATA_OF, write_rows
 from annotating import finish
 from beholder.cli.main import app
-from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.pages import study_routes, study_settings
+from beholder.kinds.annotation.study import AnnotationStudy, describe_counts
 from beholder.kinds.annotation.tasks import TASKS
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.tables import reliability_table
 from beholder.run.reliability import Reliability
 from beholder.text.tokenize import words
+from beholder.web import make_app
 from toy.command import Cli
 
 FLAGGED = ("blue", "Three")
@@ -677,3 +680,109 @@ def test_the_lead_is_told_that_references_are_rated_too(cli: Cli) -> None:
         "2",
     )
     assert "6 units: 4 candidates and 2 references" in done.err
+
+
+def revision(text: str) -> dict[str, object]:
+    return {"revision": {"text": text, "edits": [], "refused": []}}
+
+
+CAT, DOG = ({"id": text, "candidate": text} for text in ("A cat.", "A dog."))
+
+UNSHOWN: tuple[tuple[str, list[dict[str, object]], str, str], ...] = (
+    ("reading", [CAT, {"id": "c"}], "1 wrong rows", ""),
+    ("reading", [CAT, {"id": "c", "candidate": " "}], "", "empty text, which annotators see: 1"),
+    ("marks", [CAT, {"id": "c"}, {"id": "d"}], "2 wrong rows", ""),
+    ("ratings", [CAT, {"id": "c"}], "1 wrong rows", ""),
+    (
+        "facts",
+        [{**CAT, "facts": ["A cat is there."]}, {"id": "c"}],
+        "1 wrong rows",
+        "",
+    ),
+    (
+        "revisions",
+        [CAT | revision("A black cat."), DOG | revision("A dog.")],
+        "1 rows whose proposal equals their text",
+        "",
+    ),
+    (
+        "pairs",
+        [
+            CAT | {"image": "a.jpg"},
+            DOG | {"image": "a.jpg"},
+            {"id": "z", "candidate": "A zebra.", "image": "z.jpg"},
+        ],
+        "1 rows without a second text about their picture",
+        "",
+    ),
+    (
+        "ranking",
+        [{"id": "a", "texts": ["A", "B"]}, {"id": "b", "texts": ["A"]}],
+        "1 wrong rows",
+        "",
+    ),
+    (
+        "reading",
+        [CAT | {"readers": 3}, DOG],
+        "",
+        "1 units have fewer annotators than their rows ask for",
+    ),
+)  # fmt: skip
+"""Task, rows, what its annotators do not see, and what else the command says."""
+
+
+def test_rows_that_annotators_do_not_see_are_counted(cli: Cli) -> None:
+    """In the output of the command, the study's record, its page and its data card."""
+    for number, (task, rows, unshown, note) in enumerate(UNSHOWN):
+        data, folder = Path(f"rows{number}.jsonl"), f"study{number}"
+        write_rows(data, rows)
+        done = cli(
+            "annotate", task, data.name, "-o", folder, "--prepare",
+            "--skip-bad-rows", "--annotators", "anna,ben",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        assert note in done.err
+        study = AnnotationStudy.open(Path(folder))
+        assert describe_counts(study.design.unshown) == unshown
+        app = make_app(
+            study_routes(study),
+            study_settings(study, "127.0.0.1", 8765, "localhost"),
+        )
+        with TestClient(app, base_url="http://localhost:8765") as owner:
+            owner.get(f"/?token={study.token}")
+            overview = owner.get("/").text
+        study.close()
+        expected = f"nnotators do not see {unshown}"
+        for shown in (done.err, overview):
+            assert (expected in shown) == bool(unshown), (task, shown)
+    study = AnnotationStudy.open(Path("study0"))
+    finish(study, "anna", "A cat.", {"level": "none"})
+    study.close()
+    card = cli("annotate", "publish", "study0", "-o", "set", "--title", "A")
+    assert "Left out: 1 wrong rows; " in card.err
+
+
+def test_options_that_a_task_does_not_use_are_refused(cli: Cli) -> None:
+    write_rows(Path("sets.jsonl"), [{"id": "a", "texts": ["A", "B"]}])
+    for task in ("ranking", "sequences", "steps"):
+        for option in (
+            ("--map", "texts=captions"),
+            ("--references-from", "sets.jsonl"),
+            ("--group-references",),
+            ("--frames", "3"),
+        ):
+            refused = cli(
+                "annotate", task, "sets.jsonl", "-o", "s", "--prepare", *option
+            )
+            assert refused.code == 2
+            assert f"{option[0]} is not used: sets.jsonl is" in refused.err
+
+
+def test_a_row_has_one_reader_or_more(cli: Cli) -> None:
+    for value in (0, -1, 1.5, "two"):
+        write_rows(Path("rows.jsonl"), [CAT | {"readers": value}])
+        refused = cli(
+            "annotate", "reading", "rows.jsonl", "-o", "s", "--prepare"
+        )
+        assert refused.code == 2
+        assert "readers: expected a whole number from 1" in refused.err

@@ -378,11 +378,16 @@ def steady(name: str, n: int = 12, **further: Any) -> list[dict[str, Any]]:
 
 
 def test_what_is_left_out_is_said(cli: Cli) -> None:
-    """What the data have and the choice does not use, one row for each fault."""
+    """A row for each thing that the data have and the choice does not use."""
     write_photos(2)
     rows = [*steady("a"), *steady("b")]
     for name, data, options, message in (
-        ("nojudge", rows, ("--battles",), "battles need a judge that sees"),
+        (
+            "nojudge",
+            rows,
+            ("--battles",),
+            "battles need a vision model as judge",
+        ),
         (
             "klingon",
             rows,

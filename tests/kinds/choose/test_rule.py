@@ -96,9 +96,9 @@ def test_limits_of_the_worked_example() -> None:
         )
         rows = [captioner("a", 1.0, language=figure), captioner("b", 2.0)]
         decision = decide(rows, options, 200)
-        told = " ".join((*decision.steps, *decision.cautions))
-        assert words in told
-        assert bool(words) == ("language" in told)
+        message = " ".join((*decision.steps, *decision.cautions))
+        assert words in message
+        assert bool(words) == ("language" in message)
     (caution,) = decide(
         [captioner("a", 1.0, language=rate(95, 100)), captioner("b", 2.0)],
         options,

@@ -577,3 +577,21 @@ def test_a_killed_filter_continues_to_the_same_bytes() -> None:
     assert len(list(Path("killed").glob("work/*/part-*"))) >= 2
     subprocess.run([*command, "killed"], check=True, capture_output=True)
     assert job_bytes("killed") == job_bytes("whole")
+
+
+def test_of_repeats_on_other_pictures_the_best_score_stays() -> None:
+    """A repeat that no metric was asked about could not replace a first row that is dropped."""
+    n_words = len(NEAR.split())
+    captions = {"a.jpg": NEAR, "b.jpg": f"{NEAR} today", "c.jpg": NEAR}
+    write_jsonl([{"image": i, "caption": c} for i, c in captions.items()])
+    rows = filter_rows(
+        "set.jsonl",
+        metrics=("length",),
+        near_duplicates=0.8,
+        drop=("same_text", f"length<{n_words + 1}"),
+    )
+    assert [row["length"] for row in rows] == [n_words, n_words + 1, n_words]
+    assert [row["decision"] for row in rows] == ["drop", "keep", "drop"]
+    assert "no_score" not in {
+        reason for row in rows for reason in row["reasons"]
+    }

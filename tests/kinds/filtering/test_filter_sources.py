@@ -374,3 +374,70 @@ def test_texts_reach_neither_terminal_nor_page_as_commands(cli: Cli) -> None:
         assert not {"\x1b", "\x07", "\u202e"} & set(output)
     assert "<script" not in page
     assert "<img" not in page
+
+
+def write_forms() -> dict[str, str]:
+    """Write a source of each form, and return its name by form."""
+    write_table(GOOD)
+    for name, separator in (("set.csv", ","), ("set.tsv", "\t")):
+        lines = [
+            ("image", "caption"),
+            *((f"{n}.png", t) for n, t in enumerate(GOOD)),
+        ]
+        Path(name).write_text("\n".join(map(separator.join, lines)) + "\n")
+    columns = {"image": ["1.png"], "caption": [GOOD[0]]}
+    pq.write_table(pa.table(columns), "set.parquet")
+    picture, caption = (
+        {"id": 1, "file_name": "a.jpg"},
+        {"id": 1, "image_id": 1},
+    )
+    content = {
+        "images": [picture],
+        "annotations": [{**caption, "caption": GOOD[0]}],
+    }
+    Path("set.json").write_text(json.dumps(content))
+    write_shard(sample("a"))
+    write_folder("folder")
+    return {
+        "jsonl": "set.jsonl", "csv": "set.csv", "tsv": "set.tsv",
+        "parquet": "set.parquet", "coco": "set.json", "tar": "set.tar",
+        "folder": "folder",
+    }  # fmt: skip
+
+
+TABLES = frozenset({"jsonl", "csv", "tsv", "parquet"})
+USED_BY: tuple[tuple[str, dict[str, Any], frozenset[str]], ...] = (
+    ("--map candidate", {"map": {"candidate": "caption"}}, TABLES | {"tar"}),
+    ("--map images", {"map": {"images": "image"}}, TABLES),
+    ("--map id", {"map": {"id": "image"}}, TABLES),
+    ("--map references", {"map": {"references": "caption"}}, frozenset()),
+    ("--map language", {"map": {"language": "caption"}}, frozenset()),
+    (
+        "--text-ending",
+        {"text_ending": ".caption"},
+        frozenset({"tar", "folder"}),
+    ),
+    ("--media-root", {"media_root": Path("folder")}, TABLES | {"coco"}),
+)
+"""An option, and the forms whose rows it concerns."""
+
+
+def test_options_are_used_or_refused_for_each_form() -> None:
+    for form, source in write_forms().items():
+        for option, given, forms in USED_BY:
+            refused = ""
+            try:
+                beholder.filter(source, out="clean", workers=1, **given)
+            except ConfigError as error:
+                refused = str(error)
+            expected = f"{option} is not used for {source}; "
+            assert refused.startswith(expected) == (form not in forms), refused
+            assert not refused or form not in forms
+
+
+def test_an_option_that_one_of_two_sources_uses_brings_a_caution() -> None:
+    write_forms()
+    columns = {"candidate": "caption"}
+    beholder.filter("set.csv", "set.json", out="clean", workers=1, map=columns)
+    cautions = read_result(Path("clean")).cautions
+    assert "--map candidate is not used for set.json" in cautions

@@ -224,6 +224,72 @@ def test_what_is_refused(cli: Cli) -> None:
         beholder.watch("q", "w1.jsonl")
 
 
+def test_a_dry_run_checks_all_that_the_run_checks(cli: Cli) -> None:
+    assert begin(cli).code == 0
+    dates = ("2026-13-01", "01.02.2026", "2026-1-1", "nan", "", "2026-11-31")
+    write_texts("w1", 24)
+    for day in dates:
+        for further in ((), ("--dry-run",)):
+            done = cli("watch", "add", "q", "w1.jsonl", "--at", day, *further)
+            assert done.code == 2, day
+            assert f"--at {day}: expected a date" in done.err
+    assert add(cli, 1).code == 0
+    n_asked = len(GRADED_TEXTS)
+    for further in ((), ("--dry-run",)):
+        done = add(cli, 1, *further)
+        assert (done.code, done.out) == (0, "")
+        assert "already, as run 1 of 2026-11-01: nothing is added" in done.err
+    assert len(GRADED_TEXTS) == n_asked
+
+
+def test_an_unknown_metric_is_refused_at_the_beginning(cli: Cli) -> None:
+    write_texts("anchor", N_ANCHORS)
+    for further in ((), ("--anchor", "anchor.jsonl")):
+        done = cli("watch", "init", "q", "-m", "nonsense", *further)
+        assert done.code == 2
+        assert "no metric is called 'nonsense'" in done.err
+        assert not Path("q").exists()
+
+
+def test_pictures_whose_change_cannot_be_seen_are_counted(cli: Cli) -> None:
+    Path("a.jpg").write_bytes(b"a picture")
+    cases = {"a.jpg": 0, "gone.jpg": 1, "https://localhost/a.jpg": 1}
+    for place, (picture, n) in enumerate(cases.items()):
+        write_texts("anchor", N_ANCHORS, image=picture)
+        done = cli("watch", "init", f"q{place}", "-m", "length", "--anchor",
+                   "anchor.jsonl")  # fmt: skip
+        assert done.code == 0, done.err
+        words = "caution: 1 pictures of the anchor are addresses or cannot be"
+        assert (words in done.err) is bool(n), picture
+
+
+def test_strata_of_many_values_are_listed_in_part(cli: Cli) -> None:
+    write_texts("anchor", 60)
+    rows = Path("anchor.jsonl").read_text("utf-8").strip().split("\n")
+    # 30 values with two pictures each are in other; 10 with six have a weight of their own.
+    for each, words in (
+        (2, "in other: v0, v1, v10,"),
+        (6, "mix of camera: v0 0.10,"),
+    ):
+        lines = [
+            {**json.loads(row), "group": {"camera": f"v{place // each}"}}
+            for place, row in enumerate(rows)
+        ]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        Path("anchor.jsonl").write_text(text, encoding="utf-8")
+        done = cli("watch", "init", f"q{each}", "-m", "length", "--anchor",
+                   "anchor.jsonl", "--by", "camera")  # fmt: skip
+        assert words in done.out + done.err
+        assert ("and 10 more" in done.err) is (each == 2)
+    write_texts("w", 24, group={"camera": "v3"})
+    done = cli("watch", "add", "q6", "w.jsonl", "--at", "2026-11-01")
+    assert (
+        "no pictures of 9 strata with 90 % of the weight together (v0, v1, v2, v4"
+        in done.err
+    )
+    assert "no adjusted mean: too few pictures of v0, v1" in done.out
+
+
 def test_a_column_must_not_use_the_name_of_later_values(cli: Cli) -> None:
     write_texts("anchor", 12, group={"camera": "new"})
     done = cli("watch", "init", "q", "-m", "length", "--anchor", "anchor.jsonl",

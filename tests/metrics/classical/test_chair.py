@@ -113,7 +113,7 @@ CASES: Mapping[str, tuple[str, Sequence[str], object, list[str], int, Fraction]]
         "A dog chases a ball.", ["A ball and a fence."], ["dog", "tree"], [], 2, Fraction(1, 2),
     ),
     "food is no animal": (
-        "A hot dog lies on a plate.", ["A dog sits beside a plate."], None, ["dog"], 2,
+        "A hot dog lies on a plate.", ["A dog sits beside a plate."], None, ["hot dog"], 2,
         Fraction(1, 2),
     ),
     "a toy is no animal": (

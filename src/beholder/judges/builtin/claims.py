@@ -18,10 +18,10 @@ from beholder.judges.builtin.entailed import ask, log_odds
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number, table, whole
-from beholder.judges.builtin.predicates import BEING_THERE, Predicate
+from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.language import graph_statements
-from beholder.language.lexicon import PICTURES
+from beholder.language.lexicon import ANIMALS, PEOPLE, PICTURES
 from beholder.language.numerals import number as numeral
 from beholder.language.statements import GraphUnit
 from beholder.text import RuleSplitter, frequency
@@ -185,9 +185,11 @@ def _is_moved(
     claim: AnalysedText,
     text: AnalysedText,
 ) -> bool:
-    # Several things may be at one place; what has or does something is another matter.
-    acts = predicate.verb and predicate.verb not in BEING_THERE
-    if not (acts or predicate.place == "with"):
+    # Several things may be at one place, or fill it; what someone does is another matter.
+    living = (
+        claim.graph.entities[unit.subject].head.lower() in ANIMALS | PEOPLE
+    )
+    if not (living and predicate.verb) or predicate.place:
         return False
     own = _namesakes(claim, unit.subject, text)
     objects = _namesakes(claim, unit.object, text)

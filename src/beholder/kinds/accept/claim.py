@@ -305,6 +305,10 @@ def build_claim(
         ConfigError: An option is wrong, or the texts have several captioners.
         DataError: The data cannot be read.
     """
+    rows.check_only(
+        ("map", "media_root"),
+        f"a claim is about all texts of {data}; name a file of the texts that it is about",
+    )
     items = read_texts(data, rows)
     definition = (
         package_files("beholder.kinds.accept")

@@ -324,9 +324,14 @@ class MarkWriter:
         """Write an XMP file beside each picture of a folder, and a CSV that ExifTool imports."""
         counts: Counter[str] = Counter()
         rows = [("SourceFile", "XMP-iptcCore:AltTextAccessibility")]
-        for place, mark in self.by_picture().items():
+        marks = self.by_picture()
+        counts[
+            "texts of no picture or of a shared one, without an XMP file"
+        ] = len(self.marks) - len(marks)
+        for place, mark in marks.items():
             picture = Path(place)
             if not picture.is_relative_to(source.resolve()):
+                counts["pictures elsewhere, without an XMP file"] += 1
                 continue
             if mark.text is None or mark.state == "unreviewed":
                 counts[mark.count] += 1

@@ -95,10 +95,12 @@ class Assignment:
     Attributes:
         shares: Per annotator the positions of the units, in the order of showing.
         n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
+        n_short_of_readers: Units with fewer annotators than their rows ask for.
     """
 
     shares: tuple[tuple[int, ...], ...]
     n_seen_twice: int
+    n_short_of_readers: int = 0
 
 
 def assign_units(
@@ -121,8 +123,12 @@ def assign_units(
         texts = {(unit.id,): _texts(task, unit) for unit in items}
         items = [replace(unit, source=(unit.id,)) for unit in items]
     n = len(design.annotators)
+    n_short = 0
     if task.in_order:
         shares = _deal(task, items, n, design.overlap)
+        n_short = sum(
+            task.n_readers(unit) > (design.overlap or n) for unit in items
+        )
     else:
         shares = assign(
             items, n, design.overlap or n, design.seed, unique_by_source=texts
@@ -146,7 +152,7 @@ def assign_units(
         )
         for name, share in zip(design.annotators, shares, strict=True)
     ]
-    return Assignment(tuple(full_shares), len(repeated_ids))
+    return Assignment(tuple(full_shares), len(repeated_ids), n_short)
 
 
 def _deal(

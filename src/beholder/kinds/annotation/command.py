@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -129,12 +130,15 @@ def annotate(
         list_hidden_pictures,
         read_instructions,
     )
-    from beholder.kinds.annotation.study import AnnotationStudy
+    from beholder.kinds.annotation.study import (
+        AnnotationStudy,
+        describe_counts,
+    )
 
     annotation_task = task_named(task)
     if prefill is not None:
         warn_incomplete(prefill)
-    notes = RowNotes()
+    notes, unshown = RowNotes(), Counter[str]()
     units, skipped_rows = units_of(
         annotation_task,
         data,
@@ -142,9 +146,18 @@ def annotate(
         pictures=pictures,
         run=prefill,
         notes=notes,
+        unshown=unshown,
     )
+    unshown += notes.left_out
     report_left_out(skipped_rows)
     print_notes(notes.sentences())
+    if unshown:
+        print_note(f"annotators do not see {describe_counts(unshown)}")
+    n_empty = sum(not all(map(str.strip, unit.texts)) for unit in units)
+    if n_empty:
+        print_note(
+            f"units with an empty text, which annotators see: {n_empty:,}"
+        )
     if people.gold is not None:
         media = media_folder(data, rows, pictures)
         units = with_gold(annotation_task, units, people.gold, media)
@@ -167,6 +180,7 @@ def annotate(
         AnnotationDesign(**design_fields),
         media=media_folder(data, rows, pictures),
         database=database,
+        unshown=unshown,
     )
     _serve(study, server, prepare)
 
@@ -357,6 +371,11 @@ def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
         print_note(
             f"beholder: {n} units went to an annotator who sees one of their texts in another unit;"
             " use more annotators or a smaller --overlap to avoid this"
+        )
+    if n := study.design.n_short_of_readers:
+        print_note(
+            f"beholder: {n:,} units have fewer annotators than their rows ask for (readers); name"
+            " more with --annotators, or do not set a smaller --overlap"
         )
     settings = study_settings(study, server.host, server.port, server.name)
 

@@ -307,6 +307,7 @@ def insert_study(
     design: AnnotationDesign,
     assignment: Assignment,
     digest: str,
+    unshown: Mapping[str, int],
 ) -> str:
     """Insert a new study within an open transaction and return its id."""
     study = secrets.token_hex(16)
@@ -314,6 +315,11 @@ def insert_study(
         **_digest_fields(design),
         "n_seen_twice": assignment.n_seen_twice,
     }
+    # Counts of what is missing are stored only where something is.
+    if assignment.n_short_of_readers:
+        settings["n_short_of_readers"] = assignment.n_short_of_readers
+    if unshown:
+        settings["unshown"] = dict(unshown)
     row = {
         "id": study,
         "task": task.full_name,

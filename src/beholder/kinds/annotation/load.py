@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ def units_of(
     pictures: str | None = None,
     run: Path | None = None,
     notes: RowNotes | None = None,
+    unshown: Counter[str] | None = None,
 ) -> tuple[list[AnnotationUnit], list[DataError]]:
     """Return the units of a data file, and the errors of rows that were skipped.
 
@@ -36,6 +38,7 @@ def units_of(
         pictures: File or folder of the pictures that rows name by id.
         run: A run of scores whose outcomes are proposed to annotators.
         notes: Counts what is odd about the rows.
+        unshown: Receives how many rows and proposals annotators do not see, by what they are.
 
     Raises:
         ConfigError: A field of the task is missing in the rows, the task takes no proposals, or the
@@ -50,8 +53,12 @@ def units_of(
     if notes is not None:
         for row in rows:
             notes.add(row)
+    counts = Counter[str]() if unshown is None else unshown
+    counts["wrong rows"] += len(skipped_rows)
     if run is None:
-        return task.units(rows), skipped_rows
+        units = task.units(rows)
+        counts.update(task.count_unshown(rows))
+        return units, skipped_rows
     if not task.proposals_from:
         able = [
             name for name in TASKS.names() if TASKS.get(name).proposals_from
@@ -60,9 +67,13 @@ def units_of(
             f"{task.full_name} takes no --prefill; {' and '.join(able)} do"
         )
     _check_same_texts(run, rows, data)
-    return _prefilled(
-        task, task.units(task.completed(rows, run)), run
-    ), skipped_rows
+    completed_rows = task.completed(rows, run)
+    units = _prefilled(task, task.units(completed_rows), run, counts)
+    counts.update(task.count_unshown(completed_rows))
+    counts[f"rows of which {run} has no statement"] += len(rows) - len(
+        completed_rows
+    )
+    return units, skipped_rows
 
 
 def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
@@ -129,19 +140,32 @@ def load_outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
 
 
 def _prefilled(
-    task: Task, units: Sequence[AnnotationUnit], run: Path
+    task: Task,
+    units: Sequence[AnnotationUnit],
+    run: Path,
+    unshown: Counter[str],
 ) -> list[AnnotationUnit]:
     """Return units with the proposals of the first metric of a run that has any.
+
+    Args:
+        task: The task.
+        units: The units.
+        run: A run of scores.
+        unshown: Receives how many proposals annotators do not see.
 
     Raises:
         ConfigError: No metric of the run has a proposal for a unit.
     """
     for scores in load_outcomes(run):
+        refused: Counter[str] = Counter()
         prefilled_units = [
-            _with_proposals(task, unit, scores.get(str(unit.row.get("id"))))
+            _with_proposals(
+                task, unit, scores.get(str(unit.row.get("id"))), refused
+            )
             for unit in units
         ]
         if any(unit.prefill for unit in prefilled_units):
+            unshown.update(refused)
             return prefilled_units
     raise ConfigError(
         f"{run} has no proposals for these data; name a run that scored rows of the same ids with a"
@@ -150,7 +174,10 @@ def _prefilled(
 
 
 def _with_proposals(
-    task: Task, unit: AnnotationUnit, outcome: ItemScore | None
+    task: Task,
+    unit: AnnotationUnit,
+    outcome: ItemScore | None,
+    refused: Counter[str],
 ) -> AnnotationUnit:
     """Return a unit with the proposals of an outcome that its task accepts."""
     if outcome is None:
@@ -161,6 +188,7 @@ def _with_proposals(
             task.check(unit, part, value)
         except ItemError:
             # A metric may flag a span without a word; no annotator could mark or remove it.
+            refused["proposals that no annotator could make"] += 1
             continue
         proposed[part] = value
     return replace(unit, prefill=proposed)

@@ -48,7 +48,7 @@ from beholder.kinds.annotation.shown import (
     iiif_service,
     is_film,
 )
-from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.study import AnnotationStudy, describe_counts
 from beholder.text.tokenize import words
 from beholder.web.guard import Buckets
 from beholder.web.pages import TEMPLATE, download, page
@@ -417,6 +417,8 @@ class _Pages:
             **self._unit_counts,
             "n_judged": len(judged),
             "n_seen_twice": study.design.n_seen_twice,
+            "n_short_of_readers": study.design.n_short_of_readers,
+            "unshown": describe_counts(study.design.unshown),
             "exports": EXPORTS,
         }
         return self._page(request, "overview", context)

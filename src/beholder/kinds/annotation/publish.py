@@ -177,7 +177,7 @@ def _unit_rows(unit: AnnotationUnit) -> Iterator[Row]:
 
 
 def _describe_left_out(study: AnnotationStudy) -> list[str]:
-    counts: Counter[str] = Counter()
+    counts = Counter(study.design.unshown)
     for unit, who, state in study.judgments():
         counts["judgments of units with a known answer"] += bool(unit.gold)
         counts["judgments of the adjudicator"] += (

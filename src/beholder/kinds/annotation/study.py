@@ -6,8 +6,8 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, lru_cache, partial
 from itertools import pairwise
@@ -105,9 +105,18 @@ class _Design(AnnotationDesign):
 
     Attributes:
         n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
+        n_short_of_readers: Units with fewer annotators than their rows ask for.
+        unshown: Number of rows and proposals that annotators do not see, by what they are.
     """
 
     n_seen_twice: int = 0
+    n_short_of_readers: int = 0
+    unshown: Mapping[str, int] = field(default_factory=dict)
+
+
+def describe_counts(counts: Mapping[str, int]) -> str:
+    """Return counts in words, such as "2 wrong rows"."""
+    return "; ".join(f"{n:,} {what}" for what, n in counts.items())
 
 
 class AnnotationStudy:
@@ -182,6 +191,7 @@ class AnnotationStudy:
         *,
         media: Path | None = None,
         database: str | None = None,
+        unshown: Mapping[str, int] = {},
     ) -> AnnotationStudy:
         """Create a study, or open it again if the folder contains the same study.
 
@@ -192,6 +202,7 @@ class AnnotationStudy:
             design: Annotators and their assignment.
             media: Folder of the pictures.
             database: URL of a PostgreSQL database; None for a SQLite file in the folder.
+            unshown: Number of rows that annotators do not see, by what they are.
 
         Raises:
             ConfigError: The design is not possible, or two units have the same id.
@@ -216,7 +227,7 @@ class AnnotationStudy:
         engine = engine_of(folder, database)
         with engine.begin() as db:
             study_id = insert_study(
-                db, task, units, design, assignment, digest
+                db, task, units, design, assignment, digest, unshown
             )
         engine.dispose()
         where = None if media is None else str(media.resolve())

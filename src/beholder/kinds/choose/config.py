@@ -185,7 +185,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 def family_of(spec: Spec) -> str:
     """Return the first word of a model's name, such as ``gpt``; models that share it are akin."""
     model = (spec.argument or spec.name).rsplit("/", 1)[-1].lower()
-    # ft:gpt-4.1:me is a model that someone trained, us.anthropic.claude-4 the model of a vendor.
+    # ft:gpt-4.1:me is a trained model of your own, us.anthropic.claude-4 the model of a vendor.
     words: list[str] = re.split("[-_: ]", model.removeprefix("ft:"))[0].split(
         "."
     )

@@ -185,7 +185,7 @@ def _judging_cautions(
                     " their own texts; look at its rank by people"
                 )
     if options.battles and choice.judge is None:
-        yield "battles need a judge that reads pictures: none were fought"
+        yield "battles need a vision model as judge: none were fought"
     elif len(captioners) > MOST_SYSTEMS and (
         options.battles or (choice.judge and options.battles is None)
     ):

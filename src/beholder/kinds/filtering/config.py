@@ -20,6 +20,8 @@ from beholder.text.languages import language_named
 Decision: TypeAlias = Literal["drop", "quarantine", "keep"]
 DECISIONS: tuple[Decision, ...] = ("drop", "quarantine", "keep")
 """Decisions on a row, the most severe first."""
+TEXT_ENDING = ".txt"
+"""Ending of the texts of folders and shards, by default."""
 RuleSet: TypeAlias = Literal["training", "tags", "none"]
 
 _BROKEN = "ALT101 ALT102 ALT109 ALT111 ALT112 ALT115 ALT116"
@@ -51,6 +53,9 @@ LATER_REASONS: Mapping[str, Decision] = {
     "no_score": "quarantine",
 }
 """Reasons that come from other rows or from scores."""
+
+REPEATS = frozenset({"duplicate", "near_duplicate", "same_text"})
+"""Reasons of rows in whose place a better one stays."""
 
 _EXPRESSION = re.compile(
     r"\s*([\w.]+)\s*(<=|>=|<|>)\s*(-?[\d.]+(?:e-?\d+)?)\s*"
@@ -110,7 +115,7 @@ class FilterOptions:
     drop: tuple[str, ...] = ()
     quarantine: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
-    text_ending: str = ".txt"
+    text_ending: str = TEXT_ENDING
     skip_bad_files: bool = False
 
     def __post_init__(self) -> None:

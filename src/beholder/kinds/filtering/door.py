@@ -48,7 +48,7 @@ from beholder.kinds.filtering.result import (
 )
 from beholder.kinds.filtering.rows import RowTask, run_task
 from beholder.kinds.filtering.source_row import SourcePart, SourceSettings
-from beholder.options import JudgeOptions, WorkOptions
+from beholder.options import JudgeOptions, WorkOptions, check_list
 from beholder.run.session import Engine, Progress, Quiet
 
 DRY_ROWS = 20_000
@@ -103,6 +103,7 @@ def filter(
         ConfigError: An option is wrong.
         DataError: A source is damaged and may not be skipped, or there are no rows.
     """
+    check_list("metrics", metrics)
     names = [
         name
         for name in ("drop", "quarantine", "keep")
@@ -212,6 +213,11 @@ class _RowPass:
                 self._stamps[source] = stamp_of(source, self._settings)
             except DataError as error:
                 self._leave_out(source, error)
+        self._unused_options = sources.list_unused_options(
+            list(self._stamps),
+            self._settings,
+            config.media_root is not None,
+        )
         rensa = None
         if options.near_duplicates is not None:
             rensa = require("rensa", extra="filter", purpose="near-duplicates")
@@ -414,6 +420,7 @@ class _RowPass:
             parts[part.source].append((part.start, part.stop, n))
         cautions = [
             *tally.cautions(config.options),
+            *self._unused_options,
             *(
                 f"{name} is left out: {why}"
                 for name, why in self._left_out.items()

@@ -62,10 +62,11 @@ class PictureFolder:
     def from_source(
         cls, source: str, media_root: str | Path | None
     ) -> PictureFolder:
-        """Return the folder of the pictures of a table or folder."""
+        """Return the folder of the pictures of a table, or a folder of pictures itself."""
         path = Path(source)
-        below = path if path.is_dir() else path.parent
-        return cls(Path(media_root) if media_root else below)
+        if path.is_dir():
+            return cls(path)
+        return cls(Path(media_root) if media_root else path.parent)
 
 
 # Folders of pictures with texts

@@ -11,6 +11,7 @@ import msgspec
 from beholder.base import files
 from beholder.data.folders import PICTURES, files_below
 from beholder.errors import RunError
+from beholder.kinds.filtering.config import TEXT_ENDING
 from beholder.kinds.filtering.source_row import SourceSettings
 
 FORMAT = 1
@@ -88,7 +89,7 @@ class FilterResult(msgspec.Struct, frozen=True, kw_only=True):
     def settings(self) -> SourceSettings:
         """The settings by which the sources are read."""
         return SourceSettings(
-            self.columns, self.options.get("text_ending", ".txt")
+            self.columns, self.options.get("text_ending", TEXT_ENDING)
         )
 
 

@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.kinds.filtering.config import FilterConfig, FilterOptions
+from beholder.kinds.filtering.config import (
+    REPEATS,
+    FilterConfig,
+    FilterOptions,
+)
 from beholder.kinds.filtering.deciding import RowDecider, RowEvidence
 from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Metric, metric
@@ -115,7 +119,7 @@ def score_rows(
 def _items_left(
     evidence: RowEvidence, options: FilterOptions
 ) -> Iterator[Item]:
-    """Yield the first row of each text of a picture that a rule does not drop."""
+    """Yield the first row of each text of a picture that is not dropped for a reason of its own."""
     seen_groups: set[int] = set()
     rules_alone = RowDecider(evidence, options.without_scores())
     exact = evidence.duplicates.exact
@@ -124,7 +128,8 @@ def _items_left(
         is_dropped = any(
             options.decisions[reason] == "drop"
             for reason in row.reasons
-            if not reason.endswith("duplicate")
+            # Which of several repeats stays is known only when all have a score.
+            if reason not in REPEATS
         )
         if is_dropped or group in seen_groups or not row.text:
             continue

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from beholder.base import files
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.kinds.filtering import pictures, tables
+from beholder.kinds.filtering.config import TEXT_ENDING
 from beholder.kinds.filtering.source_row import (
     Flags,
     SourcePart,
@@ -20,29 +20,53 @@ from beholder.kinds.filtering.source_row import (
 
 @dataclass(frozen=True)
 class SourceForm:
-    """How a form is divided, read and written."""
+    """How a form is divided, read and written, and the options that its reader uses."""
 
     parts: Callable[[Path, SourceSettings], Iterator[SourcePart]]
     rows: Callable[[SourcePart, SourceSettings], Iterator[SourceRow]]
     write: Callable[
         [Sequence[tuple[SourcePart, Flags]], Path, SourceSettings], None
     ]
+    options: frozenset[str]
 
 
+_MEDIA_ROOT, _TEXT_ENDING = "--media-root", "--text-ending"
+_TABLE_OPTIONS = frozenset(
+    {"--map candidate", "--map images", "--map id", _MEDIA_ROOT}
+)
 FORMS: Mapping[str, SourceForm] = {
     "jsonl": SourceForm(
-        tables.jsonl_parts, tables.jsonl_rows, tables.write_jsonl
+        tables.jsonl_parts,
+        tables.jsonl_rows,
+        tables.write_jsonl,
+        _TABLE_OPTIONS,
     ),
-    "csv": SourceForm(tables.csv_parts, tables.csv_rows, tables.write_csv),
+    "csv": SourceForm(
+        tables.csv_parts, tables.csv_rows, tables.write_csv, _TABLE_OPTIONS
+    ),
     "parquet": SourceForm(
-        tables.parquet_parts, tables.parquet_rows, tables.write_parquet
+        tables.parquet_parts,
+        tables.parquet_rows,
+        tables.write_parquet,
+        _TABLE_OPTIONS,
     ),
-    "coco": SourceForm(tables.coco_parts, tables.coco_rows, tables.write_coco),
+    "coco": SourceForm(
+        tables.coco_parts,
+        tables.coco_rows,
+        tables.write_coco,
+        frozenset({_MEDIA_ROOT}),
+    ),
     "folder": SourceForm(
-        pictures.folder_parts, pictures.folder_rows, pictures.write_folder
+        pictures.folder_parts,
+        pictures.folder_rows,
+        pictures.write_folder,
+        frozenset({_TEXT_ENDING}),
     ),
     "tar": SourceForm(
-        pictures.tar_parts, pictures.tar_rows, pictures.write_tar
+        pictures.tar_parts,
+        pictures.tar_rows,
+        pictures.write_tar,
+        frozenset({"--map candidate", _TEXT_ENDING}),
     ),
 }
 _ENDINGS = {
@@ -54,29 +78,68 @@ _ENDINGS = {
 }
 
 
-def divide(
-    source: str, settings: SourceSettings, limit: int | None = None
-) -> list[SourcePart]:
-    """Return the parts of a source in order, at most ``limit``.
+def form_of(source: str) -> SourceForm:
+    """Return the form of a source.
+
+    Raises:
+        DataError: Its form is unknown.
+    """
+    path = Path(source)
+    if path.is_dir():
+        return FORMS["folder"]
+    name = _ENDINGS.get(path.suffix.lower())
+    if name is None:
+        raise DataError(
+            source,
+            "has no form that can be filtered and written back: expected .tar, .jsonl, .csv,"
+            " .tsv, .parquet, COCO captions as .json, or a folder of pictures; unpack .gz and"
+            " .xz first",
+        )
+    return FORMS[name]
+
+
+def list_unused_options(
+    sources: Sequence[str], settings: SourceSettings, has_media_root: bool
+) -> list[str]:
+    """Return a sentence for each given option that the forms of some sources do not use.
+
+    Args:
+        sources: The sources.
+        settings: How rows are read.
+        has_media_root: Whether a folder of pictures is named.
+
+    Raises:
+        ConfigError: No source uses an option.
+    """
+    options = [f"--map {field}" for field in settings.columns]
+    if settings.text_ending != TEXT_ENDING:
+        options.append(_TEXT_ENDING)
+    if has_media_root:
+        options.append(_MEDIA_ROOT)
+    sentences = []
+    for option in options:
+        others = [s for s in sources if option not in form_of(s).options]
+        if not others:
+            continue
+        sentence = f"{option} is not used for {', '.join(others)}"
+        if len(others) == len(sources):
+            raise ConfigError(
+                f"{sentence}; leave it out, or write the rows as .jsonl"
+            )
+        sentences.append(sentence)
+    return sentences
+
+
+def divide(source: str, settings: SourceSettings) -> list[SourcePart]:
+    """Return the parts of a source in order.
 
     Raises:
         DataError: There is no such file, its form is unknown, or it is damaged.
     """
-    path = Path(source)
     files.check_name(source)
-    if path.is_dir():
-        form = "folder"
-    else:
-        form = _ENDINGS.get(path.suffix.lower(), "")
-        if not form:
-            raise DataError(
-                source,
-                "has no form that can be filtered and written back: expected .tar, .jsonl, .csv,"
-                " .tsv, .parquet, COCO captions as .json, or a folder of pictures; unpack .gz and"
-                " .xz first",
-            )
+    form = form_of(source)
     try:
-        return list(islice(FORMS[form].parts(path, settings), limit))
+        return list(form.parts(Path(source), settings))
     except OSError as error:
         raise DataError(
             source, f"cannot be read: {error.strerror or error}"

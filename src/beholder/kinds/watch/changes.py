@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -20,6 +21,7 @@ from beholder.kinds.watch.series import (
     move_scores,
     n_bridges_before,
     number_judges,
+    present_runs,
 )
 from beholder.records import Interval
 from beholder.stats.drift import (
@@ -39,6 +41,8 @@ LEARNING_RUNS = 8
 """Runs before the first test."""
 LEAST_VARIANCE = 1e-12
 """Variance of a figure without scatter, such as texts that all have one score."""
+LEAST_STEP = 1e-9
+"""Change of the anchor's mean that is more than rounding."""
 TESTS = 3
 """Series that share the rate of false alarms: production, anchor, corrected."""
 TEXT_SERIES = ("production", "corrected", "failed")
@@ -83,6 +87,11 @@ def rate_of(settings: WatchSettings) -> float:
     return 1 / settings.quiet / TESTS
 
 
+def quantile_of(settings: WatchSettings) -> float:
+    """Return the normal quantile of errors that do not average out in later runs."""
+    return float(scipy.special.ndtri(1 - rate_of(settings) / 2))
+
+
 def run_tests(
     settings: WatchSettings, points: Sequence[SeriesPoint]
 ) -> list[SeriesTest]:
@@ -91,7 +100,7 @@ def run_tests(
         return []
     judges = number_judges(settings, points)
     crossed = [n_bridges_before(settings, point.last) for point in points]
-    z = float(scipy.special.ndtri(1 - rate_of(settings) / 2))
+    z = quantile_of(settings)
     bridges = z * max((b.error for b in settings.bridges), default=0.0)
     production = [point.production for point in points]
     shifts = [point.anchor for point in points]
@@ -105,7 +114,7 @@ def run_tests(
         ]
         is_exact = not any(shift.error for shift in shifts)
         tests.append(
-            _step(shifts)
+            _step(points)
             if is_exact
             else _test(settings, "anchor", shifts, crossed, 0.0)
         )
@@ -181,26 +190,38 @@ def _shift_places(drift: Drift, by: int) -> Drift:
     return replace(drift, high=high, low=low)
 
 
-def _step(shifts: Sequence[UncertainValue]) -> SeriesTest:
-    """Return the test of a judge that repeats itself exactly: any change is one."""
-    values = [shift.value for shift in shifts]
-    change = next(
-        (n for n, value in enumerate(values) if abs(value - values[0]) > 1e-9),
-        len(values),
-    )
+def _step(points: Sequence[SeriesPoint]) -> SeriesTest:
+    """Return the test of a judge that repeats itself exactly: the last change, however small."""
+    shifts = [point.anchor for point in points]
+    changes = [0, *(n for n in range(1, len(points)) if _has_step(points, n))]
+    begin, change = changes[-2:] if len(changes) > 1 else (0, len(points))
     segments = []
     for first, last in (
-        (0, change),
-        (min(change, len(values) - 1), len(values)),
+        (begin, change),
+        (min(change, len(points) - 1), len(points)),
     ):
-        mean = float(np.mean(values[first:last]))
+        mean = float(np.mean([shift.value for shift in shifts[first:last]]))
         segments.append(
             MeanSegment(first, last - 1, mean, Interval(mean, mean))
         )
     low, high = sorted(segments, key=lambda segment: segment.mean)
-    is_change = change < len(values)
+    is_change = len(changes) > 1
     drift = Drift(high, low, is_change, 0.0)
-    return SeriesTest("anchor", shifts, 0.0, drift, change if is_change else 0)
+    return SeriesTest(
+        "anchor", shifts, 0.0, drift, change if is_change else 0, begin
+    )
+
+
+def _has_step(points: Sequence[SeriesPoint], place: int) -> bool:
+    """Return whether the anchor's mean moved from the point before a place."""
+    before, after = points[place - 1], points[place]
+    # The same texts: one that fails in a single run is no change of the judge.
+    steps = [
+        after.last.anchor[text] - score
+        for text, score in before.last.anchor.items()
+        if text in after.last.anchor
+    ] or [after.anchor.value - before.anchor.value]
+    return abs(float(np.mean(steps))) > LEAST_STEP
 
 
 def is_better(settings: WatchSettings, name: str, size: float) -> bool:
@@ -242,25 +263,20 @@ def find_cause_at(
     change: int,
     between: float,
 ) -> Cause | None:
-    """Return what changed at a point; None without anchor texts that all points have."""
+    """Return what changed at a point; None without anchor texts before and after it."""
     if not settings.anchors:
         return None
-    texts = [
-        text
-        for text in anchor_of(settings, points[0].last).scores
-        if all(text in point.last.anchor for point in points)
-        and anchor_of(settings, points[-1].last).after
-        == anchor_of(settings, points[0].last).after
-    ]
-    if len(texts) < 2:
+    anchors = [anchor_of(settings, points[n].last) for n in (0, -1)]
+    if anchors[0].after != anchors[1].after:
         return None
     parts = points[:change], points[change:]
+    means = [_mean_scores(part) for part in parts]
+    # A text that failed in some runs counts by its other scores.
+    texts = [text for text in means[0] if text in means[1]]
+    if len(texts) < 2:
+        return None
     production = [
         pool([point.production for point in part], between) for part in parts
-    ]
-    means = [
-        [float(np.mean([p.last.anchor[text] for p in part])) for text in texts]
-        for part in parts
     ]
     later = join_strata(run.strata for p in parts[1] for run in p.runs)
     strata = [
@@ -272,10 +288,19 @@ def find_cause_at(
             production[1].value - production[0].value,
             math.hypot(production[0].error, production[1].error),
         ),
-        *means,
+        *([part[text] for text in texts] for part in means),
         freedom=max(1, freedom),
         margin=settings.margin,
     )
+
+
+def _mean_scores(points: Sequence[SeriesPoint]) -> dict[str, float]:
+    """Return the mean score of each anchor text over the points that have one."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for point in points:
+        for text, score in point.last.anchor.items():
+            scores[text].append(score)
+    return {text: float(np.mean(each)) for text, each in scores.items()}
 
 
 def judge_state(
@@ -359,6 +384,7 @@ def _gap(
         **_blank(settings, last, "production"),
         "state": "gap",
         "missing": series.missing.get(last.number, []),
+        "baseline": None if present_runs(settings, runs) else last.number,
         "n_runs": n_runs,
     }
 
@@ -443,15 +469,23 @@ def _with_cause(
     )
     if cause is None:
         return event | {"verdict": "unknown"}
-    state = event["state"]
-    if cause.verdict == "judge" or test.name == "anchor":
+    state, verdict = event["state"], cause.verdict
+    # The judge moved and there is a look at each run: at the 95 % of one look a change of judge
+    # alone would soon be called both, as the anchor's error stays.
+    if (
+        verdict == "both"
+        and abs(cause.captions.value)
+        < quantile_of(settings) * cause.captions.error
+    ):
+        verdict = "judge"
+    if verdict == "judge" or test.name == "anchor":
         state = "judge"
-    elif cause.verdict in ("captions", "both"):
+    elif verdict in ("captions", "both"):
         rises = is_better(settings, "production", cause.captions.value)
         state = "better" if rises else "alarm"
     return event | {
         "state": state,
-        "verdict": cause.verdict,
+        "verdict": verdict,
         **{
             name: {
                 "value": part.value,

@@ -94,7 +94,7 @@ def init(
         margin: Changes below it do not count.
     """
     from beholder.kinds.watch.door import begin
-    from beholder.kinds.watch.folder import WatchSettings
+    from beholder.kinds.watch.folder import WatchSettings, list_some
 
     with run.means() as means:
         settings = begin(
@@ -117,10 +117,10 @@ def init(
     else:
         _print_anchor(settings.anchor)
     if settings.mix and by:
-        shares = ", ".join(f"{k} {v:.2f}" for k, v in settings.mix.items())
-        print_line(f"mix of {by}: {shares}")
+        shares = [f"{name} {w:.2f}" for name, w in settings.mix.items()]
+        print_line(f"mix of {by}: {list_some(shares)}")
     if settings.merged:
-        print_note(f"in other: {', '.join(settings.merged)}")
+        print_note(f"in other: {list_some(settings.merged)}")
     print_note(f"next: beholder watch add {folder} DATA --at YYYY-MM-DD")
 
 
@@ -133,6 +133,11 @@ def _print_anchor(anchor: AnchorSet) -> None:
     if n < USUAL_ANCHORS:
         print_note(
             f"caution: {n} anchor texts show large changes of the judge alone; use 60 to 200"
+        )
+    if anchor.n_unchecked:
+        print_note(
+            f"caution: {anchor.n_unchecked} pictures of the anchor are addresses or cannot be read,"
+            " so a change of them is not noticed"
         )
     if anchor.labels:
         print_note(f"{len(anchor.labels)} of them have a human label")
@@ -161,18 +166,24 @@ def add(
     """
     import msgspec
 
-    from beholder.kinds.watch.door import add_run, plan_run
+    from beholder.kinds.watch.door import add_run, find_run, plan_run
     from beholder.kinds.watch.folder import read_series, read_settings
     from beholder.terminal.printing import print_plan
 
     with run.means() as means:
-        if dry_run:
-            plans = plan_run(folder, data, means)
-            return max(print_plan(plan, out) for out, plan in plans)
+        plans = plan_run(folder, data, at, means) if dry_run else []
+        codes = [print_plan(plan, out) for out, plan in plans]
         before = read_series(folder)
-        result = add_run(folder, data, at, means)
+        result = None if dry_run else add_run(folder, data, at, means)
+    if codes:
+        return max(codes)
     if result is None:
-        print_note(f"{data} is in the series already: nothing was added")
+        known = find_run(read_series(folder), data)
+        print_note(
+            f"{data} is in the series already"
+            + (f", as run {known.number} of {known.time}" if known else "")
+            + ": nothing is added"
+        )
         return 0
     line, notes = result
     if as_json:
@@ -212,9 +223,15 @@ def _find_cautions(
     folder: Path, line: RunLine, before: list[RunLine]
 ) -> Iterator[str]:
     from beholder.kinds.watch.events import find_late_runs
-    from beholder.kinds.watch.folder import NEW, read_events, read_settings
-    from beholder.kinds.watch.series import FEWEST_PICTURES
+    from beholder.kinds.watch.folder import (
+        NEW,
+        list_some,
+        read_events,
+        read_settings,
+    )
+    from beholder.kinds.watch.series import FEWEST_PICTURES, LARGE_STRATUM
 
+    settings = read_settings(folder)
     if line.n_bad_rows:
         yield f"{line.n_bad_rows} rows were left out, as they are wrong"
     if line.n < FEWEST_PICTURES:
@@ -225,10 +242,17 @@ def _find_cautions(
     if NEW in line.strata:
         n = line.strata[NEW].n
         yield (
-            f"{n} pictures ({100 * n / line.n:.0f} %) have a value of {read_settings(folder).by}"
+            f"{n} pictures ({100 * n / line.n:.0f} %) have a value of {settings.by}"
             " that the series did not begin with: they are not in the adjusted mean"
         )
-    present = read_settings(folder).anchor
+    absent = [name for name in settings.mix if name not in line.strata]
+    weight = sum(settings.mix[name] for name in absent)
+    if weight >= LARGE_STRATUM:
+        yield (
+            f"no pictures of {len(absent)} strata with {100 * weight:.0f} % of the weight together"
+            f" ({list_some(absent)}): the others have it"
+        )
+    present = settings.anchor
     n_left_out = len(present.scores) - len(line.anchor) if present else 0
     if n_left_out > 0:
         yield f"{n_left_out} anchor texts have no score and are left out"
@@ -268,7 +292,12 @@ def check(
         log_events,
         send_events,
     )
-    from beholder.kinds.watch.folder import read_events, read_series
+    from beholder.kinds.watch.folder import (
+        read_events,
+        read_series,
+        read_settings,
+    )
+    from beholder.kinds.watch.series import build_points
 
     result = watch(folder)
     runs, events = read_series(folder), result["events"]
@@ -289,6 +318,14 @@ def check(
     if not events:
         print_note(
             f"{folder} has no run; add one with `beholder watch add {folder} DATA --at YYYY-MM-DD`"
+        )
+    series = build_points(read_settings(folder), runs)
+    if series.waiting and series.points:
+        n = sum(waiting.n for waiting in series.waiting)
+        last = series.waiting[-1]
+        print_note(
+            f"caution: run {last.number} of {last.time} is not tested yet: {n} pictures are few, so"
+            " it waits for the next"
         )
     few = [event for event in events[:1] if event["n"] < 50]
     print_notes(

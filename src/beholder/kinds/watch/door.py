@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -37,6 +36,7 @@ from beholder.kinds.watch.scoring import (
     WatchMeans,
     describe_strata,
     freeze_anchor,
+    make_metric,
     measure_mix,
     plan_parts,
     read_texts,
@@ -112,6 +112,8 @@ def begin(
             f"--quiet {settings.quiet} --margin {settings.margin}: expected 2 looks or more, and a"
             " margin of 0 or more"
         )
+    # An unknown metric is refused now, and not at the first run.
+    make_metric(settings)
     if (folder / SETTINGS).is_file():
         before = read_settings(folder)
         names = ("metric", "judge", "by", "quiet", "margin", "label")
@@ -214,17 +216,32 @@ def _name_run(subject: str, settings: WatchSettings, means: WatchMeans) -> str:
     return sha256(repr(key).encode()).hexdigest()[:16]
 
 
-def _find_run(folder: Path, data: Path) -> tuple[str, RunLine | None]:
+def find_run(runs: Sequence[RunLine], data: Path) -> RunLine | None:
+    """Return the run of a series that was made from the same data."""
     digest = digest_data(data)
-    runs = read_series(folder)
-    return digest, next((r for r in runs if r.digest == digest), None)
+    return next((run for run in runs if run.digest == digest), None)
+
+
+def _parse_day(time: str) -> str:
+    try:
+        return date.fromisoformat(time).isoformat()
+    except ValueError:
+        raise ConfigError(
+            f"--at {time}: expected a date, such as 2026-11-23"
+        ) from None
 
 
 def plan_run(
-    folder: Path, data: Path, means: WatchMeans
+    folder: Path, data: Path, time: str, means: WatchMeans
 ) -> list[tuple[Path, RunPlan]]:
-    """Return the plans of a run and its anchor; nothing is asked or written. Errors as add_run."""
+    """Return the plans of a run and its anchor; none if it is in the series. Errors as add_run.
+
+    Nothing is asked or written.
+    """
+    _parse_day(time)
     settings = read_settings(folder)
+    if find_run(read_series(folder), data) is not None:
+        return []
     read_texts(data, settings, means)
     texts, judged = _parts(folder, digest_data(data), settings, means)
     plans = list(plan_parts([(data, texts)], settings, means))
@@ -248,18 +265,13 @@ def add_run(
         DataError: The data cannot be read.
         RunError: The signature is not that of the series, the anchor changed, or nothing is scored.
     """
-    day = None
-    with suppress(ValueError):
-        day = date.fromisoformat(time)
-    if day is None:
-        raise ConfigError(f"--at {time}: expected a date, such as 2026-11-23")
-    settings = read_settings(folder)
-    digest, known_run = _find_run(folder, data)
-    if known_run is not None:
-        return None
+    day = _parse_day(time)
+    settings, digest = read_settings(folder), digest_data(data)
     read_texts(data, settings, means)
     with locked(folder):
         settings, runs = read_settings(folder), read_series(folder)
+        if find_run(runs, data) is not None:
+            return None
         if settings.anchor is not None:
             check_anchor(folder, settings.anchor)
         parts = _parts(folder, digest, settings, means)
@@ -285,7 +297,7 @@ def add_run(
         scores = list(scored.by_picture.values())
         line = RunLine(
             number=max((run.number for run in runs), default=0) + 1,
-            time=day.isoformat(),
+            time=day,
             data=data.name,
             digest=digest,
             signature=scored.signature,
@@ -317,12 +329,17 @@ def acknowledge(folder: Path, number: int, why: str) -> None:
                 f"acknowledge {number} {why!r}: expected the number of a run (1 to {len(runs)})"
                 " and a reason"
             )
+        baseline = Acknowledgement(number, why)
+        if baseline not in settings.baselines:
+            baselines = (*settings.baselines, baseline)
+            write_settings(
+                folder, msgspec.structs.replace(settings, baselines=baselines)
+            )
+        # Settings first, and each part once: a command that is killed here is repeated.
+        events = read_events(folder)
         line = {"acknowledged": number, "why": why}
-        write_events(folder, [*read_events(folder), line])
-        baselines = (*settings.baselines, Acknowledgement(number, why))
-        write_settings(
-            folder, msgspec.structs.replace(settings, baselines=baselines)
-        )
+        if events[-1:] != [line]:
+            write_events(folder, [*events, line])
 
 
 def replace_anchor(folder: Path, data: Path, means: WatchMeans) -> AnchorSet:

@@ -11,7 +11,12 @@ from beholder._version import __version__
 from beholder.base.optional import require
 from beholder.base.rounding import fixed
 from beholder.kinds.watch.changes import LEARNING_RUNS, Event
-from beholder.kinds.watch.folder import RunLine, read_events, write_events
+from beholder.kinds.watch.folder import (
+    RunLine,
+    list_some,
+    read_events,
+    write_events,
+)
 from beholder.run.store_file import locked
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -66,15 +71,17 @@ def describe(event: Event) -> str:
 
 
 def _describe_gap(event: Event) -> str:
-    missing = ", ".join(event["missing"])
+    missing = list_some(event["missing"])
+    if event["baseline"] is not None:
+        return f"gap: no run was added since run {event['baseline']} was acknowledged"
     if not missing:
         return (
             f"gap: run {event['run']} is small and waits for the next; no other run has an"
             " adjusted mean"
         )
     return (
-        f"gap: run {event['run']} has no adjusted mean: no pictures of {missing}, of weight 0.05"
-        " or more"
+        f"gap: run {event['run']} has no adjusted mean: no pictures of {missing}, which have"
+        " much weight"
     )
 
 
@@ -165,8 +172,15 @@ def _is_new(event: Event, log: Sequence[Mapping[str, Any]]) -> bool:
     present = [
         line for line in log[begin + 1 :] if line["series"] == event["series"]
     ]
-    if event["state"] in ("alarm", "better", "judge"):
-        return all(line["state"] != event["state"] for line in present)
+    if event["state"] == "alarm":
+        return all(line["state"] != "alarm" for line in present)
+    if event["state"] in ("better", "judge"):
+        # Nobody acknowledges these: a second change is an event of its own.
+        names = ("state", "change_point")
+        return not any(
+            all(line[name] == event[name] for name in names)
+            for line in present
+        )
     names = ("run", "state", "mean", "n_runs")
     return not present or any(
         present[-1][name] != event[name] for name in names

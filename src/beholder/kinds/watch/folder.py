@@ -27,6 +27,8 @@ OTHER_STRATUM = "other"
 NEW = "new"
 """Stratum of values that did not exist then; it is shown and never part of the mean."""
 FORMAT = 1
+MOST_NAMES = 20
+"""Names of strata in a sentence."""
 
 T = TypeVar("T")
 
@@ -39,6 +41,7 @@ class AnchorSet(msgspec.Struct, frozen=True, kw_only=True):
         source: SHA-256 of the data that it was made from.
         digest: SHA-256 of the file.
         pictures: SHA-256 of each picture that is a file, by path.
+        n_unchecked: Pictures without one: addresses, or files that could not be read.
         after: Last run before this set; 0 for the first.
         n_bridges: Bridges before it, so that its scores are on the scale of that judge.
         scores: Score of each text by id.
@@ -51,6 +54,7 @@ class AnchorSet(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     digest: str
     pictures: Mapping[str, str] = {}
+    n_unchecked: int = 0
     after: int = 0
     n_bridges: int = 0
     scores: Mapping[str, float] = {}
@@ -183,6 +187,14 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True):
     def judge_model(self) -> str:
         """The models that judged, in a text."""
         return ", ".join(self.judges)
+
+
+def list_some(names: Sequence[str]) -> str:
+    """Return the first names of a list that may be long, and how many more there are."""
+    n_more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (
+        f" and {n_more} more" if n_more > 0 else ""
+    )
 
 
 def digest_data(path: Path) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
+
 from beholder.base import files
 from beholder.kinds.watch.changes import (
+    LEARNING_RUNS,
+    LEAST_VARIANCE,
     SeriesTest,
     judge_state,
     rate_of,
@@ -21,6 +27,7 @@ from beholder.kinds.watch.folder import (
     NEW,
     RunLine,
     WatchSettings,
+    list_some,
     read_events,
     read_series,
     read_settings,
@@ -28,16 +35,22 @@ from beholder.kinds.watch.folder import (
 from beholder.kinds.watch.series import (
     FEWEST_PICTURES,
     SeriesPoint,
+    anchor_of,
     build_points,
     join_strata,
     move_run,
+    move_scores,
     number_judges,
     present_runs,
 )
 from beholder.records import Interval
 from beholder.report.numbers import show_tick, ticks
 from beholder.report.pages import render_page
-from beholder.stats.drift import mean_sequence
+from beholder.stats.drift import (
+    UncertainValue,
+    mean_sequence,
+    runs_to_show,
+)
 
 WIDTH, HEIGHT = 640, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 26, 34
@@ -113,23 +126,32 @@ def write_page(folder: Path, out: Path) -> None:
     log = read_events(folder)
     points = build_points(settings, runs).points
     tests = {test.name: test for test in run_tests(settings, points)}
+    # Runs before an acknowledged alarm are in no test any more, but they are history.
+    n_before = len(runs) - len(present_runs(settings, runs))
+    whole = msgspec.structs.replace(settings, baselines=())
+    all_points = [*build_points(whole, runs[:n_before]).points, *points]
     place_by_number = {run.number: n for n, run in enumerate(runs)}
+    places = [place_by_number[point.last.number] for point in all_points]
     events = judge_state(settings, runs, log)
-    moved = [move_run(settings, run) for run in runs]
     charts = []
-    if points:
-        raw = {n: _raw(run) for n, run in enumerate(moved)}
+    if all_points:
+        raw = {n: _raw(move_run(settings, r)) for n, r in enumerate(runs)}
+        means = [point.production for point in all_points]
         charts.append(
             _chart(
-                "Adjusted mean", settings, tests["production"], points,
-                place_by_number, raw,
+                "Adjusted mean", dict(zip(places, means, strict=True)), raw,
+                _sequence(settings, tests.get("production"), places),
+                len(runs),
             )
         )  # fmt: skip
-        if "anchor" in tests:
+        if settings.anchors:
+            shifts = [point.anchor for point in all_points]
             charts.append(
                 _chart(
-                    "Shift of the anchor", settings, tests["anchor"], points,
-                    place_by_number, {},
+                    "Shift of the anchor",
+                    dict(zip(places, shifts, strict=True)), {},
+                    _sequence(settings, tests.get("anchor"), places),
+                    len(runs),
                 )
             )  # fmt: skip
     page = render_page(
@@ -144,12 +166,59 @@ def write_page(folder: Path, out: Path) -> None:
               "right": WIDTH - _RIGHT, "top": _TOP,
               "bottom": HEIGHT - _BOTTOM},
         dates=_dates(runs),
-        marks=_marks(settings, runs, events),
+        marks=_marks(settings, runs, [*_past_alarms(log), *events]),
         strata=_bands(settings, runs),
-        rows=_rows(settings, runs, points),
+        rows=_rows(settings, runs, all_points),
+        reach=_find_reach(settings, tests),
+        thirds=_shifts_by_third(settings, points),
+        merged=list_some(settings.merged),
         runs=runs,
     )  # fmt: skip
     files.write_text(out, page)
+
+
+def _find_reach(
+    settings: WatchSettings, tests: Mapping[str, SeriesTest]
+) -> list[tuple[float, int | None]]:
+    """Return falls of the adjusted mean, each with the runs until it is shown."""
+    if "production" not in tests:
+        return []
+    test = tests["production"]
+    variance = float(np.median(test.variances)) + test.between
+    if variance <= LEAST_VARIANCE:
+        return []
+    n_before = max(LEARNING_RUNS, len(test.values))
+    error = math.sqrt(variance)
+    # The errors of a run vary with the metric, so the falls are multiples of them.
+    return [
+        (
+            n * error,
+            runs_to_show(
+                n * error, variance, n_before=n_before, rate=rate_of(settings)
+            ),
+        )
+        for n in (2, 4, 8)
+    ]
+
+
+def _shifts_by_third(
+    settings: WatchSettings, points: Sequence[SeriesPoint]
+) -> list[float]:
+    """Return the last shift of the anchor in the lowest, middle and highest third of old scores.
+
+    If they differ, the judge may have moved otherwise on the texts than on the anchor.
+    """
+    if settings.anchor is None or not points:
+        return []
+    anchor, last = settings.anchor, points[-1].last
+    old = move_scores(anchor.scores, settings.bridges[anchor.n_bridges :])
+    texts = sorted(
+        (text for text in old if text in last.anchor), key=lambda t: old[t]
+    )
+    if anchor_of(settings, last) != anchor or len(texts) < 3:
+        return []
+    shifts = [last.anchor[text] - old[text] for text in texts]
+    return [float(part.mean()) for part in np.array_split(shifts, 3)]
 
 
 def _ends(value: float, interval: Interval) -> tuple[float, float, float]:
@@ -160,22 +229,16 @@ def _raw(run: RunLine) -> float:
     return join_strata([{"": part} for part in run.strata.values()])[""].mean
 
 
-def _chart(
-    title: str,
-    settings: WatchSettings,
-    test: SeriesTest,
-    points: Sequence[SeriesPoint],
-    place_by_number: Mapping[int, int],
-    line: Mapping[int, float],
-) -> SeriesChart:
-    """Return the chart of a tested series; the sequence begins after the last change."""
-    places = [place_by_number[point.last.number] for point in points]
-    figures = {
-        place: _ends(figure.value, figure.interval)
-        for place, figure in zip(places, test.figures, strict=True)
-    }
-    sequence = {
-        places[segment.last]: _ends(segment.mean, segment.interval)
+def _sequence(
+    settings: WatchSettings, test: SeriesTest | None, places: Sequence[int]
+) -> dict[int, tuple[float, float, float]]:
+    """Return the sequence of a test since its last change by place; empty without a test."""
+    if test is None:
+        return {}
+    # The tested points are the last ones.
+    tested = places[-len(test.figures) :]
+    return {
+        tested[segment.last]: _ends(segment.mean, segment.interval)
         for segment in mean_sequence(
             test.values,
             test.variances,
@@ -184,7 +247,18 @@ def _chart(
             first=test.since,
         )
     }
-    values = [*line.values(), *(v for ends in figures.values() for v in ends)]
+
+
+def _chart(
+    title: str,
+    figures: Mapping[int, UncertainValue],
+    line: Mapping[int, float],
+    sequence: Mapping[int, tuple[float, float, float]],
+    n_runs: int,
+) -> SeriesChart:
+    """Return a chart of figures by place, with an axis that holds them."""
+    points = {n: _ends(f.value, f.interval) for n, f in figures.items()}
+    values = [*line.values(), *(v for ends in points.values() for v in ends)]
     # The first intervals of a sequence are so wide that they would flatten the rest.
     low, high = min(values), max(values)
     spare = (high - low) / 4 or 0.05
@@ -197,15 +271,23 @@ def _chart(
         )
         for place, (mean, interval_low, interval_high) in sequence.items()
     }
-    return SeriesChart(
-        title, len(place_by_number), axis, figures, line, clipped
-    )
+    return SeriesChart(title, n_runs, axis, points, line, clipped)
 
 
 def _dates(runs: Sequence[RunLine]) -> dict[int, str]:
     """Return the dates of the axis by place: the first, the last, and the middle one."""
     last = len(runs) - 1
     return {n: runs[n].time for n in sorted({0, last // 2, last}) if runs}
+
+
+def _past_alarms(log: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the alarms of a log that were acknowledged."""
+    ends = [n for n, line in enumerate(log) if "acknowledged" in line]
+    return [
+        line
+        for line in log[: max(ends, default=0)]
+        if line.get("state") == "alarm"
+    ]
 
 
 def _marks(
@@ -223,7 +305,8 @@ def _marks(
     for bridge in settings.bridges:
         later = next((n for n in added if n > bridge.after), None)
         if later is not None:
-            marks.append(("bridge", later, f"bridge to {bridge.judge}"))
+            name = bridge.judge or "the same judge"
+            marks.append(("bridge", later, f"bridge to {name}"))
     for baseline in settings.baselines:
         text = f"acknowledged: {baseline.why}"
         marks.append(("acknowledged", baseline.after, text))
@@ -285,7 +368,7 @@ def _rows(
             notes.append("small")
         if run.number not in present:
             notes.append("before the present baseline")
-        elif point is None:
+        if point is None:
             notes.append("no adjusted mean of its own")
         if point and len(point.runs) > 1:
             notes.append(f"with {len(point.runs) - 1} small before it")

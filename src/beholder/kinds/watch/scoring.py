@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from beholder.kinds.watch.folder import (
     WatchSettings,
     digest_data,
 )
-from beholder.metrics import metric
+from beholder.metrics import Metric, metric
 from beholder.options import (
     DataOptions,
     JudgeOptions,
@@ -147,18 +148,19 @@ def freeze_anchor(
     labels = _read_labels(data, items, settings.label)
     files.write_jsonl(file, map(to_row, moved))
     pictures = {
-        name
-        for item in moved
-        for name in (*item.images, item.video)
-        if name and "://" not in name
+        name for item in moved for name in (*item.images, item.video) if name
     }
-    digests = {name: fingerprint(file.parent / name) for name in pictures}
+    digests = {
+        name: None if "://" in name else fingerprint(file.parent / name)
+        for name in pictures
+    }
     return AnchorSet(
         file=file.name,
         source=digest_data(data),
         digest=fingerprint(file),
         # Pictures that cannot be read matter only to metrics that see, which fail on them.
         pictures={name: digest for name, digest in digests.items() if digest},
+        n_unchecked=sum(not digest for digest in digests.values()),
         labels=labels,
     )
 
@@ -181,13 +183,23 @@ def _read_labels(
     }
 
 
+def make_metric(settings: WatchSettings) -> Metric[Any]:
+    """Return the metric of a series with its judge.
+
+    Raises:
+        ConfigError: There is no such metric, or a parameter of it is wrong.
+    """
+    return metric(
+        settings.metric, **default_tools(None, settings.judge or None)
+    )
+
+
 def _configure(
     data: Path, settings: WatchSettings, out: Path, means: WatchMeans
 ) -> ScoreConfig:
-    tools = default_tools(None, settings.judge or None)
     return ScoreConfig(
         str(data),
-        (metric(settings.metric, **tools),),
+        (make_metric(settings),),
         out,
         rows=means.rows,
         judging=means.judging,

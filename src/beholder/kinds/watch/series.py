@@ -23,6 +23,8 @@ FEWEST_PICTURES = 20
 """Scored pictures below which a run is tested together with the next."""
 LARGE_STRATUM = 0.05
 """Weight of a stratum without which a run has no adjusted mean."""
+LEAST_WEIGHT = 0.5
+"""Weight of all strata that a run must have together for an adjusted mean."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,15 @@ def find_missing(
     mix: Mapping[str, float],
     pooled: Mapping[str, float],
 ) -> list[str]:
-    """Return the large strata without pictures, or without a known scatter."""
-    return [
-        name
-        for name, weight in mix.items()
-        if weight >= LARGE_STRATUM and not (name in strata and name in pooled)
-    ]
+    """Return the strata for lack of which there is no adjusted mean.
+
+    A stratum is missing without pictures, or without a known scatter. One small stratum does not
+    matter; many that have most of the weight together do.
+    """
+    missing = [name for name in mix if not (name in strata and name in pooled)]
+    if 1 - sum(mix[name] for name in missing) < LEAST_WEIGHT:
+        return missing
+    return [name for name in missing if mix[name] >= LARGE_STRATUM]
 
 
 def adjust(

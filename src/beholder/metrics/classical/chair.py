@@ -290,7 +290,11 @@ def object_tie(query_name: str, text_name: str) -> Tie:
     # WordNet has senses such as "chair" for a person who chairs.
     if _is_person(a) != _is_person(b):
         return ""
-    relation = tie(_placed_word(a), _placed_word(b))
+    a_placed, b_placed = _placed_word(a), _placed_word(b)
+    relation = tie(a_placed, b_placed)
+    # Near kinds of one object: a puppy may be called a dog.
+    if relation == "less" and tie(b_placed, a_placed) == "same":
+        relation = "same"
     if relation in ("", "other") and b in HYPERNYMS.get(a, ()):
         return "more"
     if relation in ("", "other") and a in HYPERNYMS.get(b, ()):

@@ -133,6 +133,14 @@ class Task(ABC):
         """Return the rows with what a run of ``--prefill`` adds to them; unchanged by default."""
         return rows
 
+    def count_unshown(self, rows: Sequence[Any]) -> Mapping[str, int]:
+        """Return how many rows are in no unit, by what they are; a task that omits some overrides.
+
+        Args:
+            rows: The rows that ``units`` gets.
+        """
+        return {}
+
     def describe_units(self, units: Sequence[AnnotationUnit]) -> str:
         """Return the number of units in words, for the lead."""
         return f"{len(units):,} unit{'s'[: len(units) != 1]}"

@@ -78,6 +78,14 @@ class PairTask(Task):
             )
         return units
 
+    def count_unshown(self, rows: Sequence[Item]) -> Mapping[str, int]:
+        """Return the number of rows without a text of another system about their picture."""
+        paired_ids = {
+            row["id"] for unit in self.units(rows) for row in unit.row.values()
+        }
+        n = sum(item.id not in paired_ids for item in rows)
+        return {"rows without a second text about their picture": n}
+
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """Return a part per question."""
         return [

@@ -50,6 +50,10 @@ class RankTask(Task):
         notes: RowNotes | None = None,
     ) -> Iterator[Reviews]:
         """Read sets of texts."""
+        options.check_only(
+            ("limit", "skip_bad_rows", "media_root"),
+            f"{data} is read as sets of texts, whose columns have fixed names",
+        )
         sets_of_texts = read_reviews(
             data, media_root=options.media_root, notes=notes
         )

@@ -199,6 +199,10 @@ class _SequenceTask(Task):
         notes: RowNotes | None = None,
     ) -> Iterator[Storyline]:
         """Read sequences, whose pictures may be named by id in a collection."""
+        options.check_only(
+            ("limit", "skip_bad_rows", "media_root"),
+            f"{data} is read as sequences of pictures, whose columns have fixed names",
+        )
         collection: list[Frame] = []
         if pictures is not None:
             frames = read_frames(

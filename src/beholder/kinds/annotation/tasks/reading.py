@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
 
+from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_order
 from beholder.kinds.annotation.records import (
     CANNOT,
@@ -46,8 +47,18 @@ class ReadingTask(Task):
         return [unit_of(item, item.candidate) for item in rows]
 
     def n_readers(self, unit: AnnotationUnit) -> int:
-        """Return the number of readers that the row of a unit asks for; 1 by default."""
-        return int(unit.row.get("meta", {}).get("readers", 1))
+        """Return the number of readers that the row of a unit asks for; 1 by default.
+
+        Raises:
+            ConfigError: The row asks for another value than a whole number from 1.
+        """
+        n = unit.row.get("meta", {}).get("readers", 1)
+        # With 0 readers no one would see the text, and nothing would say so.
+        if not str(n).isdecimal() or int(n) < 1:
+            raise ConfigError(
+                f"row {unit.id!r}: readers: expected a whole number from 1, got {n!r}"
+            )
+        return int(n)
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """Return two parts: the level of error, and the edited text, which may be missing."""

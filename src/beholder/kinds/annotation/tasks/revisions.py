@@ -54,6 +54,15 @@ class RevisionTask(Task):
             if item.candidate != item.meta["revision"]["text"]
         ]
 
+    def count_unshown(self, rows: Sequence[Item]) -> Mapping[str, int]:
+        """Return the number of rows whose proposal is their text: there is nothing to decide."""
+        return {
+            "rows whose proposal equals their text": sum(
+                item.candidate == item.meta["revision"]["text"]
+                for item in rows
+            )
+        }
+
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """Return three parts: the decision, its reason and the edited text."""
         return [
