@@ -65,7 +65,7 @@ class AskerColumns:
         numbers: (n,) per value; NaN where a subject has none.
         verdicts: (n,) per verdict, how many units of it each subject has.
         result: Means with intervals; None while the run is not complete.
-        n_unsure: By verdict, how many units of it the judge is not sure of, where there are any.
+        n_unsure: By verdict, how many units of it the judge is not sure of, if any.
     """
 
     name: str

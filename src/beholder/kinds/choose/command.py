@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from beholder.errors import ConfigError
 from beholder.kinds.choose.config import ChoiceOptions
 from beholder.terminal.groups import (
+    ROWS,
     Data,
     JudgeGroup,
     Out,
@@ -35,8 +36,8 @@ class ChooseGroup:
         skip_bad_rows: Skip invalid rows and count them.
     """
 
-    media_root: Path | None = None
-    skip_bad_rows: bool = False
+    media_root: Annotated[Path | None, Parameter(group=ROWS)] = None
+    skip_bad_rows: Annotated[bool, Parameter(group=ROWS)] = False
     judging: JudgeGroup = field(default_factory=JudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     tell: TellGroup = field(default_factory=TellGroup)
@@ -47,7 +48,10 @@ def choose(
     /,
     *,
     out: Out = None,
-    options: Annotated[ChoiceOptions, Parameter(name="*")] = ChoiceOptions(),
+    options: Annotated[
+        ChoiceOptions,
+        Parameter(name="*", group=Group("Choice", sort_key=0)),
+    ] = ChoiceOptions(),
     run: ChooseGroup = ChooseGroup(),
 ) -> int:
     """Choose a captioner for your pictures by six criteria and a rule that is fixed before.

@@ -6,16 +6,18 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
 from cyclopts import Parameter
 
-from beholder.backends.money import Price
 from beholder.base.spec import Spec, canonical_spec, parse_with_label
 from beholder.errors import ConfigError
 from beholder.options import check_count
 from beholder.text.languages import language_named
+
+if TYPE_CHECKING:
+    from beholder.backends.money import Price
 
 Main: TypeAlias = Literal["right", "complete"]
 
@@ -127,6 +129,10 @@ class ChoiceOptions:
         Raises:
             ConfigError: A price has another form.
         """
+        if not self.price:
+            return {}
+        from beholder.backends.money import Price
+
         prices = {}
         for text in self.price:
             name, _, amounts = text.rpartition("=")

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 
 from beholder.kinds.filtering.config import FilterOptions
 from beholder.terminal.groups import (
     JUDGES,
     OUTPUT,
+    ROWS,
     AsJson,
     DataGroup,
     EngineGroup,
@@ -40,7 +41,10 @@ app = App(
 def run(
     *data: str,
     out: OutFile,
-    options: Annotated[FilterOptions, Parameter(name="*")] = FilterOptions(),
+    options: Annotated[
+        FilterOptions,
+        Parameter(name="*", group=Group("Decisions", sort_key=0)),
+    ] = FilterOptions(),
     metric: Annotated[
         tuple[str, ...],
         Parameter(
@@ -52,10 +56,11 @@ def run(
     map: Annotated[
         tuple[str, ...],
         Parameter(
-            help="Column of a field, as FIELD=COLUMN, such as candidate=json.caption; repeatable."
+            group=ROWS,
+            help="Column of a field, as FIELD=COLUMN, such as candidate=json.caption; repeatable.",
         ),
     ] = (),
-    media_root: Path | None = None,
+    media_root: Annotated[Path | None, Parameter(group=ROWS)] = None,
     tools: ToolGroup = ToolGroup(),
     judging: JudgeGroup = JudgeGroup(),
     work: WorkGroup = WorkGroup(),
@@ -67,8 +72,7 @@ def run(
     Example: `beholder filter captions.jsonl -o clean --drop "words<3" --dry-run`
 
     Args:
-        data: Tar shards, JSONL, CSV, TSV and Parquet files, COCO captions, folders of pictures with
-            texts; their order decides which of two duplicates is the first.
+        data: Shards, tables, COCO captions, folders; their order decides which duplicate is first.
         out: Folder of the job.
         media_root: Folder of the pictures; by default that of the first file.
     """

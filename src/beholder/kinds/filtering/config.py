@@ -96,8 +96,8 @@ class FilterOptions:
     Attributes:
         rules: Rules of lint that count: training, tags (no rules about prose), or none.
         language: Language of the texts, as a name or code; others are dropped.
-        near_duplicates: Similarity from which two texts about one picture are near-duplicates, such
-            as 0.8; needs the extra filter. Without it only equal texts are duplicates.
+        near_duplicates: Similarity of near-duplicate texts of one picture, such as 0.8; if missing,
+            only equal ones.
         drop: Rows to drop: a reason such as same_text or ALT104, or a threshold such as
             "clipscore<0.45" or "words<3"; repeatable.
         quarantine: Rows to set aside, named likewise; repeatable.

@@ -108,7 +108,7 @@ def find_missing(
     mix: Mapping[str, float],
     pooled: Mapping[str, float],
 ) -> list[str]:
-    """Return the strata for lack of which there is no adjusted mean.
+    """Return the missing strata without which there is no adjusted mean.
 
     A stratum is missing without pictures, or without a known scatter. One small stratum does not
     matter; many that have most of the weight together do.
