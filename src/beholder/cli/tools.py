@@ -73,8 +73,7 @@ def show(name: str = "", /) -> None:
     Example: `beholder show vcs`
 
     Args:
-        name: A metric, process:FILE.toml or a judge operation; without a name, the message lists
-            metrics and operations.
+        name: Metric, process:FILE.toml or judge operation; without one, the message lists them.
     """
     from rich.markdown import Markdown
 

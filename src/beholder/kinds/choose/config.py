@@ -37,8 +37,7 @@ class ChoiceOptions:
     """The captioners, the sample and the rule of a choice.
 
     Attributes:
-        captioner: Model that writes, as NAME=SPEC such as a=openai:gpt-4.1; repeatable. Without,
-            the data have texts with a group column system.
+        captioner: Model, as a=openai:gpt-4.1 (none: texts with a group column system); repeatable.
         judge: Vision model that judges, such as openai:MODEL; without one, references decide.
         n: Pictures that are drawn.
         seed: Seed of the draw.
@@ -49,10 +48,8 @@ class ChoiceOptions:
         metric: Metric and value of right instead of ours, such as dcscore.precision.
         main: Criterion that the rule uses first.
         limit: Least share of texts, as language=0.95, clean=0.95 or answered=0.98; repeatable.
-        price: Price of a captioner, or of judge, in dollars per million tokens, as NAME=IN/OUT;
-            repeatable.
-        battles: Compare the texts of each picture in pairs, in both orders; by default if there
-            are no references and the judge can compare.
+        price: Dollars per million tokens of a captioner or of judge, as NAME=IN/OUT; repeatable.
+        battles: Compare texts in pairs, in both orders; by default if there are no references.
     """
 
     captioner: tuple[str, ...] = ()
@@ -66,7 +63,7 @@ class ChoiceOptions:
     metric: str | None = None
     main: Main = "right"
     limit: tuple[str, ...] = ()
-    price: tuple[str, ...] = ()
+    price: Annotated[tuple[str, ...], Parameter(group="Work and cost")] = ()
     battles: Annotated[bool | None, Parameter(negative="--no-battles")] = None
 
     def __post_init__(self) -> None:

@@ -98,8 +98,7 @@ class FilterOptions:
         language: Language of the texts, as a name or code; others are dropped.
         near_duplicates: Similarity of near-duplicate texts of one picture, such as 0.8; if missing,
             only equal ones.
-        drop: Rows to drop: a reason such as same_text or ALT104, or a threshold such as
-            "clipscore<0.45" or "words<3"; repeatable.
+        drop: Rows to drop, by a reason (same_text, ALT104) or limit ("words<3"); repeatable.
         quarantine: Rows to set aside, named likewise; repeatable.
         keep: Reasons that are noted and count no longer; repeatable.
         text_ending: Ending of the texts of a folder or of shards.
