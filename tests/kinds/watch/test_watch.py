@@ -387,6 +387,12 @@ def test_a_bridge_leads_to_another_judge(cli: Cli) -> None:
     slope = float(done.out.split(" + ")[1].split(" old")[0])
     start = float(done.out.split("new = ")[1].split(" + ")[0])
     assert slope == pytest.approx(1)
+    # The same command, killed at its very end and repeated, asks nothing and adds no bridge.
+    n_asked = len(GRADED_TEXTS)
+    done = cli("watch", "bridge", "q", "--judge", "drifting:next.json")
+    assert (done.code, done.out) == (0, "")
+    assert "on the scale of drifting:next.json already" in done.err
+    assert len(GRADED_TEXTS) == n_asked
     # The old run is on the scale of the new judge, and the anchor did not move.
     events = beholder.watch("q")["events"]
     assert events[0]["mean"] == pytest.approx(before + start, abs=1e-3)

@@ -400,6 +400,9 @@ def bridge(
 
     with run.means() as means:
         crossed = cross_bridge(folder, judge, means)
+    if crossed is None:
+        print_note(f"the series is on the scale of {judge} already")
+        return
     slope, level = crossed.slope.interval, crossed.level
     print_line(
         f"new = {crossed.intercept:.3f} + {crossed.slope.value:.3f} old ({crossed.n} texts,"

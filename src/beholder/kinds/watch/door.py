@@ -377,8 +377,10 @@ def replace_anchor(folder: Path, data: Path, means: WatchMeans) -> AnchorSet:
     return anchor
 
 
-def cross_bridge(folder: Path, judge: str, means: WatchMeans) -> Bridge:
+def cross_bridge(folder: Path, judge: str, means: WatchMeans) -> Bridge | None:
     """Judge the anchor by a new judge, and continue the series on its scale.
+
+    None if the last bridge led to this judge and no run was added since.
 
     Args:
         folder: Folder of the series.
@@ -390,6 +392,15 @@ def cross_bridge(folder: Path, judge: str, means: WatchMeans) -> Bridge:
     """
     with locked(folder):
         settings, runs = read_settings(folder), read_series(folder)
+        last_bridge = settings.bridges[-1] if settings.bridges else None
+        last_number = max((run.number for run in runs), default=0)
+        # A command that was killed at its very end is repeated.
+        if (
+            last_bridge is not None
+            and last_bridge.after == last_number
+            and judge == last_bridge.judge != ""
+        ):
+            return None
         # A run before an acknowledged alarm shows the level of the old judge as well.
         whole = msgspec.structs.replace(settings, baselines=())
         points = build_points(whole, runs).points
