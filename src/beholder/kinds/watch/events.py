@@ -175,11 +175,7 @@ def _is_new(event: Event, log: Sequence[Mapping[str, Any]]) -> bool:
     if event["state"] == "alarm":
         return all(line["state"] != "alarm" for line in present)
     if event["state"] in ("better", "judge"):
-<<<<<<< HEAD
         # These are not acknowledged: a second change is an event of its own.
-=======
-        # No one acknowledges these: a second change is an event of its own.
->>>>>>> provewatch
         return not any(
             _is_same(line, event, ("state", "change_point"))
             for line in present
