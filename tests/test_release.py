@@ -127,10 +127,11 @@ def test_the_manifest_of_the_wheel_is_that_of_its_code(
     wheel: zipfile.ZipFile,
 ) -> None:
     manifest = json.loads(wheel.read("beholder/fingerprints.json"))
-    rules = hashlib.sha256(
-        wheel.read("beholder/base/fingerprint.py")
-    ).hexdigest()
-    assert manifest["rules"] == rules
+    rules = b"".join(
+        wheel.read(f"beholder/base/{name}.py")
+        for name in ("fingerprint", "code_digest")
+    )
+    assert manifest["rules"] == hashlib.sha256(rules).hexdigest()
     for name, (raw, *_) in manifest["code"].items():
         assert (
             hashlib.sha256(wheel.read(f"beholder/{name}")).hexdigest() == raw
