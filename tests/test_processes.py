@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -22,7 +23,16 @@ def blocked() -> set[signal.Signals]:
     return set(signal.pthread_sigmask(signal.SIG_BLOCK, ()))  # type: ignore[arg-type]
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also where the shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @ONLY_POSIX
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("is_received", [False, True])
 def test_ctrl_c_comes_after_the_block(is_received: bool) -> None:
     steps = []

@@ -31,6 +31,7 @@ COMMANDS = {
 """Commands, and how their files begin."""
 
 WRITERS = {
+    "kinds/filtering/duplicates.py: open",  # in a temporary folder
     "web/notes.py: open",  # notes are appended to a file of the run
 }
 

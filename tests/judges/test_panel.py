@@ -26,6 +26,7 @@ from beholder.judges.operations import (
     Assess,
     AssessInContext,
     CheckCriteria,
+    Compare,
     Contradict,
     GradeDescription,
     JudgedFrame,
@@ -296,6 +297,17 @@ MERGED = {
         lambda grades: grades[0].value,
         3.5,
         (2.0, 5.0),
+    ),
+    "compare": Merged(
+        Compare("A cat.", "A dog.", [PICTURE]),
+        (
+            {"reason": "the animal", "better": "first"},
+            {"reason": "the tail", "better": "tie"},
+        ),
+        lambda answer: (answer.better, answer.reason),
+        # (1 + 0.5) / 2 is a quarter from half, and one vote of two moves the mean as far.
+        ("first", "the animal | the tail"),
+        (0.5, 1.0),
     ),
     "match_nearest": Merged(
         MatchNearest(["a"], ["x", "y"]),

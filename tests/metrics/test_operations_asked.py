@@ -21,6 +21,8 @@ from beholder.errors import ItemError
 from beholder.judges import Draw, Judge, judge
 from beholder.judges.operations import OPERATIONS, Operation
 from beholder.judges.templates import Templates
+from beholder.kinds.choose.battles import BattleAsker
+from beholder.kinds.choose.engine import RepeatedCaption
 from beholder.kinds.generation.askers import (
     CaptionRow,
     ClassifyRow,
@@ -120,6 +122,11 @@ def on_pages(folder: Path) -> list[Item]:
         "link_target": "/dogs",
     }
     return [replace(item, meta={"context": context}) for item in items(folder)]
+
+
+def pairs(folder: Path) -> list[Item]:
+    meta = {"other": "A cat sleeps on a red chair."}
+    return [replace(item, meta=meta) for item in items(folder)]
 
 
 def marked(folder: Path) -> list[Item]:
@@ -300,6 +307,8 @@ TABLE: dict[str, Row] = {
         {"caption", "caption_again"},
         True,
     ),
+    "caption, second": (RepeatedCaption(JUDGE), items, {"caption"}, True),
+    "battle": (BattleAsker(JUDGE), pairs, {"compare"}, True),
     "classify": (ClassifyRow(JUDGE, CATEGORIES), items, {"classify"}, True),
     "classify texts": (
         ClassifyRow(JUDGE, CATEGORIES, "candidate"),

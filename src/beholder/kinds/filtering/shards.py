@@ -151,16 +151,16 @@ def _as_sample(members: list[Member], repeated: set[int]) -> ShardSample:
 
 
 def copy_ranges(
-    source: Path, target: Path, cuts: Iterator[tuple[int, int]]
+    source: Path, unfinished: Path, cuts: Iterator[tuple[int, int]]
 ) -> None:
     """Copy the bytes of a file but those of some ranges.
 
     Args:
         source: The file.
-        target: The new file.
+        unfinished: The new file, as ``files.write_atomically`` gives it.
         cuts: Start and end of what is left out, in order.
     """
-    with source.open("rb") as reader, target.open("wb") as writer:
+    with source.open("rb") as reader, unfinished.open("wb") as writer:
         position = 0
         for start, end in (*cuts, (source.stat().st_size, 0)):
             reader.seek(position)
