@@ -261,6 +261,27 @@ def test_a_judge_that_prefers_a_seat_does_not_see_the_difference(
     assert fought["pairs"][0]["score"]["value"] == 0.5
 
 
+def test_a_judge_is_checked_once_and_an_unfit_one_is_said(cli: Cli) -> None:
+    write_photos(6)
+    with serving(Seeing()) as server:
+        planned = cli(*models(server, "--judge-check", "--dry-run"))
+        assert "the check of the judge" in planned.err
+        assert not Path("choice").exists()
+        done = cli(*models(server, "--judge-check"))
+        assert done.code in (0, 3), done.err
+        written = Path("choice", "judge-check", "card.json").stat().st_mtime_ns
+        cli(*models(server, "--judge-check"))
+    checked = Path("choice", "judge-check", "card.json").stat().st_mtime_ns
+    assert checked == written
+    card = result()["judge_check"]
+    # The server's judge gives no usable answer to questions that no step of a choice asks.
+    assert (card["verdict"], card["auc"]) == ("unfit", None)
+    assert card["n_failed"] == card["n"]
+    # It is a caution: the choice is made all the same.
+    assert "unfit by" in done.err
+    assert "The judge</h2>" in Path("choice", "report.html").read_text("utf-8")
+
+
 def test_people_rank_the_pictures(cli: Cli) -> None:
     rows = texts(40)
     for row in rows:

@@ -105,6 +105,7 @@ def _print_result(
     result: Mapping[str, Any], choice: CaptionerChoice, *, as_json: bool
 ) -> int:
     from beholder.kinds.choose.engine import spent_in
+    from beholder.kinds.choose.judge_card import read_card
     from beholder.kinds.choose.look import LOOK
     from beholder.kinds.choose.result import (
         CRITERIA,
@@ -139,6 +140,10 @@ def _print_result(
             cost = describe_figure(figures["collection"], 2)
             n = result["n_collection"]
             print_line(f"  dollars for {n:,} pictures: {cost}")
+    if (card := read_card(choice.folder)) is not None and not as_json:
+        print_line(str(card))
+        for bias in card.biases:
+            print_line(f"  {bias}")
     print_notes(f"caution: {caution}" for caution in result["cautions"])
     if result["people"] is None:
         command = shlex.join(
@@ -179,7 +184,7 @@ def _print_plans(
 ) -> int:
     """Print calls, tokens and dollars of each run; nothing was sent or written."""
     from beholder.kinds.choose.result import rule_of, size_sentence
-    from beholder.terminal.printing import print_json, print_line
+    from beholder.terminal.printing import print_json, print_line, print_note
 
     rows: list[dict[str, Any]] = []
     for name, plan in plans:
@@ -201,6 +206,10 @@ def _print_plans(
     costs = [row["dollars"] for row in rows]
     total = None if None in costs else sum(costs)
     size = size_sentence(choice.setup.n_drawn, len(choice.systems))
+    if choice.options.judge_check:
+        print_note(
+            "the check of the judge, of some 300 short questions, is not in this plan"
+        )
     if as_json:
         print_json(
             {

@@ -49,6 +49,7 @@ class ChoiceOptions:
         main: Criterion that the rule uses first.
         limit: Least share of texts, as language=0.95, clean=0.95 or answered=0.98; repeatable.
         price: Dollars per million tokens of a captioner or of judge, as NAME=IN/OUT; repeatable.
+        judge_check: Check the judge first by questions with known answers; a weak one is said.
         battles: Compare texts in pairs, in both orders; by default if there are no references.
     """
 
@@ -64,6 +65,9 @@ class ChoiceOptions:
     main: Main = "right"
     limit: tuple[str, ...] = ()
     price: Annotated[tuple[str, ...], Parameter(group="Work and cost")] = ()
+    judge_check: Annotated[
+        bool, Parameter(group="Judges and embedders", negative="")
+    ] = False
     battles: Annotated[bool | None, Parameter(negative="--no-battles")] = None
 
     def __post_init__(self) -> None:

@@ -36,6 +36,7 @@ from beholder.kinds.choose.engine import (
     with_criteria,
     write_prices,
 )
+from beholder.kinds.choose.judge_card import check_judge
 from beholder.kinds.choose.pictures import (
     CAPTIONS,
     CHOICE,
@@ -163,6 +164,7 @@ def run_choice(
     if data is not None:
         choice = write_prices(choice, choice.folder)
         check_sight(choice)
+        check_judge(choice)
         for part in caption_parts(choice) if options.captioner else ():
             _run_captioner(choice, part, progress)
     texts = caption_items(choice)

@@ -10,6 +10,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from beholder._version import __version__
 from beholder.base import files
 from beholder.base.spec import canonical_spec
@@ -29,6 +31,7 @@ from beholder.kinds.choose.decision import (
 )
 from beholder.kinds.choose.engine import CriterionMetric
 from beholder.kinds.choose.figures import mean_of
+from beholder.kinds.choose.judge_card import read_card
 from beholder.kinds.choose.pictures import CaptionerChoice
 from beholder.records import Item
 from beholder.report.pages import render_page, thumb_styles
@@ -90,6 +93,7 @@ def build_result(
     looks = look.choose_looks(choice, captioners, texts)
     look.write_looks(choice, looks)
     options = asdict(choice.options)
+    card = read_card(choice.folder)
     result = {
         "format": FORMAT,
         "version": __version__,
@@ -130,6 +134,7 @@ def build_result(
             *_judging_cautions(choice, captioners),
             *_data_cautions(choice, captioners),
         ],
+        "judge_check": None if card is None else msgspec.to_builtins(card),
         "battles": battles,
         "people": look.read_people(choice, captioners),
         "look": looks,
@@ -175,6 +180,9 @@ def _judging_cautions(
 ) -> Iterator[str]:
     options = choice.options
     specs = options.captioners
+    card = read_card(choice.folder)
+    if card is not None and card.verdict != "fit":
+        yield f"{card}: do not decide by it alone"
     if choice.judge is not None:
         judge = canonical_spec(choice.judge)
         for name, text in specs.items():
