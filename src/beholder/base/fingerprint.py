@@ -38,7 +38,10 @@ COMPUTING_PACKAGES = tuple(
     f"beholder.{part}"
     for part in (
         "asking",
+        "base.archival_dates",
+        "base.date_words",
         "base.dates",
+        "base.edtf",
         "base.grouping",
         "base.rounding",
         "embed",

@@ -30,7 +30,7 @@ WALLS = "seconds.json"
 
 @dataclass
 class CaptionerUse:
-    """What the first texts of a captioner used.
+    """Use of money, time and tokens by the first texts of a captioner.
 
     Attributes:
         dollars: By picture, with second questions and failures; None where a price is unknown.

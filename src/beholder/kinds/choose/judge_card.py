@@ -54,7 +54,7 @@ class BiasLine(msgspec.Struct, frozen=True):
 
 
 class JudgeCard(msgspec.Struct, frozen=True):
-    """What the check says of a judge.
+    """Result of the check of a judge.
 
     Attributes:
         judge: Its spec.

@@ -91,7 +91,7 @@ class Threshold(NamedTuple):
 
 @dataclass(frozen=True)
 class FilterOptions:
-    """What is dropped, and why.
+    """Options of a filter: what is dropped, and why.
 
     Attributes:
         rules: Rules of lint that count: training, tags (no rules about prose), or none.

@@ -81,7 +81,7 @@ class DecidedRow(NamedTuple):
 
 @dataclass(frozen=True)
 class RowEvidence:
-    """What is known about all rows.
+    """Knowledge about all rows that the decision needs.
 
     Attributes:
         parts: Files of the first pass.
