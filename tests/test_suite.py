@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from toy.cases import each_case
 
 TESTS = Path(__file__).parent
 OURS = ("beholder", "benchmarks", "tools", "training")
@@ -195,3 +199,27 @@ def test_private_imports_are_found() -> None:
 def test_no_property_fails_because_a_machine_is_busy() -> None:
     assert settings.default is not None
     assert settings.default.deadline is None
+
+
+def test_each_case_is_checked_and_named_where_it_fails() -> None:
+    seen = []
+
+    @each_case(("word", "length"), [("a", 1), ("b", 3), ("c", 1), ("d", 0)])
+    @each_case("times", [1, 2])
+    def check(start: str, word: str, length: int, times: int) -> None:
+        seen.append(f"{start}{word}{times}")
+        if word == "d":
+            pytest.fail("no error was raised")
+        assert len(word) == length
+
+    assert list(inspect.signature(check).parameters) == ["start"]
+    with pytest.raises(BaseExceptionGroup) as failure:
+        check(start="-")
+    assert seen == ["-a1", "-a2", "-b1", "-b2", "-c1", "-c2", "-d1", "-d2"]
+    lines = str(failure.value).splitlines()
+    assert lines[:3] == [
+        "2 of 4 cases fail:",
+        "{'word': 'b', 'length': 3}",
+        "{'word': 'd', 'length': 0} (2 sub-exceptions)",
+    ]
+    assert len(failure.value.exceptions) == 2

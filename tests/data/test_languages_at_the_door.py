@@ -29,6 +29,7 @@ from beholder.text.languages import (
     canonical_language,
     language_named,
 )
+from toy.cases import each_case
 
 GERMAN = (
     "German",
@@ -66,7 +67,7 @@ def test_names_and_codes_of_a_language_are_one_code(written: str) -> None:
     assert canonical_language(written) == "de"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "code"),
     [
         ("zh-Hans", "zh-Hans"),

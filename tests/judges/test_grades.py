@@ -13,6 +13,7 @@ from beholder.judges.grades import (
     rule_grade,
 )
 from beholder.judges.reading import BadAnswer
+from toy.cases import each_case
 
 LOG = math.log
 
@@ -66,7 +67,7 @@ def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> (
     ).mass == pytest.approx(0.051)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "grade"),
     [
         ("5.", 5),

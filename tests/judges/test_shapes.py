@@ -22,6 +22,7 @@ from beholder.judges.shapes import (
     remark,
     string,
 )
+from toy.cases import each_case
 
 
 def test_whole_numbers_within_bounds_only() -> None:
@@ -98,7 +99,7 @@ def test_a_list_may_be_bounded() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shape", "form"),
     [
         (string(), '"..."'),

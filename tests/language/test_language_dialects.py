@@ -7,6 +7,7 @@ from itertools import accumulate
 import pytest
 
 from beholder.language.dialects import Node, _trees, is_clear, to_clear, to_ud
+from toy.cases import each_case
 
 # word/pos/relation/head, heads from 1, 0 for the root.
 CASES = {
@@ -108,7 +109,7 @@ def links(tree: list[Node]) -> str:
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_clear_tree_becomes_ud_tree(name: str) -> None:
     text, expected = CASES[name]
     assert links(to_ud(nodes(text))) == expected

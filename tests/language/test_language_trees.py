@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.language import scene_graph
+from toy.cases import each_case
 from toy.graphs import document, normal, written
 
 CASES = {
@@ -193,7 +194,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_graph_of_a_tree(name: str) -> None:
     tree, expected = CASES[name]
     lines = written(scene_graph(document(tree)))

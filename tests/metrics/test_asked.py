@@ -29,6 +29,7 @@ from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run.summary import corpus_estimates
 from servers.faults import FaultServer, completion, probe_answer, serving
+from toy.cases import each_case
 from toy.tools import OneJudge
 
 TEXT = "A grey cat sits on a chair. The door is red."
@@ -541,7 +542,7 @@ def test_qa_values_follow_from_planted_answers() -> None:
     assert TEXT[slice(*item_score.units[0].spans[0])] == "on a chair"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "third", "choice", "state"),
     [
         (

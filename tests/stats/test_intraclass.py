@@ -8,6 +8,7 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.stats import cronbach_alpha, icc, spearman_brown
 from beholder.stats.intraclass import ICCKind
+from toy.cases import each_case
 
 # Shrout and Fleiss 1979, table 2: six targets, four judges.
 TABLE = [
@@ -153,8 +154,8 @@ def test_a_constant_offset_of_a_rater_counts_for_agreement_and_not_for_consisten
     assert icc(ratings, "2,1").value == pytest.approx(26 / 29)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each_case("kind", KINDS)
+@each_case(
     ("ratings", "words"),
     [
         (np.full((4, 3), 0.1), "all ratings are equal"),

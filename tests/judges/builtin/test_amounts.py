@@ -11,6 +11,7 @@ from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.reading import analysed
 from beholder.language.graph import Entity, Mention
+from toy.cases import each_case
 
 
 def thing(quantity: str | None = None, plural: bool = False) -> Entity:
@@ -19,7 +20,7 @@ def thing(quantity: str | None = None, plural: bool = False) -> Entity:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "targets", "expected"),
     [
         ("two", [thing()], (0.0, False)),

@@ -10,6 +10,7 @@ import pytest
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
+from toy.cases import each_case
 
 CASES = [
     # things
@@ -69,7 +70,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "target", "unit", "expected"), CASES)
+@each_case(("source", "target", "unit", "expected"), CASES)
 def test_a_person_says_so(
     source: str, target: str, unit: str, expected: str
 ) -> None:

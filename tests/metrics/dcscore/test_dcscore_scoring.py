@@ -13,6 +13,7 @@ from beholder import DCScore
 from beholder.errors import ConfigError
 from beholder.metrics.dcscore import score_trials, score_units
 from beholder.metrics.dcscore.scoring import reference_id
+from toy.cases import each_case
 from toy.vectors import load_vectors
 
 RECORDED = load_vectors("dcscore")
@@ -366,7 +367,7 @@ def test_variance_is_that_of_the_trials() -> None:
     assert values["counts"]["verified"] == 1.5
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("raw", "expected"),
     [(0, 0), (2, 2), (3, None), (-1, None), ("1", 1), (" 2 ", 2), (1.0, 1), (1.5, None),
      (True, None), ([2, 0], 2), ((), None), ("None", None), (None, None), ("x", None)],
