@@ -198,7 +198,7 @@ def run_block(
         )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line",
     [
         "beholder score descriptions.jsonl --metrics vcs",

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import beholder
-from toy.command import Cli, runner
+from toy.command import Cli
 
 SOURCES = Path(beholder.__file__).parent
 
@@ -37,12 +37,7 @@ WRITERS = {
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli) -> Cli:
     rows = []
     for number in range(3):
         Image.new("RGB", (8, 8), (number, 0, 0)).save(f"{number}.png")
@@ -52,7 +47,7 @@ def cli(
         )
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("d.csv").write_text("picture,alt\na.png,Image of a dog\n")
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 @pytest.mark.parametrize("command", COMMANDS)
