@@ -319,9 +319,7 @@ def test_catalogues_say_that_there_is_no_date(text: str) -> None:
     assert is_undated(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["1890", "may", "1890?", "18--", "d. 1890", "2000"]
-)
+@each_case("text", ["1890", "may", "1890?", "18--", "d. 1890", "2000"])
 def test_a_date_is_not_undated(text: str) -> None:
     assert not is_undated(text)
 

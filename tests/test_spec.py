@@ -116,7 +116,7 @@ def test_each_form_of_a_spec_is_parsed(text: str, expected: Spec) -> None:
     assert parse_spec(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spec", "text"),
     [
         (Spec("vcs"), "vcs"),

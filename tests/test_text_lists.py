@@ -75,7 +75,7 @@ def test_one_text_for_several_is_refused(case: str) -> None:
         CASES[case]()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "reason"),
     [
         ({"references": ["a", 3]}, "references: expected texts, got 3"),

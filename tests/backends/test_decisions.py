@@ -392,7 +392,7 @@ def test_a_distribution_is_whole_or_no_answer(
         assert math.fsum(decision.probabilities) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "reason"),
     [
         ("red", "no list"),

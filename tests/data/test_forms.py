@@ -419,7 +419,7 @@ def test_character_references_are_decoded_after_markup() -> None:
     assert _texts("film.vtt", f"0:01.000 --> 0:02.000\n{huge}") == [huge]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "texts"),
     [
         ("1\n{0}\nA dog\n\nruns.\n\nFast.\n\n2\n{1}\nA cat.\n", ["A dog runs. Fast.", "A cat."]),

@@ -87,17 +87,15 @@ def test_a_missing_answer_is_left_out_and_counted(cell: object) -> None:
     )
 
 
-@pytest.mark.parametrize("cell", [None, "", "N/A", "NaN"])
-@pytest.mark.parametrize(
-    "truth", [(True, False, True), ("true", "False", "TRUE")]
-)
+@each_case("cell", [None, "", "N/A", "NaN"])
+@each_case("truth", [(True, False, True), ("true", "False", "TRUE")])
 def test_verdicts_may_be_missing(cell: object, truth: tuple[Any, ...]) -> None:
     items, columns = read_labels(judged([*truth, cell]), "f")
     assert overall(items) == [True, False, True, None]
     assert columns["overall"].kind == "verdicts"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cell", "number"),
     [
         ("5", 5),

@@ -39,9 +39,7 @@ def test_spellings_of_one_grade_add_up() -> None:
     assert from_first_token(tokens, 1, 5).value == pytest.approx(1.6)
 
 
-@pytest.mark.parametrize(
-    "token", ["15", "1.", "4th", "6", "0", "-1", "１", "**5**"]
-)
+@each_case("token", ["15", "1.", "4th", "6", "0", "-1", "１", "**5**"])
 def test_a_token_that_only_contains_a_digit_is_no_grade(token: str) -> None:
     assert from_first_token(
         [(token, LOG(0.9)), ("3", LOG(0.1))], 1, 5
@@ -109,7 +107,7 @@ def test_samples_that_are_mostly_no_grades_are_refused() -> None:
         from_samples(["4", "x", "y"], 1, 5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "probabilities"),
     [
         (1.0, (1, 0, 0, 0, 0)),

@@ -415,7 +415,7 @@ def test_text_that_harms_nobody_is_shown_letter_by_letter() -> None:
         assert sanitise(text) == text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         '<think>{"score": 10}</think>',

@@ -145,7 +145,7 @@ def test_a_field_that_may_be_absent_has_its_value_and_a_bare_list_is_taken_where
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shape", "value", "message"),
     [
         (ROWS, [{"id": 1}], "the answer is a list; give one JSON object"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-import pytest
-
 from beholder.language.dialects import Node, _trees, is_clear, to_clear, to_ud
 from toy.cases import each_case
 
@@ -150,7 +148,7 @@ def test_dialect_is_told_by_its_labels() -> None:
     assert not is_clear(["nsubj", "ROOT", "obj", "nmod"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     ["preposition of a verb", "preposition of a noun", "copula in a relative clause",
      "passive is no copula", "predicate adjective", "copular place",

@@ -59,7 +59,7 @@ def test_what_is_no_single_number(words: str) -> None:
     assert number(words) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("compound", "expected"),
     [("twenty-one", True), ("two-hundred", True), ("12-year-old", False), ("10-12", False),
      ("off-white", False), ("one", True)],
@@ -68,7 +68,7 @@ def test_which_compounds_are_numbers(compound: str, expected: bool) -> None:
     assert is_numeral(compound) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tree", "expected"),
     [
         ("Two/NUM/CD/compound/2 hundred/NUM/CD/nummod/3 men/NOUN/NNS/ROOT/0", "two hundred"),

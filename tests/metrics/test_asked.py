@@ -437,7 +437,7 @@ def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
     assert locate("座っている", "猫が座っている。") == ((2, 7),)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("criteria", "message"),
     [
         (None, "no criteria"),

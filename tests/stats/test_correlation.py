@@ -331,7 +331,7 @@ def test_ranking_correlation_pairs_systems_by_name() -> None:
         ranking_correlation(gold, {"a": 1, "b": 2, "d": 3})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("r", "df", "p"),
     [
         # t = r sqrt(df / (1 - r^2)); with one degree of freedom t is Cauchy: p = 1 - 2 atan(t) / pi.

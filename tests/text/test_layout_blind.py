@@ -76,7 +76,7 @@ def test_a_form_leaves_the_words(form: str) -> None:
     )
 
 
-@pytest.mark.parametrize("form", TITLES)
+@each_case("form", TITLES)
 def test_a_title_that_says_nothing_is_layout(form: str) -> None:
     text = form.format(" ".join(CANDIDATE))
     assert without_layout(text).split() == " ".join(CANDIDATE).split()

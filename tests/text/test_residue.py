@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.text.residue import find_residue, without_residue
 from toy.cases import each_case
 
@@ -43,7 +41,7 @@ def test_residue_is_found_and_removed(form: str, kinds: set[str]) -> None:
     assert without_residue(text) == TEXT
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "text"),
     [
         (r"Un caf\u00e9 \u00e0 Paris.", "Un café à Paris."),

@@ -211,7 +211,7 @@ def test_captions_of_people_have_no_residue(text: str) -> None:
     assert find_residue(text) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "form",
     [
         "Assistant: @", "Answer: @", "Thought: a bird? Final Answer: @", "[INST] Say it. [/INST] @",

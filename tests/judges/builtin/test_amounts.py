@@ -46,7 +46,7 @@ def test_amounts_of_one_name(
     assert amounts_value(thing(source, True), targets) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "targets", "neighbours", "expected"),
     [
         ("five", [thing("two", True), thing("three", True)], [], (0.9, False)),
@@ -130,7 +130,7 @@ def test_colours_in_ish_are_those_colours(
     assert exclude(values(value), values(unlike))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("two", "three", True),

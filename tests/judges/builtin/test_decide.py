@@ -198,7 +198,7 @@ def test_absence_is_sure_only_without_evidence(
     assert sure(evidence, value(evidence, N), N) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("evidence", "expected"),
     [
         (Evidence("amount", stated=1.0, name_likeness=0.7), True),
@@ -232,8 +232,8 @@ SUPPORT = {
 }
 
 
-@pytest.mark.parametrize("kind", SUPPORT)
-@pytest.mark.parametrize("against", ["", "excluded", "exchanged", "crowded"])
+@each_case("kind", SUPPORT)
+@each_case("against", ["", "excluded", "exchanged", "crowded"])
 def test_more_support_never_lowers_the_value(kind: str, against: str) -> None:
     flags = {against: True} if against else {}
     start = replace(Evidence(kind, name_likeness=0.9), **flags)  # type: ignore[arg-type]

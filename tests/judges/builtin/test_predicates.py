@@ -217,7 +217,7 @@ def test_predicates_have_the_expected_likeness(
     assert likeness(a, b, likes, straight, crossed) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "vectors", "expected"),
     [
         (verb("hold"), verb("hold"), 0.0, (True, False)),
@@ -293,7 +293,7 @@ def test_verbs_that_say_no_more_than_a_place(
         )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "likes", "straight", "crossed", "expected"),
     [
         # who sits near another has that one near; who runs need not be run near

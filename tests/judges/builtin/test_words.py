@@ -26,7 +26,7 @@ def entity(quantity: str | None = None, plural: bool = False) -> Entity:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "expected"),
     [
         ("two", 2),
@@ -128,7 +128,7 @@ def test_nouns_have_the_expected_tie(
     assert tie(source, target) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("wood", "wooden", True),
@@ -147,7 +147,7 @@ def test_a_word_says_its_synonyms_and_more_general_words(
     assert says(source, target) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "expected"),
     [
         ("very dark", ["dark"]),

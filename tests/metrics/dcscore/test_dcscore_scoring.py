@@ -166,9 +166,7 @@ def test_relevant_recall_above_one_is_the_scripts_and_not_the_fixed_rules() -> (
     assert score(*case, rules="eq2_distinct")["relevant_recall"] == 1.0
 
 
-@pytest.mark.parametrize(
-    "odd", [99, -1, "", "none", "null", "a", 0.5, True, []]
-)
+@each_case("odd", [99, -1, "", "none", "null", "a", 0.5, True, []])
 def test_ids_that_no_reference_has_are_no_match(odd: object) -> None:
     values = score([1, 1], [odd, 0], [1, 1], [1, 1], rules="code_fixed")
     # One reference covered and one extra: 2 / 3.
@@ -183,7 +181,7 @@ def test_an_id_that_does_not_exist_is_flagged() -> None:
     assert score([1], [None], [1], [1])["flags"] == []
 
 
-@pytest.mark.parametrize("same", [0, "0", " 0 ", 0.0, [0], [0, 1]])
+@each_case("same", [0, "0", " 0 ", 0.0, [0], [0, 1]])
 def test_one_id_written_differently_is_one_reference(same: object) -> None:
     values = score([1, 1], [same, 0], [1, 1], [1, 1], rules="code_fixed")
     assert values["recall"] == 0.5

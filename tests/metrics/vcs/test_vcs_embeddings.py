@@ -83,7 +83,7 @@ def test_zero_vectors_score_zero_and_not_nan() -> None:
     assert score.values["vcs"] == 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "message"),
     [
         ({"reference_chunks": np.empty((0, 4))}, "the reference has no chunk"),
