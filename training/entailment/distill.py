@@ -8,8 +8,7 @@ The teacher is SmolLM2-135M (Apache-2.0) with a head on the state of the last to
 labelled pairs, with units of marked texts beside whole texts, and then gives every pair a
 probability of each label (``--output``; with ``--taught`` those of earlier runs on the
 same pool are averaged with it). The student starts with the layers of ``--start``, or of the built-
-in encoder, reads only the nearest sentence, and learns labels and probabilities: first with whole
-weights, then with weights rounded to few bits, whose gradient is that of the weights themselves.
+in encoder, reads only the nearest sentence, and learns labels and probabilities.
 
 The weights that ship are of two runs of an equal program on one H200, of 7.4 and 4.8 minutes. The
 first started with the weights of four rounds on a CPU by earlier versions of these scripts. Its
@@ -37,15 +36,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from beholder.embed.base import FloatArray
-from training.entailment.model import BITS, DROP, Model, Row, save, token_ids
+from training.entailment.model import DROP, Model, Row, save, token_ids
 from training.entailment.pool import Pair
 
-MINUTES = {"teacher": 2.0, "student": 3.2, "rounded": 1.2}
-RATES = {"teacher": 1.4e-4, "student": 3e-4, "rounded": 1e-4}
+TEACHER_PACE, STUDENT_PACE = (2.0, 1.4e-4), (3.2, 3e-4)
+"""Minutes on a GPU, and learning rate."""
 DECAY = 0.01
-HEAD = {"teacher": 3.6, "student": 2.0, "rounded": 2.0}
+HEAD = {"teacher": 3.6, "student": 2.0}
 """Rate of the head over that of the layers."""
-WARM = {"teacher": 80, "student": 300, "rounded": 300}
+WARM = {"teacher": 80, "student": 300}
 LEAST = 0.01
 """Least share of the learning rate."""
 TOKENS = {"teacher": 20000, "student": 16384}
@@ -101,19 +100,22 @@ def phase(
     weights: tuple[list[nn.Parameter], list[nn.Parameter]],
     draw_batches: Callable[[], Iterator[list[int]]],
     loss_of: Callable[[list[int]], Tensor],
+    pace: tuple[float, float],
 ) -> int:
-    """Train for the minutes of a phase.
+    """Train for some minutes.
 
     Args:
-        name: Of ``MINUTES``.
+        name: Of ``HEAD``.
         weights: Of the layers, and of the head.
         draw_batches: Batches, anew each time.
         loss_of: Of a batch.
+        pace: Minutes, and the learning rate of the layers.
 
     Returns:
         How many pairs were seen.
     """
-    rates = (RATES[name], RATES[name] * HEAD[name])
+    minutes, rate_of_layers = pace
+    rates = (rate_of_layers, rate_of_layers * HEAD[name])
     groups = [
         {"params": w, "lr": rate}
         for w, rate in zip(weights, rates, strict=True)
@@ -124,7 +126,7 @@ def phase(
     began, step, n_seen, share = time.monotonic(), 0, 0, 0.0
     while share < 1:
         for part in draw_batches():
-            share = (time.monotonic() - began) / 60 / MINUTES[name]
+            share = (time.monotonic() - began) / 60 / minutes
             if share >= 1:
                 break
             rate = min(1, (step + 1) / WARM[name]) * max(LEAST, 1 - share)
@@ -215,7 +217,11 @@ def taught(
 
     body = [w for w in model.parameters() if w.requires_grad]
     n_seen = phase(
-        "teacher", (body, list(head.parameters())), draw_batches, loss_of
+        "teacher",
+        (body, list(head.parameters())),
+        draw_batches,
+        loss_of,
+        TEACHER_PACE,
     )
     print(f"the teacher saw {n_seen} pairs", flush=True)
     model.eval()
@@ -285,9 +291,10 @@ def learn(
     pairs: Sequence[Pair],
     parts: dict[str, list[int]],
     soft: FloatArray,
-    device: str,
+    pace: tuple[float, float],
 ) -> int:
-    """Train the student, with whole and then with rounded weights; how many pairs it saw."""
+    """Train the student at a pace (minutes, learning rate); return how many pairs it saw."""
+    device = model.tokens.device.type
     rows = _rows(pairs)
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
     doubled = [i for i in parts["train"] if pairs[i].source in DOUBLED]
@@ -323,10 +330,7 @@ def learn(
         list(model.layers.parameters()),
         [model.sides, *model.head.parameters()],
     )
-    n_seen = phase("student", weights, draw_batches, loss_of)
-    for layer in model.layers:
-        layer.round()
-    return n_seen + phase("rounded", weights, draw_batches, loss_of)
+    return phase("student", weights, draw_batches, loss_of, pace)
 
 
 def _rows(pairs: Iterable[Pair]) -> list[Row]:
@@ -371,6 +375,8 @@ def main() -> None:
         "--start", type=Path, help="weights of an earlier run to go on from"
     )
     parser.add_argument("--taught", type=Path, nargs="*", default=[])
+    parser.add_argument("--minutes", type=float, default=STUDENT_PACE[0])
+    parser.add_argument("--rate", type=float, default=STUDENT_PACE[1])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path("taught.npy"))
     options = parser.parse_args()
@@ -389,7 +395,8 @@ def main() -> None:
     known = [p for p in parts["kept"] if not np.isnan(soft[p, 0])]
     print("teacher", measured(pairs, known, soft), flush=True)
     model = Model(options.start).to(device).train()
-    n_seen = learn(model, pairs, parts, soft, device)
+    pace = (options.minutes, options.rate)
+    n_seen = learn(model, pairs, parts, soft, pace)
     model.eval()
 
     rows = _rows(pairs)
@@ -403,7 +410,7 @@ def main() -> None:
     figures = measured(
         pairs, parts["kept"], _probabilities(scores, token_batches, len(pairs))
     )
-    about = {"pairs": n_seen, "bits": BITS, "kept_back": figures}
+    about = {"pairs": n_seen, "kept_back": figures}
     print(about, flush=True)
     save(model, about)
 
