@@ -54,11 +54,11 @@ CHUNK = 12000
 MACHINE_MADE = ("silver", "patterns", "same", "strangers")
 """The teacher sees a quarter of these each time."""
 MARKED = ("marks", "marks_two", "captions", "minimal")
-DOUBLED = (*MARKED, "marks_far", "statements", "exchanged")
+DOUBLED = (*MARKED, "marks_far", "statements", "exchanged", "near")
 """The student sees these twice."""
 HARD = 0.5
 """Share of the label in the student's loss; the rest is the teacher's."""
-HARDER = {**dict.fromkeys(MARKED, 0.7), "amounts": 1.0}
+HARDER = {**dict.fromkeys((*MARKED, "near"), 0.7), "amounts": 1.0}
 LEAST_WEIGHT, POOLED = 0.3, 0.7
 """Least weight of a labelled pair; weight of one that only the teacher labels."""
 BETWEEN, AFTER = "\nStatement: ", "\nAnswer:"
