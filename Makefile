@@ -19,7 +19,10 @@ demo: .venv/.base
 # In random order, on all cores; -p no:randomly and -n 0 repeat a failing test in its place. Compiled tests
 # and modules are kept: every worker and every command that a test starts would compile them again.
 TEST_WORKERS ?= auto
-PYTESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal --durations=30 $(REPORT)
+# Plugins are named: pytest compiles each installed package that has one by its own rules, and beholder is one.
+PLUGINS := --disable-plugin-autoload -p xdist -p randomly -p hypothesispytest
+PYTESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(PLUGINS) -n $(TEST_WORKERS) --dist worksteal \
+    --durations=30 $(REPORT)
 # One thread of BLAS a worker: more wait for each other.
 test test-slow test-web test-ray test-harness test-hf test-models: export OPENBLAS_NUM_THREADS = 1
 

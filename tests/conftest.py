@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Generator, Iterator
+from functools import wraps
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -192,34 +193,30 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
         vars(module)["interval_or_reason"] is bootstrap.interval_or_reason
         for module in usual
     )
-    for name in (
-        "interval_or_reason",
-        "cluster_bootstrap",
-        "cluster_replicates",
-    ):
-        whole = vars(bootstrap)[name]
+    few_by_name = {
+        name: with_few_resamples(vars(bootstrap)[name])
+        for name in (
+            "interval_or_reason",
+            "cluster_bootstrap",
+            "cluster_replicates",
+        )
+    }
+    for module_name, module in list(sys.modules.items()):
+        # Where it is defined it stays: a module that is imported during the test keeps what
+        # it finds.
+        if module_name.startswith("beholder.") and module is not bootstrap:
+            names = vars(module)
+            for name, few in few_by_name.items():
+                if names.get(name) is few.__wrapped__:
+                    monkeypatch.setattr(module, name, few)
 
-        def few(
-            *arguments: Any,
-            n_resamples: int = 1000,
-            whole: Any = whole,
-            **options: Any,
-        ) -> Any:
-            return whole(
-                *arguments, n_resamples=min(n_resamples, 50), **options
-            )
 
-        users = [
-            module
-            for module_name, module in list(sys.modules.items())
-            if module_name.startswith("beholder.")
-            and vars(module).get(name) is whole
-        ]
-        for module in users:
-            # Where it is defined it stays: a module that is imported during the test keeps what
-            # it finds.
-            if module is not bootstrap:
-                monkeypatch.setattr(module, name, few)
+def with_few_resamples(whole: Any) -> Any:
+    @wraps(whole)
+    def few(*arguments: Any, n_resamples: int = 1000, **options: Any) -> Any:
+        return whole(*arguments, n_resamples=min(n_resamples, 50), **options)
+
+    return few
 
 
 _BLANK = {

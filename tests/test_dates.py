@@ -7,9 +7,10 @@ from edtf import parse_edtf
 
 from beholder.base.archival_dates import is_undated
 from beholder.base.dates import PartialDate
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "parsed"),
     [
         ("1928", PartialDate(1928)),
@@ -119,9 +120,7 @@ REFUSED = {
 """Texts by the reason why they are no date."""
 
 
-@pytest.mark.parametrize(
-    "text", [text for texts in REFUSED.values() for text in texts]
-)
+@each_case("text", [text for texts in REFUSED.values() for text in texts])
 def test_what_is_no_date_or_ambiguous_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot read the date"):
         PartialDate.parse(text)
@@ -230,9 +229,7 @@ since 1890 | 1890/.. | 1890-01-01 | 9999-12-31
 """Date, its EDTF, and its first and last day, counted by hand by the rules of docs/narratives.md."""
 
 
-@pytest.mark.parametrize(
-    "row", SPANS.strip().splitlines(), ids=lambda row: row.split(" |")[0]
-)
+@each_case("row", SPANS.strip().splitlines())
 def test_dates_as_archives_write_them(row: str) -> None:
     text, written, first, last = row.split(" | ")
     date = PartialDate.parse(text)
@@ -246,7 +243,7 @@ def test_dates_as_archives_write_them(row: str) -> None:
     assert PartialDate.parse(written) == date
 
 
-@pytest.mark.parametrize(
+@each_case(
     "edtf",
     [
         "1930",
@@ -284,7 +281,7 @@ def test_an_open_end_is_drawn_ten_years_from_the_other() -> None:
     assert before.before(PartialDate(1890))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "n.d.",
@@ -322,9 +319,7 @@ def test_catalogues_say_that_there_is_no_date(text: str) -> None:
     assert is_undated(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["1890", "may", "1890?", "18--", "d. 1890", "2000"]
-)
+@each_case("text", ["1890", "may", "1890?", "18--", "d. 1890", "2000"])
 def test_a_date_is_not_undated(text: str) -> None:
     assert not is_undated(text)
 

@@ -38,6 +38,7 @@ from tools.pages import (
 import beholder
 from beholder.cli.main import app
 from beholder.metrics import METRICS
+from toy.cases import each_case
 from toy.command import Cli, runner
 from toy.world import make_world
 
@@ -197,7 +198,7 @@ def run_block(
         )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line",
     [
         "beholder score descriptions.jsonl --metrics vcs",
@@ -313,7 +314,7 @@ def test_few_blocks_are_not_run() -> None:
     assert len(commands) == N_NOT_RUN, commands
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each_case("page", PAGES)
 def test_blocks_say_what_they_are(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert {block.language for block in blocks(page)} <= LANGUAGES
@@ -322,10 +323,9 @@ def test_blocks_say_what_they_are(page: Path) -> None:
     ), "odd fences"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "page",
     [*HAND_WRITTEN, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"],
-    ids=name_of,
 )
 def test_lines_of_prose_are_short(page: Path) -> None:
     assert long_prose_lines(page.read_text(encoding="utf-8")) == []
@@ -350,7 +350,7 @@ def test_a_long_line_is_found_in_prose_alone() -> None:
     assert long_prose_lines("\n".join(lines)) == [1, 2, 11]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each_case("page", PAGES)
 def test_commands_in_the_text_exist(page: Path) -> None:
     for line in inline_commands(page.read_text(encoding="utf-8")):
         words = shlex.split(line)[1:]
@@ -405,7 +405,7 @@ def test_commands_of_examples_are_taken(page: Path) -> None:
                 parsed(words[1:])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each_case("page", PAGES)
 def test_links_lead_to_files(page: Path) -> None:
     for target in _LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), (

@@ -17,6 +17,7 @@ import pytest
 
 from beholder.base import files
 from beholder.errors import RunError
+from toy.cases import each_case
 
 
 @pytest.fixture
@@ -238,7 +239,7 @@ def test_standard_output_gets_the_bytes_between_those_that_are_printed(
     assert into_file.read_bytes() == piped.stdout == b"before\na page\nafter\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "message"),
     [
         (b'{"a": 1}', "Expected `str`, got `int`"),

@@ -21,6 +21,7 @@ from beholder.judges.operations import Verify
 from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS, Tools, metric
 from toy import recorded
+from toy.cases import each_case
 
 PACKAGE = fingerprint.PACKAGE
 
@@ -125,7 +126,7 @@ class C:
 '''
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "same"),
     [
         ("A module.", "The module.", True),

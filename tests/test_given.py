@@ -11,6 +11,7 @@ import pytest
 from beholder.base.registry import check_types
 from beholder.errors import ConfigError
 from beholder.judges import judge
+from toy.cases import each_case
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -31,7 +32,7 @@ def taker(
 ) -> None: ...
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "good", "bad", "said"),
     [
         ("text", ["x", None], [5, ["x"]], "a text"),

@@ -9,10 +9,12 @@ import pytest
 from tools import kernels
 from tools.kernels import TOLERANCE, Outcome, golden_verdicts, list_differences
 
+from toy.cases import each_case
+
 BASELINE = Outcome("One", {"a dog": True, "A dog.": "[0, 0]"}, {"accord": 0.5})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "expected"),
     [
         ({}, 0),

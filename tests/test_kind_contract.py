@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, chdir
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +285,41 @@ def kind(
 every = pytest.mark.parametrize("kind", TABLE, indirect=True)
 
 
+@pytest.fixture(scope="module")
+def make_run(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], tuple[Path, Watched]]:
+    """Makes a run of a kind, once for all tests; gives the folder around it and its progress."""
+
+    @cache
+    def make(name: str) -> tuple[Path, Watched]:
+        folder = tmp_path_factory.mktemp("kind")
+        with chdir(folder):
+            example = TABLE[name]()
+            example.prepare()
+            example.run(progress := Watched())
+        return folder, progress
+
+    return make
+
+
+@pytest.fixture
+def finished(
+    request: pytest.FixtureRequest,
+    make_run: Callable[[str], tuple[Path, Watched]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> tuple[Kind, Watched]:
+    """A copy of a finished run in the current folder, and the progress of the run."""
+    folder, progress = make_run(request.param)
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return TABLE[request.param](), progress
+
+
+every_finished = pytest.mark.parametrize("finished", TABLE, indirect=True)
+
+
 def test_the_table_has_every_kind_of_run() -> None:
     tested = {row().name for row in TABLE.values()}
     kinds = (
@@ -338,9 +374,9 @@ def test_it_goes_on_after_an_interruption_to_the_same_bytes(
                 )
 
 
-@every
-def test_a_second_start_does_nothing(kind: Kind) -> None:
-    kind.run(first := Watched())
+@every_finished
+def test_a_second_start_does_nothing(finished: tuple[Kind, Watched]) -> None:
+    kind, first = finished
     before = contents(kind)
     kind.run(second := Watched())
     assert (first.reused, first.n_done) == (0, first.total)
@@ -415,19 +451,19 @@ def test_a_busy_folder_is_refused(kind: Kind) -> None:
         kind.run(Watched())
 
 
-@every
-def test_changed_data_are_refused(kind: Kind) -> None:
-    kind.run(Watched())
+@every_finished
+def test_changed_data_are_refused(finished: tuple[Kind, Watched]) -> None:
+    kind, _ = finished
     kind.change()
     with pytest.raises(RunError, match="holds a run over other data"):
         kind.run(Watched())
 
 
-@every
+@every_finished
 def test_a_changed_picture_is_refused_where_it_is_looked_at(
-    kind: Kind,
+    finished: tuple[Kind, Watched],
 ) -> None:
-    kind.run(Watched())
+    kind, _ = finished
     before = contents(kind)
     if kind.picture is None:
         for picture in Path("data").rglob("*.jpg"):
@@ -448,32 +484,36 @@ def test_a_changed_picture_is_refused_where_it_is_looked_at(
     }
 
 
-@every
-def test_the_folder_of_another_kind_is_refused(kind: Kind) -> None:
-    kind.run(Watched())
+@every_finished
+def test_the_folder_of_another_kind_is_refused(
+    finished: tuple[Kind, Watched],
+) -> None:
+    kind, _ = finished
     log = manifest.read_log(kind.folder)
     manifest.write(kind.folder, structs.replace(log, kind="weather"))
     with pytest.raises(RunError, match="weather"):
         kind.run(Watched())
 
 
-@every
-def test_a_run_of_each_kind_has_a_page(kind: Kind) -> None:
-    kind.run(Watched())
+@every_finished
+def test_a_run_of_each_kind_has_a_page(finished: tuple[Kind, Watched]) -> None:
+    kind, _ = finished
     page = draw(kind.folder).read_text("utf-8")
     assert f"beholder {__version__}" in page
     assert Path(manifest.read_log(kind.folder).data.source).name in page
 
 
-@every
-def test_a_run_of_each_kind_can_be_opened(kind: Kind) -> None:
-    kind.run(watched := Watched())
+@every_finished
+def test_a_run_of_each_kind_can_be_opened(
+    finished: tuple[Kind, Watched],
+) -> None:
+    kind, progress = finished
     run = Run(kind.folder)
     assert run.kind == kind.name
     outcomes: list[Any] = [
         outcome for name in run.summary for outcome in run.outcomes(name)
     ]
-    assert len(outcomes) == watched.total
+    assert len(outcomes) == progress.total
     assert {row["metric"] for row in run.to_arrow().to_pylist()} <= set(
         run.summary
     )

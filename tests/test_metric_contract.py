@@ -13,6 +13,7 @@ from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, metric, params
 from beholder.records import Item, ItemFailure, ItemScore
+from toy.cases import each_case
 from toy.reviewer import Reviewer
 
 if "reviewer" not in BACKENDS.names():
@@ -145,14 +146,15 @@ def test_what_is_scored_elsewhere_has_its_tests() -> None:
             ).is_file()
 
 
-@pytest.mark.parametrize("name", TABLE)
 class TestContract:
+    @each_case("name", TABLE)
     def test_name_round_trips(self, name: str) -> None:
         for text in (PLAIN[name], str(TABLE[name]["changed"])):
             assert metric(text).name == text
             assert metric(metric(text).name) == metric(text)
         assert metric(PLAIN[name]) != metric(str(TABLE[name]["changed"]))
 
+    @each_case("name", TABLE)
     def test_what_must_be_given_is_asked_for(self, name: str) -> None:
         if PLAIN[name] == name:
             assert metric(name).name == name
@@ -162,6 +164,7 @@ class TestContract:
             ):
                 metric(name)
 
+    @each_case("name", TABLE)
     def test_a_value_that_is_no_choice_is_refused(self, name: str) -> None:
         for field, listed in choices(METRICS.get(name)).items():
             with pytest.raises(
@@ -170,6 +173,7 @@ class TestContract:
             ):
                 metric(PLAIN[name], **{field: "odd"})
 
+    @each_case("name", TABLE)
     def test_a_tool_written_otherwise_is_the_same_metric(
         self, name: str
     ) -> None:
@@ -188,11 +192,13 @@ class TestContract:
                 assert f"{p.name}=x('a', b=1)" in nested
                 assert metric(nested, judge="openai:m").name == nested
 
+    @each_case("name", TABLE)
     def test_config_is_json_and_every_field_has_help(self, name: str) -> None:
         built = metric(PLAIN[name])
         assert json.loads(json.dumps(built.config())) == built.config()
         assert all(p.metadata["help"] for p in params(built))
 
+    @each_case("name", TABLE)
     def test_signature_names_every_field_that_affects_the_score(
         self, name: str
     ) -> None:
@@ -219,8 +225,8 @@ WORDLESS = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(set(TABLE) - EMPTY_IS_AN_ANSWER))
-@pytest.mark.parametrize("text", WORDLESS)
+@each_case("name", sorted(set(TABLE) - EMPTY_IS_AN_ANSWER))
+@each_case("text", WORDLESS)
 def test_a_text_without_words_is_a_failure_of_every_metric(
     name: str, text: str
 ) -> None:
@@ -268,7 +274,7 @@ class TestScores:
             b.values for b in backward[::-1] if isinstance(b, ItemScore)
         ]
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("candidate", "references"),
         [("", (TEXT,)), (" \n", (TEXT,)), (TEXT, ())],
     )
@@ -286,12 +292,10 @@ class TestScores:
         with pytest.raises(ItemError):
             metric(spec).score_text(candidate, references)
 
-    @pytest.mark.parametrize(
+    @each_case(
         "text",
         ["word", "!!!", "🙂", "<b>bold</b> & \"quotes\"", "\x00\x01\x7f", "एक लाल स्कूटर। वह खड़ी है।",
          "猫が座っている。犬が走る。", "a" * 5000, "dog " * 500],
-        ids=["one word", "only punctuation", "emoji", "html", "control", "hindi", "japanese",
-             "long word", "500 words"],
     )  # fmt: skip
     def test_odd_texts_get_a_score_or_a_reason(
         self, name: str, spec: str, text: str

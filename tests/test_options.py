@@ -14,6 +14,7 @@ from beholder.embed.static import StaticEmbedder
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge, Panel
 from beholder.options import DataOptions, JudgeOptions, Options, WorkOptions
+from toy.cases import each_case
 
 
 def test_keyword_options_are_the_fields_of_the_groups() -> None:
@@ -23,7 +24,7 @@ def test_keyword_options_are_the_fields_of_the_groups() -> None:
     assert sorted(Options.__annotations__) == sorted(names)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("group", "name", "value"),
     [
         (DataOptions, "limit", 0),

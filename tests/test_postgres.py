@@ -12,6 +12,7 @@ import pytest
 from beholder.base.postgres import RETRY_PAUSES, Address, Database
 from beholder.errors import ConfigError, RunError
 from servers.postgres import Server
+from toy.cases import each_case
 
 sa = pytest.importorskip("sqlalchemy", reason="needs the extra postgres")
 
@@ -96,7 +97,7 @@ def test_an_address_is_read_and_shown_without_its_password() -> None:
     assert Address.parse("postgresql://h/d").password is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "said"),
     [
         (

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from beholder.base.rounding import fixed
 from beholder.report.markdown import markdown
 from beholder.report.numbers import show_fixed, show_number
 from beholder.report.study_tables import latex, show_cell
 from beholder.tables import Column, Table
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "digits", "text"),
     [
         (0.0345, 3, "0.035"),

@@ -10,6 +10,7 @@ from beholder import embed, judges
 from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import ConfigError
 from beholder.metrics import metric
+from toy.cases import each_case
 
 PLANTED = "Pl4nted-0123456789"
 
@@ -28,7 +29,7 @@ SPECS = [
 ]
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@each_case("spec", SPECS)
 def test_a_secret_in_a_spec_is_refused_without_showing_it(spec: str) -> None:
     ways: list[Any] = [
         lambda: canonical_spec(spec),

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-
 from beholder.asking.params import UNSIGNED, params
 from beholder.backends import BACKENDS
 from beholder.backends.calls import Limits
@@ -19,6 +17,7 @@ from beholder.judges import JUDGES
 from beholder.judges.llm import LLMJudge
 from beholder.metrics import METRICS, metric
 from beholder.text import SPLITTERS
+from toy.cases import each_case
 
 SIGNED = frozenset(
     {
@@ -71,8 +70,8 @@ def signed(spec: Spec) -> str:
     return metric("posh", judge=str(spec)).signature()
 
 
-@pytest.mark.parametrize("option", sorted(UNSIGNED - {"api_key", "facts"}))
-@pytest.mark.parametrize("is_member", [False, True])
+@each_case("option", sorted(UNSIGNED - {"api_key", "facts"}))
+@each_case("is_member", [False, True])
 def test_what_changes_no_number_is_not_signed(
     option: str, is_member: bool
 ) -> None:
@@ -86,7 +85,7 @@ def test_what_changes_no_number_is_not_signed(
     assert signed(changed) == signed(plain)
 
 
-@pytest.mark.parametrize("option", sorted(SIGNED))
+@each_case("option", sorted(SIGNED))
 def test_what_changes_numbers_is_signed(option: str) -> None:
     plain, changed = Spec("openai", "m"), Spec("openai", "m", {option: 3})
     assert signed(changed) != signed(plain)

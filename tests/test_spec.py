@@ -21,6 +21,7 @@ from beholder.base.spec import (
     parse_with_value,
 )
 from beholder.errors import ConfigError
+from toy.cases import each_case
 
 NAMES = st.from_regex(
     r"[a-z][a-z0-9_]{0,8}(/[a-z][a-z.-]{0,3})?", fullmatch=True
@@ -83,7 +84,7 @@ def test_an_option_that_is_an_argument_already_is_refused(option: str) -> None:
 A, B = Spec("openai", "a"), Spec("hf", "b", {"x": 1})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("vcs", Spec("vcs")),
@@ -115,7 +116,7 @@ def test_each_form_of_a_spec_is_parsed(text: str, expected: Spec) -> None:
     assert parse_spec(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spec", "text"),
     [
         (Spec("vcs"), "vcs"),
@@ -134,7 +135,7 @@ def test_specs_print_in_one_way(spec: Spec, text: str) -> None:
     assert str(spec) == text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "message"),
     [
         ("", "expected a name"),

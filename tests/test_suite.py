@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from toy.cases import each_case
 
 TESTS = Path(__file__).parent
 OURS = ("beholder", "benchmarks", "tools", "training")
@@ -52,10 +56,10 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def private_imports(source: str) -> set[str]:
+def private_imports(tree: ast.Module) -> set[str]:
     """Private names, and names of private modules, that a file imports from our packages."""
     private_names = set[str]()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if (
             isinstance(node, ast.ImportFrom)
             and (node.module or "").split(".")[0] in OURS
@@ -102,12 +106,11 @@ def _our_names(tree: ast.Module) -> set[str]:
     return names
 
 
-def private_uses(source: str) -> list[str]:
+def private_uses(tree: ast.Module) -> list[str]:
     """Private names that a file takes from our modules by a dot, or replaces by ``setattr``.
 
     ``self._name`` of a test's own class and the names of other packages are none of these.
     """
-    tree = ast.parse(source)
     ours = _our_names(tree)
     offenders = []
     for node in ast.walk(tree):
@@ -135,13 +138,21 @@ def private_uses(source: str) -> list[str]:
     return offenders
 
 
-def test_uses_of_private_names_may_only_become_fewer() -> None:
-    counts = {
-        path.relative_to(TESTS).as_posix(): len(
-            private_uses(path.read_text("utf-8"))
-        )
-        for path in TESTS.rglob("*.py")
-    }
+@pytest.fixture(scope="module")
+def names_by_file() -> dict[str, tuple[set[str], list[str]]]:
+    """Private names that each file of tests imports, and those that it uses."""
+    names = {}
+    for path in TESTS.rglob("*.py"):
+        tree = ast.parse(path.read_bytes())
+        file = path.relative_to(TESTS).as_posix()
+        names[file] = (private_imports(tree), private_uses(tree))
+    return names
+
+
+def test_uses_of_private_names_may_only_become_fewer(
+    names_by_file: dict[str, tuple[set[str], list[str]]],
+) -> None:
+    counts = {file: len(uses) for file, (_, uses) in names_by_file.items()}
     more = {
         file: n for file, n in counts.items() if n > PRIVATE_USES.get(file, 0)
     }
@@ -156,25 +167,31 @@ def test_uses_of_private_names_may_only_become_fewer() -> None:
 
 def test_private_uses_are_found() -> None:
     ours = "from beholder.stats import ties\nimport beholder\nimport numpy\n"
-    assert private_uses(f"{ours}ties._count(1)") == ["_count"]
-    assert private_uses(f"{ours}beholder.stats.ties._count") == ["_count"]
-    assert private_uses(f"{ours}patch.setattr(ties, '_MOST', 3)") == ["_MOST"]
+    assert private_uses(ast.parse(f"{ours}ties._count(1)")) == ["_count"]
+    assert private_uses(ast.parse(f"{ours}beholder.stats.ties._count")) == [
+        "_count"
+    ]
     assert private_uses(
-        f"{ours}patch.setattr('beholder.stats.ties._MOST', 3)"
+        ast.parse(f"{ours}patch.setattr(ties, '_MOST', 3)")
+    ) == ["_MOST"]
+    assert private_uses(
+        ast.parse(f"{ours}patch.setattr('beholder.stats.ties._MOST', 3)")
     ) == ["_MOST"]
     assert (
         private_uses(
-            f"{ours}numpy._core, self._own, ties.__name__, ties.count"
+            ast.parse(
+                f"{ours}numpy._core, self._own, ties.__name__, ties.count"
+            )
         )
         == []
     )
 
 
-def test_tests_prove_behaviour_and_not_private_names() -> None:
+def test_tests_prove_behaviour_and_not_private_names(
+    names_by_file: dict[str, tuple[set[str], list[str]]],
+) -> None:
     offenders = {
-        path.relative_to(TESTS).as_posix()
-        for path in TESTS.rglob("*.py")
-        if private_imports(path.read_text("utf-8"))
+        file for file, (imports, _) in names_by_file.items() if imports
     }
     assert offenders - PRIVATE.keys() == set()
     assert PRIVATE.keys() - offenders == set(), (
@@ -183,15 +200,45 @@ def test_tests_prove_behaviour_and_not_private_names() -> None:
 
 
 def test_private_imports_are_found() -> None:
-    assert private_imports("from beholder.stats.ties import _count, ties") == {
-        "_count"
+    assert private_imports(
+        ast.parse("from beholder.stats.ties import _count, ties")
+    ) == {"_count"}
+    assert private_imports(ast.parse("from beholder._made import thing")) == {
+        "thing"
     }
-    assert private_imports("from beholder._made import thing") == {"thing"}
-    assert private_imports("import beholder._version") == {"beholder._version"}
-    assert not private_imports("from beholder._version import __version__")
-    assert not private_imports("from numpy import _core")
+    assert private_imports(ast.parse("import beholder._version")) == {
+        "beholder._version"
+    }
+    assert not private_imports(
+        ast.parse("from beholder._version import __version__")
+    )
+    assert not private_imports(ast.parse("from numpy import _core"))
 
 
 def test_no_property_fails_because_a_machine_is_busy() -> None:
     assert settings.default is not None
     assert settings.default.deadline is None
+
+
+def test_each_case_is_checked_and_named_where_it_fails() -> None:
+    seen = []
+
+    @each_case(("word", "length"), [("a", 1), ("b", 3), ("c", 1), ("d", 0)])
+    @each_case("times", [1, 2])
+    def check(start: str, word: str, length: int, times: int) -> None:
+        seen.append(f"{start}{word}{times}")
+        if word == "d":
+            pytest.fail("no error was raised")
+        assert len(word) == length
+
+    assert list(inspect.signature(check).parameters) == ["start"]
+    with pytest.raises(BaseExceptionGroup) as failure:
+        check(start="-")
+    assert seen == ["-a1", "-a2", "-b1", "-b2", "-c1", "-c2", "-d1", "-d2"]
+    lines = str(failure.value).splitlines()
+    assert lines[:3] == [
+        "2 of 4 cases fail:",
+        "{'word': 'b', 'length': 3}",
+        "{'word': 'd', 'length': 0} (2 sub-exceptions)",
+    ]
+    assert len(failure.value.exceptions) == 2

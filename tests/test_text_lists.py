@@ -17,6 +17,7 @@ from beholder.harness.testing import assert_score
 from beholder.judges import operations
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import Frame, Item, MetricResult, Reviews, Storyline
+from toy.cases import each_case
 
 TEXT = "A dog runs."
 ROUGE = metric("rouge")
@@ -66,7 +67,7 @@ CASES: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_case("case", CASES)
 def test_one_text_for_several_is_refused(case: str) -> None:
     with pytest.raises(
         ConfigError, match=r"expected a list of texts, got one text; write \['"
@@ -74,7 +75,7 @@ def test_one_text_for_several_is_refused(case: str) -> None:
         CASES[case]()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "reason"),
     [
         ({"references": ["a", 3]}, "references: expected texts, got 3"),

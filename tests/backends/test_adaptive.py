@@ -9,6 +9,7 @@ import pytest
 
 from beholder.backends.calls import AdaptiveLimit, Caller, CallFailed, Limits
 from beholder.errors import ConfigError, TransientError
+from toy.cases import each_case
 from toy.clock import now, run_in_fake_time
 
 
@@ -182,10 +183,8 @@ def test_limits_below_zero_are_refused(field: str) -> None:
         Limits(**{field: -1})
 
 
-@pytest.mark.parametrize(
-    "value", ["x", True, [], float("nan"), float("inf"), 0]
-)
-@pytest.mark.parametrize(
+@each_case("value", ["x", True, [], float("nan"), float("inf"), 0])
+@each_case(
     "field",
     ["timeout", "attempts", "requests_per_minute", "tokens_per_minute"],
 )

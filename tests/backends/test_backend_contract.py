@@ -41,6 +41,7 @@ from servers.faults import (
 )
 from servers.vendors import VendorServer
 from toy import fake_vllm
+from toy.cases import each_case
 
 QUESTION = Request(
     (Message("user", ("How many cups?",)),), Sampling(max_tokens=4)
@@ -467,7 +468,7 @@ def test_without_its_extra_a_backend_says_how_to_get_it(
         asyncio.run(backend(kind, "m").chat(QUESTION))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "model", ["", " ", "a/../../b", "..", "./a", "a\nb", "a?key=1", "a#b", 5]
 )
 def test_what_is_no_name_of_a_model_is_refused(model: object) -> None:
@@ -475,7 +476,7 @@ def test_what_is_no_name_of_a_model_is_refused(model: object) -> None:
         backend("openai", model)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("extra", "message"),
     [
         ({"messages": []}, "would replace a part of the question"),

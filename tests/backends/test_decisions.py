@@ -44,6 +44,7 @@ from beholder.errors import (
 from beholder.judges import AnswerFile
 from servers.decisions import Call, DecisionServer
 from servers.faults import serving
+from toy.cases import each_case
 
 STATE = {"description": "A cat sleeps on a red sofa."}
 STATE_TEXT = '{"description": "A cat sleeps on a red sofa."}'
@@ -334,7 +335,7 @@ ANSWERS_A: list[tuple[int, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("number", "answer", "reason"), ANSWERS_A)
+@each_case(("number", "answer", "reason"), ANSWERS_A)
 def test_what_is_no_answer_has_a_reason_and_the_others_count(
     number: int, answer: Any, reason: str
 ) -> None:
@@ -373,8 +374,8 @@ DISTRIBUTIONS: list[tuple[int, list[tuple[Any, Any]], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("shape", ["openai", "systemone"])
-@pytest.mark.parametrize(("number", "pairs", "expected"), DISTRIBUTIONS)
+@each_case("shape", ["openai", "systemone"])
+@each_case(("number", "pairs", "expected"), DISTRIBUTIONS)
 def test_a_distribution_is_whole_or_no_answer(
     shape: str, number: int, pairs: list[tuple[Any, Any]], expected: Any
 ) -> None:
@@ -391,7 +392,7 @@ def test_a_distribution_is_whole_or_no_answer(
         assert math.fsum(decision.probabilities) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "reason"),
     [
         ("red", "no list"),
@@ -446,7 +447,7 @@ ANSWERS_B: list[tuple[str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "answer", "expected"), ANSWERS_B)
+@each_case(("name", "answer", "expected"), ANSWERS_B)
 def test_answers_by_id_that_are_none_have_a_reason(
     name: str, answer: Any, expected: Any
 ) -> None:
@@ -743,9 +744,7 @@ KNOWN: list[tuple[str, str, str, str, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "address", "shape", "path", "headers"), KNOWN
-)
+@each_case(("kind", "address", "shape", "path", "headers"), KNOWN)
 def test_known_addresses(
     kind: str, address: str, shape: str, path: str, headers: dict[str, str]
 ) -> None:
@@ -789,7 +788,7 @@ def test_a_key_goes_to_no_other_address_unless_it_is_named(
         assert sent == "Bearer Pl4nted-0123456789"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("option", "value"),
     [
         ("shape", "other"),
@@ -978,7 +977,7 @@ def test_a_server_that_ignores_or_refuses_pictures_is_blind(
 # Tokens and money
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("usage", "expected"),
     [
         (RESPONSE_A["usage"], Usage(412)),

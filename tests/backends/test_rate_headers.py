@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from beholder.backends.openai_http import retry_after
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "seconds"),
     [
         ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),

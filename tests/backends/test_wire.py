@@ -35,6 +35,7 @@ from beholder.backends.openai_wire import (
     to_body,
 )
 from beholder.errors import ConfigError, ItemError, RunError, TransientError
+from toy.cases import each_case
 
 SCHEMA = {
     "type": "object",
@@ -283,7 +284,7 @@ def test_first_token_is_read_without_what_has_no_probability() -> None:
         assert sample.first is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data", [[], "x", {}, {"choices": []}, {"choices": 3}, {"choices": [{}]}]
 )
 def test_what_is_no_answer_may_be_asked_again(data: object) -> None:
@@ -305,7 +306,7 @@ def test_tokens_that_are_not_told_are_not_known() -> None:
     assert read_usage({"usage": {"prompt_tokens": None}}) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("total", "thoughts", "completion"),
     [
         (
@@ -549,7 +550,7 @@ def test_a_server_that_tells_no_log_probabilities_has_none() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "finish", "thinks"),
     [
         ("<think>hm</think>ready", "stop", True),
@@ -620,7 +621,7 @@ def structured(
     ), tried
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answers", "structure"),
     [
         ({"json_schema": SCHEMA_ANSWER}, "schema"),
@@ -657,7 +658,7 @@ LOST = '{"k7"' + "\n" * 60
 """What a small model says that may put any number of blanks."""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fingerprint", "plain", "tag", "structure"),
     [
         (VLLM, SCHEMA_ANSWER, SCHEMA_ANSWER, "tag"),
@@ -738,7 +739,7 @@ def probe_squares(red: Any, blue: Any, blind: Any = "never asked") -> bool:
     return asyncio.run(probe_images(Dialect(model="m"), ask(answer, [])))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("red", "blue", "blind", "takes"),
     [
         (("red", 70), ("blue", 70), "never asked", True),
@@ -835,7 +836,7 @@ def failure(status: int, body: object, **headers: str) -> Exception:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "kind"),
     [
         (400, Refused), (413, Refused), (422, Refused), (401, ConfigError), (403, Forbidden),
@@ -853,7 +854,7 @@ def test_what_each_status_means(status: int, kind: type[Exception]) -> None:
         assert error.strain is (status in (408, 429))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "error_text", "kind"),
     [
         (500, "This model's maximum context length is 4096 tokens", Refused),
@@ -870,7 +871,7 @@ def test_too_long_may_be_said_as_an_error_of_the_server(
     assert type(failure(status, {"error": error_text})) is kind
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("error_text", "kind"),
     [
         (
@@ -912,7 +913,7 @@ def test_an_error_that_comes_with_success_is_read_as_what_it_is(
     assert "Provider returned error" in str(error)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "variable"),
     [
         ("https://api.openai.com/v1", "OPENAI_API_KEY"),
@@ -939,7 +940,7 @@ def test_no_quota_ends_the_run_and_too_many_requests_do_not() -> None:
     assert waits.retry_after == 2.5
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "reason"),
     [
         (b"plain words", "plain words"),

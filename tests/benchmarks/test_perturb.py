@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from beholder.kinds.agreement.suites.perturb import PERTURBATIONS, sentences
+from toy.cases import each_case
 
 TEXT = "One dog runs. It is black. A cat sits on the left. Two birds fly."
 OTHER_TEXT = "A boat sails. The sea is calm. Clouds pass."
@@ -116,7 +117,7 @@ def test_the_same_seed_gives_the_same_text() -> None:
         assert apply(name, seed=3) == apply(name, seed=3)
 
 
-@pytest.mark.parametrize("name", PERTURBATIONS)
+@each_case("name", PERTURBATIONS)
 def test_a_text_that_offers_nothing_is_left_as_it_was(name: str) -> None:
     changes_always = {"repeat", "insert", "preface"}
     if name not in changes_always:

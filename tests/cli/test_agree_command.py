@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from servers.faults import FaultServer, completion, serving
-from toy.command import Cli, runner
+from toy.command import Cli
 
 ANSWER = {
     "reason": "So it is.",
@@ -21,12 +21,7 @@ ANSWER = {
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli) -> Cli:
     rows = [
         {
             "id": str(i),
@@ -39,7 +34,7 @@ def cli(
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     rule = {"contains": "", "answer": ANSWER}
     Path("rules.jsonl").write_text(json.dumps(rule) + "\n")
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 JUDGED = (

@@ -9,26 +9,20 @@ import pytest
 
 import beholder
 from beholder.records import Item
-from toy.command import Cli, Done, runner
+from toy.command import Cli, Done
 
 RULES = Path(__file__).parents[1] / "toy" / "assess_rules.jsonl"
 METRIC = f"direct_assessment(judge=scripted({str(RULES)!r}))"
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def cli(cli: Cli) -> Cli:
     rows = [
         {"id": str(i), "candidate": f"A {i}.", "references": ["A dog."]}
         for i in range(3)
     ]
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def score(out: str, *cache: str) -> tuple[str, ...]:

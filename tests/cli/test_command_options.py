@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -425,8 +426,15 @@ def _options(inside: App = app) -> Iterator[list[Argument]]:
             yield from _options(inside[name])
 
 
-def test_no_panel_has_more_than_twelve_options() -> None:
-    for arguments in _options():
+@pytest.fixture(scope="module")
+def options() -> list[list[Argument]]:
+    return list(_options())
+
+
+def test_no_panel_has_more_than_twelve_options(
+    options: list[list[Argument]],
+) -> None:
+    for arguments in options:
         panels = Counter(
             str(argument.parameter.group)
             for argument in arguments
@@ -435,8 +443,11 @@ def test_no_panel_has_more_than_twelve_options() -> None:
         assert max(panels.values(), default=0) <= 12, arguments
 
 
-def test_the_help_of_an_option_is_one_short_sentence() -> None:
-    for one in (one for told in _options() for one in told):
+def test_the_help_of_an_option_is_one_short_sentence(
+    options: list[list[Argument]],
+) -> None:
+    for argument in chain.from_iterable(options):
         assert re.fullmatch(
-            r"(?:(?!\.\s)[\s\S]){3,100}(?<=\.)", one.parameter.help or ""
-        ), one.name
+            r"(?:(?!\.\s)[\s\S]){3,100}(?<=\.)",
+            argument.parameter.help or "",
+        ), argument.name

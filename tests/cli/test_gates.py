@@ -18,13 +18,14 @@ from beholder.kinds.scores.gates import (
 )
 from beholder.metrics import Metric
 from beholder.records import Estimate, Interval, MetricResult
+from toy.cases import each_case
 
 
 def _metrics(*specs: str) -> list[Metric[Any]]:
     return [metrics.metric(spec) for spec in specs]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "gate"),
     [
         ("vcs=0.6", Gate("vcs", "vcs", 0.6)),

@@ -19,17 +19,12 @@ from beholder.base.files import check_folder
 from beholder.errors import RunError
 from beholder.judges import AnswerFile
 from servers.faults import FaultServer, completion, serving
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.reviewer import write_reviews
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli) -> Cli:
     rows = []
     for i in range(6):
         Image.new("RGB", (8, 8), (i, 0, 0)).save(f"{i}.png")
@@ -46,7 +41,7 @@ def cli(
         )
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     write_reviews(Path("reviews.jsonl"), n=4)
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from cyclopts import App
 from beholder.cli.main import app
 from beholder.errors import OutputError
 from beholder.terminal.outputs import OUTPUTS, find_option
+from toy.cases import each_case
 from toy.command import Cli, runner
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
@@ -157,7 +158,7 @@ def test_every_parameter_that_names_a_path_is_an_input_or_an_output() -> None:
         assert name == "markdown" or option in options_by_name[name]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "arguments", "option"),
     [
         ("a", ["-o", "a"], "-o"),

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.chaos import ENGINES, smallest_answer, write_data
 
 from servers.faults import FaultServer, Refusal, serving
-from toy.command import Cli, runner
+from toy.command import Cli
 
 KEY = "sk-Pl4nted-0123456789"
 PASSWORD = "Passw0rd-9876543210"
@@ -23,16 +23,11 @@ PLANTED = f"{KEY} {PASSWORD} {BASIC}"
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path / "cache"))
     write_data(tmp_path)
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def telling(body: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from beholder.backends import Usage
 from beholder.lint import lint
 from beholder.terminal.log_progress import LINE_INTERVAL, LogProgress
 from beholder.terminal.progress import RATE_WINDOW, TerminalProgress
+from toy.cases import each_case
 from toy.clock import Clock
 
 
@@ -93,10 +94,8 @@ LINES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("begin", "seconds", "done", "n_answers", "line"), LINES
-)
-@pytest.mark.parametrize("kind", [LogProgress, TerminalProgress])
+@each_case(("begin", "seconds", "done", "n_answers", "line"), LINES)
+@each_case("kind", [LogProgress, TerminalProgress])
 def test_a_line_has_done_failures_rate_and_time_left(
     kind: type[LogProgress],
     begin: tuple[int, int],

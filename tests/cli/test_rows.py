@@ -18,7 +18,7 @@ from beholder.kinds.generation.engine import word_limits
 from beholder.records import Item
 from beholder.run.inputs import rebase_path
 from toy.bothways import Reader, make_world
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.judge import Storyteller
 from toy.photos import make_collection
 
@@ -28,17 +28,11 @@ for _name, _backend in (("story", Storyteller), ("reader", Reader)):
 
 
 @pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Runs a command in a folder with 12 pictures; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
     make_collection(Path("data"), n=12)
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def rows(path: str) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ import beholder
 from beholder.errors import ConfigError, MissingExtraError
 from beholder.web import Settings, serve
 from beholder.web.settings import is_loopback
+from toy.cases import each_case
 from toy.command import runner
 from toy.runs import lemon_run, lemons, sentence_score, write_run
 
@@ -118,7 +119,7 @@ def test_a_port_that_is_taken_is_told() -> None:
             serve(lambda *_: None, Settings(port=port), lambda _: None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("host", "alone"),
     [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True),
      ("0.0.0.0", False), ("::", False), ("192.168.0.1", False), ("example.org", False), ("", False)],

@@ -19,7 +19,7 @@ import yaml
 from beholder.errors import ConfigError, RunError
 from beholder.harness.tracking import write_eval_results, write_every_eval
 from beholder.metrics import METRICS
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.metric import WordCount
 
 if "word_count" not in METRICS.names():
@@ -81,12 +81,7 @@ SARIF = closed(
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli) -> Cli:
     rows = [
         {
             "id": f"text {i}",
@@ -98,7 +93,7 @@ def cli(
     Path("my texts.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
     )
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def test_gates_are_valid_sarif(cli: Cli) -> None:

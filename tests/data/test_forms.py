@@ -22,6 +22,7 @@ from beholder.data.lines import MAX_ROW_BYTES
 from beholder.data.subtitles import Cue, cues, join_cues
 from beholder.errors import ConfigError
 from beholder.options import DataOptions
+from toy.cases import each_case
 
 
 def _write(path: Path, text: str) -> Path:
@@ -418,7 +419,7 @@ def test_character_references_are_decoded_after_markup() -> None:
     assert _texts("film.vtt", f"0:01.000 --> 0:02.000\n{huge}") == [huge]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "texts"),
     [
         ("1\n{0}\nA dog\n\nruns.\n\nFast.\n\n2\n{1}\nA cat.\n", ["A dog runs. Fast.", "A cat."]),
@@ -447,8 +448,8 @@ def test_subtitles_without_cues_are_refused() -> None:
         cues(["WEBVTT", "", "hello"], "x.vtt")
 
 
-@pytest.mark.parametrize("name", ["x.vtt", "x.srt", "X.VTT", "X.SRT"])
-@pytest.mark.parametrize(
+@each_case("name", ["x.vtt", "x.srt", "X.VTT", "X.SRT"])
+@each_case(
     ("times", "reason"),
     [
         ("0:05.0 --> 0:04.0", "ends before it begins"),

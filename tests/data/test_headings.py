@@ -14,6 +14,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.lint import lint
 from beholder.options import DataOptions
 from beholder.records import Frame, Item
+from toy.cases import each_case
 
 ALTS = (
     *("alt", "ALT", "alt_text", "alt-text", "Alt-Text", "altText", "alttext"),
@@ -33,7 +34,7 @@ ALTS = (
 )
 
 
-@pytest.mark.parametrize("heading", ALTS)
+@each_case("heading", ALTS)
 def test_headings_of_texts(heading: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"Image Src,{heading}\na.jpg,A dog\n", encoding="utf-8")

@@ -14,6 +14,7 @@ from beholder.errors import DataError
 from beholder.lint import lint
 from beholder.options import DataOptions
 from beholder.records import Item
+from toy.cases import each_case
 
 
 def write(path: Path, value: Any) -> Path:
@@ -165,7 +166,7 @@ TEXTS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each_case("name", TEXTS)
 def test_layouts_have_texts(name: str, tmp_path: Path) -> None:
     value, expected = TEXTS[name]
     path = write(tmp_path / "t.json", value)

@@ -17,6 +17,7 @@ from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.run.labels import targets
 from beholder.run.reliability import of_ratings
+from toy.cases import each_case
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
@@ -73,7 +74,7 @@ MISSING = (
 )
 
 
-@pytest.mark.parametrize("cell", MISSING)
+@each_case("cell", MISSING)
 def test_a_missing_answer_is_left_out_and_counted(cell: object) -> None:
     items, columns = read_labels(judged([5, 4, cell, 1]), "f")
     assert overall(items) == [5, 4, None, 1]
@@ -86,17 +87,15 @@ def test_a_missing_answer_is_left_out_and_counted(cell: object) -> None:
     )
 
 
-@pytest.mark.parametrize("cell", [None, "", "N/A", "NaN"])
-@pytest.mark.parametrize(
-    "truth", [(True, False, True), ("true", "False", "TRUE")]
-)
+@each_case("cell", [None, "", "N/A", "NaN"])
+@each_case("truth", [(True, False, True), ("true", "False", "TRUE")])
 def test_verdicts_may_be_missing(cell: object, truth: tuple[Any, ...]) -> None:
     items, columns = read_labels(judged([*truth, cell]), "f")
     assert overall(items) == [True, False, True, None]
     assert columns["overall"].kind == "verdicts"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cell", "number"),
     [
         ("5", 5),
@@ -115,7 +114,7 @@ def test_numbers_may_be_texts(cell: object, number: float) -> None:
     assert columns["overall"].kind == "numbers"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "cell",
     [
         *("good", "4,5", "1/2", "4 5", True, "true", "inf", "٣x"),

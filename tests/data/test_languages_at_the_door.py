@@ -29,6 +29,7 @@ from beholder.text.languages import (
     canonical_language,
     language_named,
 )
+from toy.cases import each_case
 
 GERMAN = (
     "German",
@@ -61,12 +62,12 @@ def write(
     return path
 
 
-@pytest.mark.parametrize("written", GERMAN)
+@each_case("written", GERMAN)
 def test_names_and_codes_of_a_language_are_one_code(written: str) -> None:
     assert canonical_language(written) == "de"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "code"),
     [
         ("zh-Hans", "zh-Hans"),
@@ -233,7 +234,7 @@ def test_two_varieties_of_a_language_are_a_contradiction(
     assert f"language {first!r} and group.language {second!r}" in wrong.reason
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "code", "name"),
     [
         ("zh-Hant", "zh", "Chinese"),

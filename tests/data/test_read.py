@@ -22,6 +22,7 @@ from beholder.data.lines import MAX_ROW_BYTES
 from beholder.data.row import RowError
 from beholder.errors import DataError, MissingExtraError
 from beholder.records import Item
+from toy.cases import each_case
 
 GOOD = {"id": "1", "candidate": "A dog.", "references": ["A cat."]}
 
@@ -80,7 +81,7 @@ def test_an_alias_beside_the_field_itself_stays_in_meta() -> None:
     assert (item.candidate, item.meta) == ("x", {"caption": "y"})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "message"),
     [
         ([], "expected an object with fields, got a list []"),

@@ -13,6 +13,7 @@ import pytest
 from beholder.data import read_reviews, reviews_row
 from beholder.errors import DataError
 from beholder.records import Reviews
+from toy.cases import each_case
 
 OURS: dict[str, Any] = {
     "id": "1",
@@ -90,7 +91,7 @@ def _without(name: str) -> dict[str, Any]:
     return {key: value for key, value in PUBLISHED.items() if key != name}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "message"),
     [
         ({"id": "1"}, "texts: is missing: a row holds all texts about an image, as a list"),

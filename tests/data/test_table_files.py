@@ -12,6 +12,7 @@ from beholder.data.notes import RowNotes
 from beholder.errors import DataError
 from beholder.lint import lint
 from beholder.records import Item
+from toy.cases import each_case
 
 TABLES = {
     "sep.csv": "sep=;\nimage;alt\na.jpg;A dog\nb.jpg;A cat\n",
@@ -40,7 +41,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@each_case("name", TABLES)
 def test_tables_have_two_texts(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(TABLES[name].encode())
     occurrences = lint([tmp_path / name]).occurrences

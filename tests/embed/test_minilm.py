@@ -17,6 +17,7 @@ from beholder.embed.contextual import token_encoder
 from beholder.embed.minilm import FOLDER
 from beholder.errors import ConfigError
 from beholder.metrics import metric
+from toy.cases import each_case
 
 RECORDED = Path(__file__).with_name("minilm_recorded.json.gz")
 TEXTS = [
@@ -135,7 +136,7 @@ def test_every_word_of_a_long_text_counts() -> None:
     assert rows[1] @ rows[2] > rows[0] @ rows[2] + 0.2
 
 
-@pytest.mark.parametrize("n", [0, 1, 253, 254, 255, 444, 445, 1000])
+@each_case("n", [0, 1, 253, 254, 255, 444, 445, 1000])
 def test_each_token_is_taken_once_from_the_window_around_it(n: int) -> None:
     ids = [101, *range(1, n + 1), 102]
     windows = minilm._windows(ids)

@@ -13,6 +13,7 @@ from beholder.judges.grades import (
     rule_grade,
 )
 from beholder.judges.reading import BadAnswer
+from toy.cases import each_case
 
 LOG = math.log
 
@@ -38,9 +39,7 @@ def test_spellings_of_one_grade_add_up() -> None:
     assert from_first_token(tokens, 1, 5).value == pytest.approx(1.6)
 
 
-@pytest.mark.parametrize(
-    "token", ["15", "1.", "4th", "6", "0", "-1", "１", "**5**"]
-)
+@each_case("token", ["15", "1.", "4th", "6", "0", "-1", "１", "**5**"])
 def test_a_token_that_only_contains_a_digit_is_no_grade(token: str) -> None:
     assert from_first_token(
         [(token, LOG(0.9)), ("3", LOG(0.1))], 1, 5
@@ -66,7 +65,7 @@ def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> (
     ).mass == pytest.approx(0.051)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "grade"),
     [
         ("5.", 5),
@@ -108,7 +107,7 @@ def test_samples_that_are_mostly_no_grades_are_refused() -> None:
         from_samples(["4", "x", "y"], 1, 5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "probabilities"),
     [
         (1.0, (1, 0, 0, 0, 0)),

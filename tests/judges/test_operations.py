@@ -37,6 +37,7 @@ from beholder.judges.operations import (
     TranslatedClause,
     Verify,
 )
+from toy.cases import each_case
 
 STYLE: Any = ("style",)
 PICTURE = Image(b"not looked at", "image/png")
@@ -369,7 +370,7 @@ def test_replicates_of_a_rating_have_their_own_seeds_and_temperature() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     "ranks",
     [
         [1, 1, 2],
@@ -494,7 +495,7 @@ def test_reviews_come_one_per_kind() -> None:
         asyncio.run(judge.ask(Review([], ["fair"])))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reviews", "why"),
     [
         ([FAIR], "must hold 2 texts"),

@@ -48,6 +48,7 @@ from beholder.judges.operations import (
     Verify,
 )
 from beholder.judges.operations.base import PanelOperation
+from toy.cases import each_case
 
 FRAMES = [JudgedFrame(caption="a"), JudgedFrame(caption="b")]
 
@@ -177,7 +178,7 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "message"),
     [
         (
@@ -488,7 +489,7 @@ MERGED = {
 }
 
 
-@pytest.mark.parametrize("name", MERGED)
+@each_case("name", MERGED)
 def test_a_panel_of_replicates_asks_each_apart_and_makes_one_answer(
     name: str,
 ) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from beholder.judges.reading import BadAnswer, read_json
+from toy.cases import each_case
 from toy.vectors import load_vectors
 
 RECORDED = load_vectors("dcscore")["parse_cases"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "value"),
     [
         ('{"a": 1}', {"a": 1}),
@@ -35,7 +36,7 @@ def test_one_json_value_is_found_in_its_wrapping(
     assert read_json(text) == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

@@ -45,6 +45,7 @@ from beholder.judges.operations import (
     WriteQuestions,
 )
 from beholder.judges.operations.answer import FromText
+from toy.cases import each_case
 from toy.request_cases import CASES
 
 PICTURE = Image(b"", "image/png")
@@ -390,7 +391,7 @@ FORBIDDEN: list[tuple[Operation[Any], object]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("place", range(len(FORBIDDEN)))
+@each_case("place", range(len(FORBIDDEN)))
 def test_answers_that_the_prompt_forbids_do_not_pass_the_schema(
     place: int,
 ) -> None:
@@ -403,7 +404,7 @@ def test_answers_that_the_prompt_forbids_do_not_pass_the_schema(
 
 # Beside each question the words that the judge may use: an option that says that the text does not
 # answer stands in the place of null, with and without a schema.
-@pytest.mark.parametrize(
+@each_case(
     ("option", "is_silent"),
     [
         (SILENT, True),

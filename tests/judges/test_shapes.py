@@ -22,6 +22,7 @@ from beholder.judges.shapes import (
     remark,
     string,
 )
+from toy.cases import each_case
 
 
 def test_whole_numbers_within_bounds_only() -> None:
@@ -98,7 +99,7 @@ def test_a_list_may_be_bounded() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shape", "form"),
     [
         (string(), '"..."'),
@@ -144,7 +145,7 @@ def test_a_field_that_may_be_absent_has_its_value_and_a_bare_list_is_taken_where
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shape", "value", "message"),
     [
         (ROWS, [{"id": 1}], "the answer is a list; give one JSON object"),

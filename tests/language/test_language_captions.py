@@ -9,6 +9,8 @@ import pytest
 from training.english import captions
 from training.english.ud import Sentence, Word
 
+from toy.cases import each_case
+
 TEMPLATE = "a|DT|2|det N|NN|0|root G|VBG|2|acl .|.|2|punct"
 
 
@@ -76,7 +78,7 @@ def test_a_clause_becomes_a_phrase(clause: str, phrase: str) -> None:
     assert lines(captions._phrases(sentence(clause), words)) == [phrase]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "clause",
     [
         ZEBRA.format(top=3)

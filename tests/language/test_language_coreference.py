@@ -6,6 +6,7 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.language import parse, scene_graph
+from toy.cases import each_case
 from toy.graphs import document
 
 CASES = [
@@ -104,7 +105,7 @@ def test_what_is_not_there_is_not_spoken_of_again(text: str) -> None:
     assert chains(text) == set()
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES)
+@each_case(("text", "expected"), CASES)
 def test_mentions_of_one_thing_are_one_entity(
     text: str, expected: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from beholder.language import network
 from beholder.language.network import best_tree, sentence_bounds
+from toy.cases import each_case
 
 
 def _is_tree(heads: tuple[int, ...]) -> bool:
@@ -23,7 +24,7 @@ def _is_tree(heads: tuple[int, ...]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_case("seed", range(40))
 def test_no_tree_is_better(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 6))

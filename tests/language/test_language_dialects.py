@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-import pytest
-
 from beholder.language.dialects import Node, _trees, is_clear, to_clear, to_ud
+from toy.cases import each_case
 
 # word/pos/relation/head, heads from 1, 0 for the root.
 CASES = {
@@ -108,7 +107,7 @@ def links(tree: list[Node]) -> str:
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_clear_tree_becomes_ud_tree(name: str) -> None:
     text, expected = CASES[name]
     assert links(to_ud(nodes(text))) == expected
@@ -149,7 +148,7 @@ def test_dialect_is_told_by_its_labels() -> None:
     assert not is_clear(["nsubj", "ROOT", "obj", "nmod"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     ["preposition of a verb", "preposition of a noun", "copula in a relative clause",
      "passive is no copula", "predicate adjective", "copular place",

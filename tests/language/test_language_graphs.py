@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from beholder.language import parse, scene_graph
+from toy.cases import each_case
 from toy.graphs import normal, written
 
 TABLE = Path(__file__).with_name("graphs.txt")
@@ -54,7 +53,7 @@ def test_table_has_at_least_120_sentences_and_nine_of_ten_are_right() -> None:
     assert len(KNOWN_FAILURES) <= len(ROWS) // 10
 
 
-@pytest.mark.parametrize(("construct", "sentence", "expected"), ROWS)
+@each_case(("construct", "sentence", "expected"), ROWS)
 def test_fixed_graph_is_the_hand_written_one(
     construct: str, sentence: str, expected: frozenset[str]
 ) -> None:

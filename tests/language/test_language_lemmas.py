@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.language.lemmas import lemma
+from toy.cases import each_case
 
 NOUNS = """
 glasses=glasses glass=glass buses=bus bus=bus gas=gas tennis=tennis lens=lens lenses=lens
@@ -53,12 +52,12 @@ def pairs(table: str) -> list[tuple[str, str]]:
     return [(p.split("=")[0], p.split("=")[1]) for p in table.split()]
 
 
-@pytest.mark.parametrize(("word", "expected"), pairs(NOUNS))
+@each_case(("word", "expected"), pairs(NOUNS))
 def test_noun_lemma_is_the_dictionary_form(word: str, expected: str) -> None:
     assert lemma(word, "NOUN", "NNS") == expected
 
 
-@pytest.mark.parametrize(("word", "expected"), pairs(VERBS))
+@each_case(("word", "expected"), pairs(VERBS))
 def test_verb_lemma_is_the_dictionary_form(word: str, expected: str) -> None:
     tag = "VBZ" if word.endswith("s") else "VBN"
     if word.endswith("ing"):
@@ -66,7 +65,7 @@ def test_verb_lemma_is_the_dictionary_form(word: str, expected: str) -> None:
     assert lemma(word, "VERB", tag) == expected
 
 
-@pytest.mark.parametrize(("word", "expected"), pairs(ADJECTIVES))
+@each_case(("word", "expected"), pairs(ADJECTIVES))
 def test_adjective_lemma_is_the_plain_form(word: str, expected: str) -> None:
     assert (
         lemma(word, "ADJ", "JJS" if word.endswith("st") else "JJR") == expected

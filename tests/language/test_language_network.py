@@ -31,6 +31,7 @@ from beholder.language.network import (
     best_tree,
     shape,
 )
+from toy.cases import each_case
 
 SENTENCES = [
     line
@@ -49,7 +50,7 @@ STEPS = np.repeat([POINT, POINT, VALUE], WIDTH)
 Stored = Mapping[str, npt.NDArray[Any]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "expected"),
     [("dog", 1), ("I", 2), ("USA", 3), ("Paris", 4), ("iPad", 5), ("2010", 6), ("3rd", 7),
      ("...", 8), ("off-white", 9), ("T-shirt", 10)],

@@ -9,6 +9,7 @@ from beholder.language.numerals import is_numeral, number
 from beholder.language.phrases import find_phrases
 from beholder.language.repairs import reattach_numbers_of_clauses
 from beholder.language.statements import graph_units
+from toy.cases import each_case
 from toy.graphs import document
 
 NUMBERS = {
@@ -43,13 +44,13 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize(("words", "expected"), NUMBERS.items())
+@each_case(("words", "expected"), NUMBERS.items())
 def test_a_number_is_read_whole(words: str, expected: float) -> None:
     assert number(words) == expected
     assert number(words.upper()) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "words",
     ["", "several", "few hundred", "several dozen", "two or three", "two to three", "10-12",
      "two three", "dozens", "hundreds", "2,00", "1,2", "\u00b2", "9" * 5000],
@@ -58,7 +59,7 @@ def test_what_is_no_single_number(words: str) -> None:
     assert number(words) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("compound", "expected"),
     [("twenty-one", True), ("two-hundred", True), ("12-year-old", False), ("10-12", False),
      ("off-white", False), ("one", True)],
@@ -67,7 +68,7 @@ def test_which_compounds_are_numbers(compound: str, expected: bool) -> None:
     assert is_numeral(compound) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tree", "expected"),
     [
         ("Two/NUM/CD/compound/2 hundred/NUM/CD/nummod/3 men/NOUN/NNS/ROOT/0", "two hundred"),

@@ -11,6 +11,7 @@ from beholder.language.repairs import (
     reattach_subjects_read_as_objects,
     retag_verbs_read_as_nouns,
 )
+from toy.cases import each_case
 from toy.graphs import document
 
 PHRASES = {
@@ -131,7 +132,7 @@ PHRASES = {
 }
 
 
-@pytest.mark.parametrize("name", PHRASES)
+@each_case("name", PHRASES)
 def test_phrases_of_a_tree(name: str) -> None:
     tree, expected = PHRASES[name]
     phrases = find_phrases(document(tree)).by_word.values()

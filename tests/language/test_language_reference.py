@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.language import parse, scene_graph
+from toy.cases import each_case
 from toy.graphs import written
 
 # sentence, entries that must be there, entries that must not
@@ -46,7 +45,7 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@each_case("fault", FAULTS)
 def test_reference_rules_repeat_the_published_behaviour(fault: str) -> None:
     sentence, there, absent = FAULTS[fault]
     lines = written(scene_graph(parse(sentence), rules="reference"))

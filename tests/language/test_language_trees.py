@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.language import scene_graph
+from toy.cases import each_case
 from toy.graphs import document, normal, written
 
 CASES = {
@@ -193,7 +192,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_case("name", CASES)
 def test_graph_of_a_tree(name: str) -> None:
     tree, expected = CASES[name]
     lines = written(scene_graph(document(tree)))
@@ -244,7 +243,7 @@ REFERENCE = {
 }
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@each_case("name", REFERENCE)
 def test_reference_graph_of_a_tree(name: str) -> None:
     tree, expected = REFERENCE[name]
     lines = written(scene_graph(document(tree), rules="reference"))

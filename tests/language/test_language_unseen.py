@@ -6,6 +6,7 @@ import pytest
 
 from beholder.language import parse, scene_graph
 from beholder.language.statements import GraphUnit, graph_units
+from toy.cases import each_case
 
 
 def units(text: str) -> tuple[GraphUnit, ...]:
@@ -18,7 +19,7 @@ def asked_texts(text: str, kind: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "things"),
     [
         ("The red leaves add a touch of elegance to the scene.", ["leaf"]),

@@ -12,6 +12,7 @@ from spacy.lang.en import English
 
 from beholder.language import parse
 from beholder.language.tokens import tokens
+from toy.cases import each_case
 
 SPACY = English().tokenizer
 SAMPLE = [
@@ -34,7 +35,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", [*SAMPLE, *TEXTS])
+@each_case("text", [*SAMPLE, *TEXTS])
 def test_tokens_are_those_of_spacy(text: str) -> None:
     assert tokens(text) == [(token.text, token.idx) for token in SPACY(text)]
 

@@ -12,6 +12,7 @@ import pytest
 
 from beholder.language import SceneGraph, parse, scene_graph, statements
 from beholder.language.statements import graph_units, wording
+from toy.cases import each_case
 
 WORN = frozenset({"in", "wearing", "with"})
 OTHER_WORDS = frozenset({"other", "others", "another"})
@@ -66,7 +67,7 @@ def misread(*values: object, graph: str) -> Any:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "person", "clothes", "verb"),
     [
         (

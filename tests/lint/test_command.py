@@ -15,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from PIL import Image
 
-from toy.command import Cli, runner
+from toy.command import Cli
 
 ROWS = """image,alt,caption
 a.jpg,,
@@ -26,15 +26,9 @@ d.jpg,A man in a boat on the river,
 
 
 @pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def cli(cli: Cli) -> Cli:
     Path("alts.csv").write_text(ROWS)
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def test_a_table_without_any_option(cli: Cli) -> None:

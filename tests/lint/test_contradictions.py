@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from beholder.lint import lint
+from toy.cases import each_case
 
 EXCLUDED = """\
 A red boat moored at the quay | The blue boat | red
@@ -73,7 +72,7 @@ def find_contradictions(tmp_path: Path, text: str, caption: str) -> list[str]:
     return [text[slice(*finding.span)] for finding in hits if finding.span]
 
 
-@pytest.mark.parametrize("pair", EXCLUDED.splitlines())
+@each_case("pair", EXCLUDED.splitlines())
 def test_values_of_one_thing_exclude_each_other(
     tmp_path: Path, pair: str
 ) -> None:
@@ -81,7 +80,7 @@ def test_values_of_one_thing_exclude_each_other(
     assert find_contradictions(tmp_path, text, caption) == [word]
 
 
-@pytest.mark.parametrize("pair", COMPATIBLE.splitlines())
+@each_case("pair", COMPATIBLE.splitlines())
 def test_values_of_other_things_and_other_times_do_not(
     tmp_path: Path, pair: str
 ) -> None:

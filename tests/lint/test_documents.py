@@ -5,10 +5,9 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-import pytest
-
 from beholder.lint import LintReport, lint
 from toy.alt_texts import RELATIONS, SPACES
+from toy.cases import each_case
 
 SHAPES = (
     ' xmlns:wpg="http://schemas.microsoft.com/office/word/2010/wordprocessingGroup"'
@@ -75,7 +74,7 @@ NAMED_SHAPE = shape(text="IMG_2041", is_filled=True)
 OLD = '<w:pict><v:rect id="r" alt="A hill"><v:fill r:id="rId1" type="frame"/></v:rect></w:pict>'
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "texts"),
     [
         # a group without a text: each picture in it needs one
@@ -145,8 +144,8 @@ def titled(title: str = "", description: str = "") -> str:
     ) + f"<svg:desc>{description}</svg:desc>" * bool(description)
 
 
-@pytest.mark.parametrize("ending", ["odt", "odp"])
-@pytest.mark.parametrize(
+@each_case("ending", ["odt", "odp"])
+@each_case(
     ("content", "expected"),
     [
         (frame(), (None, "", False, None)),

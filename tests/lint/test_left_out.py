@@ -10,18 +10,13 @@ import pytest
 
 from beholder.errors import DataError
 from beholder.lint import lint
-from toy.command import Cli, runner
+from toy.command import Cli
 
 GOOD = '<img src="a.jpg" alt="A red door in a wall">'
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli) -> Cli:
     Path("site").mkdir()
     for name in (
         "a.pdf",
@@ -38,7 +33,7 @@ def cli(
     Path("site/LICENSE").write_text("Copyright")
     Path("site/index.html").write_text(GOOD + "<template><img></template>")
     Path("site/t.csv").write_text("n\n1\n")
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 LINE = (

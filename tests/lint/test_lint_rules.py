@@ -12,6 +12,7 @@ from beholder.lint import LintFinding, lint
 from beholder.lint.context import vocabulary
 from beholder.lint.linting import Choice
 from beholder.lint.rules import PROFILES, LintSetting, Profile, rules
+from toy.cases import each_case
 
 CASES = [
     line.split(" ", 3)
@@ -32,7 +33,7 @@ def table(folder: Path, *rows: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("sign", "rule", "profile", "source"), CASES)
+@each_case(("sign", "rule", "profile", "source"), CASES)
 def test_each_rule_reports_its_cases_and_no_others(
     tmp_path: Path, sign: str, rule: str, profile: Profile, source: str
 ) -> None:
@@ -127,7 +128,7 @@ def test_a_single_text_that_breaks_off_at_a_usual_limit(
     ] == [2]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "date", "hit"),
     [
         ("A street in 1920 with carts", "1955", True),
@@ -342,7 +343,7 @@ VOCABULARY = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("terms", "text", "hit"),
     [
         ("zorble\tzorbles", "A zorble beside the river", "zorble"),
@@ -355,7 +356,7 @@ VOCABULARY = (
         ("zorbline\t", "A zorblıne in the rain", None),  # a dotless letter
     ],
 )
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@each_case("mark", ["", "\ufeff"])
 def test_terms_of_a_vocabulary_file_and_their_forms(
     tmp_path: Path, terms: str, text: str, hit: str | None, mark: str
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from beholder.lint import LintReport, lint
+from toy.cases import each_case
 
 XHTML = 'xmlns:{0}="http://www.w3.org/1999/xhtml"'
 LABELLED = '<input type="image" src="go.png">'
@@ -34,7 +35,7 @@ def left_out_of(report: LintReport) -> dict[str, int]:
     return {entry.kind: entry.n for entry in report.left_out}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "texts", "rules"),
     [
         # XHTML with a prefix, which any name may be
@@ -78,7 +79,7 @@ def test_pages(
     assert (texts_of(report), rules_of(report)) == (texts, rules)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "attribute",
     [
         *("data-src", "data-lazy-src", "data-original", "data-orig-src"),
@@ -189,10 +190,8 @@ COMPONENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name", ["a.mdx", "a.md", "a.astro", "a.jsx", "a.tsx", "a.svelte"]
-)
-@pytest.mark.parametrize("source", COMPONENTS)
+@each_case("name", ["a.mdx", "a.md", "a.astro", "a.jsx", "a.tsx", "a.svelte"])
+@each_case("source", COMPONENTS)
 def test_components(tmp_path: Path, name: str, source: str) -> None:
     text, n_expressions = COMPONENTS[source]
     report = check(tmp_path, name, f"\n {source}\n")
@@ -204,7 +203,7 @@ def test_components(tmp_path: Path, name: str, source: str) -> None:
     assert rules_of(report) == (["ALT001"] if text is None else [])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "source", "texts", "left_out"),
     [
         ("a.vue", '<template>\n<img :src="a" alt="A red door"/><img :src="a" :alt="b"/></template>', ["A red door"], {"expression": 1}),

@@ -16,6 +16,7 @@ from beholder.errors import DataError
 from beholder.lint import html, iiif, lint, markdown, packed, sources
 from beholder.lint.occurrence import Occurrence, identity, join_address
 from toy.alt_texts import SPACES, inline
+from toy.cases import each_case
 from toy.command import Cli
 
 ADDRESSES = (
@@ -69,8 +70,8 @@ def write_page(path: Path, address: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-@pytest.mark.parametrize("name", [*PAGES, "manifest.json", "book.epub"])
+@each_case("address", ADDRESSES)
+@each_case("name", [*PAGES, "manifest.json", "book.epub"])
 def test_odd_addresses_are_read(
     tmp_path: Path, name: str, address: str
 ) -> None:

@@ -71,6 +71,7 @@ def _grown(*groups: list[Path]) -> list[float]:
     not Path("/proc/self/status").exists(),
     reason="peak memory is read in /proc",
 )
+@pytest.mark.slow
 class TestMemory:
     """Bounds are the pixels that are decoded, and 90 MB of bands and results."""
 

@@ -21,6 +21,7 @@ from beholder.kinds.narratives.judging import by_sight
 from beholder.metrics import Tools
 from beholder.records import Frame, Item
 from beholder.run.thumbs import thumb, write_thumbs
+from toy.cases import each_case
 
 Colour: TypeAlias = tuple[int, int, int]
 SIDE = 96
@@ -178,7 +179,7 @@ def test_every_door_shows_the_same_picture(
     )
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_case("case", CASES)
 def test_a_file_is_sent_as_it_is_only_where_every_reader_sees_the_same(
     case: str, tmp_path: Path
 ) -> None:

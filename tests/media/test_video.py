@@ -34,6 +34,7 @@ from beholder.web.pictures import SmallPictures
 from toy.without import without
 
 pytest.importorskip("av", reason="needs the extra video")
+from toy.cases import each_case
 from toy.films import write_film
 
 KINDS = {
@@ -76,7 +77,7 @@ def test_the_picture_is_the_last_that_began_by_the_time(
     assert abs(tone(picture) - 8 * place) < 4
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "expected"),
     [
         ("a.mp4#t=3.5", ("a.mp4", 3.5)),
@@ -227,7 +228,7 @@ def test_a_row_whose_video_cannot_be_read_is_a_wrong_row(
     assert "has no cues in meta" in str(row)
 
 
-@pytest.mark.parametrize("frames", [0, -1, 1001, True, "all", 2.5])
+@each_case("frames", [0, -1, 1001, True, "all", 2.5])
 def test_frames_are_cues_or_a_number_up_to_a_limit(frames: object) -> None:
     with pytest.raises(ConfigError, match="frames="):
         DataOptions(frames=frames)  # type: ignore[arg-type]

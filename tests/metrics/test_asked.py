@@ -29,6 +29,7 @@ from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run.summary import corpus_estimates
 from servers.faults import FaultServer, completion, probe_answer, serving
+from toy.cases import each_case
 from toy.tools import OneJudge
 
 TEXT = "A grey cat sits on a chair. The door is red."
@@ -436,7 +437,7 @@ def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
     assert locate("座っている", "猫が座っている。") == ((2, 7),)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("criteria", "message"),
     [
         (None, "no criteria"),
@@ -541,7 +542,7 @@ def test_qa_values_follow_from_planted_answers() -> None:
     assert TEXT[slice(*item_score.units[0].spans[0])] == "on a chair"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "third", "choice", "state"),
     [
         (

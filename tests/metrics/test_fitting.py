@@ -11,6 +11,7 @@ import beholder
 from beholder import Item
 from beholder.errors import ConfigError
 from beholder.metrics.fitting import fitting
+from toy.cases import each_case
 
 ENGLISH = "A brown dog sleeps on the sofa beside a window."
 GERMAN = "Ein brauner Hund schläft auf dem Sofa und die Sonne scheint durch das Fenster."
@@ -22,7 +23,7 @@ def _item(candidate: str = ENGLISH, **fields: Any) -> Item:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("items", "judge", "metric", "why"),
     [
         ([_item()], False, "accord", "English"),

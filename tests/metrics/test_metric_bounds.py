@@ -12,6 +12,7 @@ from beholder.errors import ItemError
 from beholder.metrics import METRICS, base, metric
 from beholder.metrics.base import Bounds
 from beholder.records import Item
+from toy.cases import each_case
 
 BUILTIN = METRICS.builtin()
 COMPARING = [name for name in BUILTIN if METRICS.get(name).bounds.compares]
@@ -37,7 +38,7 @@ def evaluated(name: str, item: Item) -> None:
     asyncio.run(metric(name, **NEEDS.get(name, {})).evaluate(item, Tools()))
 
 
-@pytest.mark.parametrize("name", BUILTIN)
+@each_case("name", BUILTIN)
 def test_texts_have_a_most_of_characters_and_items_of_pictures(
     name: str,
 ) -> None:

@@ -41,6 +41,7 @@ from beholder.kinds.revise.engine import ReviseRow
 from beholder.metrics import METRICS, metric, params
 from beholder.records import Frame, Item, Reviews, Storyline
 from toy import recorded
+from toy.cases import each_case
 from toy.tools import OneJudge
 
 JUDGE = "oracle:model"
@@ -396,7 +397,7 @@ def test_what_is_asked_is_what_is_declared(
     assert bool(opened) == looks == prepared.looks
 
 
-@pytest.mark.parametrize("name", TABLE)
+@each_case("name", TABLE)
 def test_the_class_declares_all_that_it_may_ask(name: str) -> None:
     asker, _, operations, _ = TABLE[name]
     declared = (

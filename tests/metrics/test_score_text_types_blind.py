@@ -8,9 +8,10 @@ import pytest
 
 from beholder import metric
 from beholder.errors import ConfigError
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("candidate", "references"),
     [
         (None, "a dog"), (b"a dog", "a dog"), (["a dog"], "a dog"), (5, "a dog"),

@@ -17,6 +17,7 @@ from beholder.records import Item, ItemFailure, ItemScore, Reviews
 from beholder.run.plan import plan
 from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM, REVIEWS
+from toy.cases import each_case
 
 
 def test_a_tool_is_made_once_per_kind_and_spec() -> None:
@@ -104,7 +105,7 @@ def test_an_option_for_judges_is_not_taken_by_an_embedder() -> None:
 GERMAN = Item("a", "Ein Hund läuft im Park.", ("Ein Hund rennt.",))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "spec",
     [
         "vcs",
@@ -116,7 +117,7 @@ GERMAN = Item("a", "Ein Hund läuft im Park.", ("Ein Hund rennt.",))
         "posh",
     ],
 )
-@pytest.mark.parametrize(
+@each_case(
     "item",
     [
         GERMAN,

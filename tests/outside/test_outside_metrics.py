@@ -20,7 +20,7 @@ from beholder.base import registry
 from beholder.errors import ConfigError
 from beholder.judges.templates import Templates
 from beholder.metrics import METRICS, Tools, metric
-from toy.command import Cli, runner
+from toy.command import Cli
 
 PACKAGE = Path(__file__).parent / "seen-colours"
 PAGE = ROOT / "docs/start/package.md"
@@ -75,18 +75,14 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def cli(
-    site: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    site: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Cli:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "none")  # nobody is asked
     (tmp_path / "texts.jsonl").write_text(QUOTED["texts.jsonl"])
     (tmp_path / "rules.jsonl").write_text(
         json.dumps({"contains": "", "answer": {"grade": 4}})
     )
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def mean(folder: str, value: str) -> list[float]:

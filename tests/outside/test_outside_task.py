@@ -24,7 +24,7 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import TASKS, task_named
 from beholder.web import make_app
 from beholder.web.guard import HEADER
-from toy.command import Cli, runner
+from toy.command import Cli
 
 HERE = Path(__file__).parent
 TEXTS = ("A cat sleeps.", "What a lovely cat!", "Oh great, another cat.")
@@ -53,17 +53,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def cli(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli, tmp_path: Path) -> Cli:
     rows = [{"id": f"t{n}", "candidate": text} for n, text in enumerate(TEXTS)]
     (tmp_path / "texts.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows)
     )
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ import pytest
 from beholder.asking.asker import ValueInfo
 from beholder.report import charts
 from beholder.run.manifest import NO_BOUND, ValueLog, describe_scale
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("high", "scores", "ends"),
     [
         (1.0, [0.2, 0.4], (0.0, 1.0)),  # a closed scale is drawn whole

@@ -18,6 +18,7 @@ from beholder.report.markdown import markdown
 from beholder.run.compare import compare
 from beholder.run.store import Store
 from beholder.tables import Column, Table
+from toy.cases import each_case
 from toy.command import Cli
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
@@ -84,7 +85,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_case("text", HOSTILE)
 def test_a_text_stays_text_in_its_cell(text: str) -> None:
     columns = (Column("a", text, "text"), Column("n", "n"))
     page = render(

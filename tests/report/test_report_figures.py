@@ -13,6 +13,7 @@ from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import write_figures
 from beholder.report.figures import chunk_verdicts
+from toy.cases import each_case
 from toy.runs import lemon_run, sentence_score, write_run
 
 pytestmark = pytest.mark.drawn
@@ -66,7 +67,7 @@ def test_long_names_that_begin_alike_have_files_of_their_own() -> None:
     assert safe_name("vcs(lct=1)") == "vcs-lct-1"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "hostile",
     [
         "../../etc/passwd",

@@ -13,6 +13,7 @@ from beholder.report.numbers import count_ticks, show_number, show_tick, ticks
 from beholder.report.payload import choose, spread
 from beholder.report.tones import by_tone, in_words, notable, strength, tone
 from beholder.run.manifest import ValueLog
+from toy.cases import each_case
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -73,7 +74,7 @@ def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
             assert len(charts.histogram(value, scores).bars) == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     "scores",
     [
         [10.0, 9.999999999999998],
@@ -83,7 +84,7 @@ def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
         [0.0, 1e-15],
     ],
 )
-@pytest.mark.parametrize("bound", [None, 1.0])
+@each_case("bound", [None, 1.0])
 def test_scores_that_are_level_but_for_rounding_are_one_bar(
     scores: list[float], bound: float | None
 ) -> None:

@@ -32,6 +32,7 @@ from beholder.tables import (
     record_cells,
     record_columns,
 )
+from toy.cases import each_case
 
 NAMES = [
     "accord.contradicted_rate",
@@ -191,7 +192,7 @@ def test_a_table_without_informative_columns_shows_its_group_alone() -> None:
     assert [line for line in print_table(table, 80) if line] == ["t", "first"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "value", "expected"),
     [
         ("hundredths", -0.004, "0.00"),

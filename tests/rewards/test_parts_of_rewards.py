@@ -10,9 +10,10 @@ from beholder import Item, ItemScore, Unit
 from beholder.errors import ConfigError
 from beholder.rewards import LengthGuard, RepetitionGuard, by_token
 from beholder.rewards.reward import items_of, n_blank, shift_offsets, text_of
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("completion", "text"),
     [
         (" A dog. ", "A dog."),

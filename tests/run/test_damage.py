@@ -100,7 +100,11 @@ def _log(**changed: object) -> Callable[[Path], None]:
     return damage
 
 
-BOMB = zlib.compress(b'["' + b"a" * (300 << 20) + b'"]')
+def _plant_bomb(run: Path) -> None:
+    """Units that unpack to 300 MB."""
+    packed = zlib.compress(b'["' + b"a" * (300 << 20) + b'"]', 1)
+    _sql("UPDATE scores SET units = ?", packed)(run)
+
 
 DAMAGES = {
     "units are junk": _sql("UPDATE scores SET units = ?", b"junk"),
@@ -110,7 +114,7 @@ DAMAGES = {
     "units lack fields": _sql(
         "UPDATE scores SET units = ?", zlib.compress(b'[{"kind": "x"}]')
     ),
-    "units are a bomb": _sql("UPDATE scores SET units = ?", BOMB),
+    "units are a bomb": _plant_bomb,
     "detail is junk": _sql("UPDATE scores SET detail = ?", b"\x78\x9cjunk"),
     "detail is text": _sql("UPDATE scores SET detail = 'text'"),
     "detail is deep": _sql(

@@ -21,6 +21,7 @@ from beholder.run.compare import compare
 from beholder.run.pairs import pair_subjects
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
+from toy.cases import each_case
 from toy.runs import write_run
 
 NAMES = ("a", "b")
@@ -65,7 +66,7 @@ def test_a_reversed_file_is_paired_by_what_its_rows_describe(
     assert "id '1' is of 'p' in a and of 's' in b" in pairing.note
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second", "pairs"),
     [
         (_pictures("p", "q"), _pictures("p", "q"), [(0, 0), (1, 1)]),

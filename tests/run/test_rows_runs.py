@@ -39,6 +39,7 @@ from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from toy.bothways import Reader, make_world
+from toy.cases import each_case
 from toy.judge import Storyteller
 from toy.photos import make_collection
 from toy.reviewer import Reviewer
@@ -241,7 +242,7 @@ def test_clauses_of_a_translation_are_counted_over_all_texts() -> None:
     assert mean["words"] == 4 * mean["clauses"]  # "A thing_7 is there."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asker", "parts", "values"),
     [
         (CaptionRow("j"), [GeneratedText("two words")], {"words": 2, "characters": 9, "asked_again": 0, "other_length": 0}),
@@ -350,7 +351,7 @@ def test_the_category_of_a_row(
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("make", "message"),
     [
         (lambda: CaptionRow("j", words=(9, 3)), "words=9-3"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import beholder
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.planted_decisions import BelievesAllButDogs
 
 JUDGE = BelievesAllButDogs("m").name
@@ -17,12 +17,7 @@ TEXTS = ("A dog sits on a mat.", "A cat sits on a mat.")
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli) -> Cli:
     rows = [
         {
             "id": str(number),
@@ -41,7 +36,7 @@ def cli(
     for name, n_rows in (("data.jsonl", 12), ("labels.jsonl", 8)):
         lines = [json.dumps(row) + "\n" for row in rows[:n_rows]]
         Path(name).write_text("".join(lines))
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def calibration(tables: Any) -> Any:

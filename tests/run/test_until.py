@@ -15,6 +15,7 @@ from beholder.kinds.scores.engine import Reached
 from beholder.kinds.scores.gates import parse_until
 from beholder.records import Interval
 from beholder.run.store import Store
+from toy.cases import each_case
 from toy.command import Cli
 
 
@@ -131,7 +132,7 @@ def test_data_that_are_too_few_are_scored_whole(
     assert len(scored(tmp_path / "run")) == 60
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("goal", "reason"),
     [
         ("rouge", "expected METRIC=NUMBER"),

@@ -14,6 +14,7 @@ from scipy import stats as sps
 
 from beholder.errors import ConfigError
 from beholder.stats.corrected import CorrectedMean, corrected_mean
+from toy.cases import each_case
 
 # Six labelled pictures (labels, judge) and twelve without labels.
 LABELLED = [
@@ -134,7 +135,7 @@ def test_a_constant_judge_changes_nothing() -> None:
     assert (mean.weight, mean.corrected) == (0.0, mean.labels)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "message"),
     [
         (

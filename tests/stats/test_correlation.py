@@ -23,6 +23,7 @@ from beholder.stats import (
 )
 from beholder.stats.compare import DifferenceTest
 from beholder.stats.correlation import CorrelationKind, t_test_of_correlation
+from toy.cases import each_case
 
 KINDS: list[CorrelationKind] = ["pearson", "spearman", "tau-b", "tau-c"]
 X = [2.1, 3.4, 1.9, 5.6, 4.4, 3.8, 6.1, 2.7, 5.0, 4.9]
@@ -107,8 +108,8 @@ def test_partial_of_what_the_covariate_determines_has_a_reason() -> None:
     assert result.reason == "the covariate determines x or y"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each_case("kind", KINDS)
+@each_case(
     ("x", "y", "words"),
     [
         ([], [], "at least two pairs, got 0"),
@@ -330,7 +331,7 @@ def test_ranking_correlation_pairs_systems_by_name() -> None:
         ranking_correlation(gold, {"a": 1, "b": 2, "d": 3})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("r", "df", "p"),
     [
         # t = r sqrt(df / (1 - r^2)); with one degree of freedom t is Cauchy: p = 1 - 2 atan(t) / pi.

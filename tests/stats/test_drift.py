@@ -22,6 +22,7 @@ from beholder.stats.drift import (
     judge_noise,
     variance_between,
 )
+from toy.cases import each_case
 
 MIX = (0.6, 0.3, 0.1)
 ONCE_A_YEAR = 1 / 260
@@ -86,7 +87,7 @@ def test_a_fall_that_the_judge_made() -> None:
     assert cause.captions.interval.high == close(0.024600)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "shift", "verdict"),
     [
         (-0.05, 0.0, "captions"),

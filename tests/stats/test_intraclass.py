@@ -8,6 +8,7 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.stats import cronbach_alpha, icc, spearman_brown
 from beholder.stats.intraclass import ICCKind
+from toy.cases import each_case
 
 # Shrout and Fleiss 1979, table 2: six targets, four judges.
 TABLE = [
@@ -80,9 +81,7 @@ PINGOUIN: list[tuple[ICCKind, float, float, float, float, float, float]] = [
 KINDS: list[ICCKind] = [row[0] for row in PINGOUIN]
 
 
-@pytest.mark.parametrize(
-    ("kind", "printed", "value", "f", "p", "low", "high"), PINGOUIN
-)
+@each_case(("kind", "printed", "value", "f", "p", "low", "high"), PINGOUIN)
 def test_icc_matches_shrout_fleiss_and_pingouin(
     kind: ICCKind,
     printed: float,
@@ -132,7 +131,7 @@ def test_spearman_brown_refuses_its_pole() -> None:
         spearman_brown(-0.5, 3)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_full_agreement_is_one_with_a_zero_width_interval(
     kind: ICCKind,
 ) -> None:
@@ -153,8 +152,8 @@ def test_a_constant_offset_of_a_rater_counts_for_agreement_and_not_for_consisten
     assert icc(ratings, "2,1").value == pytest.approx(26 / 29)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each_case("kind", KINDS)
+@each_case(
     ("ratings", "words"),
     [
         (np.full((4, 3), 0.1), "all ratings are equal"),
@@ -172,7 +171,7 @@ def test_undefined_icc_has_a_reason(
     assert words in result.reason
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_items_with_equal_means_have_a_stated_result(kind: ICCKind) -> None:
     result = icc([[1, 2], [2, 1], [1, 2], [2, 1]], kind)
     if kind == "1,1" or kind == "3,1":

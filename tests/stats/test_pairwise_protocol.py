@@ -6,6 +6,7 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena, docent
+from toy.cases import each_case
 from toy.vectors import load_vectors
 
 
@@ -62,7 +63,7 @@ def test_docent_counts_the_graded_labels_as_three_outcomes() -> None:
     )  # one pair of texts: the difference is constant
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("battles", "scores", "words"),
     [
         ([], SCORES, "got none"),

@@ -18,6 +18,7 @@ from beholder.stats import (
 )
 from beholder.stats.kappa import Weighting
 from beholder.stats.krippendorff import Measurement
+from toy.cases import each_case
 
 NAN = math.nan
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", example C: 12 units (rows),
@@ -88,10 +89,8 @@ def test_alpha_does_not_move_with_a_shift_far_from_zero() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "measurement", ["nominal", "ordinal", "interval", "ratio"]
-)
-@pytest.mark.parametrize(
+@each_case("measurement", ["nominal", "ordinal", "interval", "ratio"])
+@each_case(
     ("ratings", "words"),
     [
         ([[0.1, 0.1], [0.1, 0.1]], "all ratings are equal"),

@@ -19,6 +19,7 @@ from beholder.stats.ranks import (
     subtract,
 )
 from beholder.stats.ties import decide, pairs_within, tie_threshold
+from toy.cases import each_case
 
 DUSTY = [0.1 + 0.2, 0.3, 0.5, 0.6, 0.2, 0.1, 0.4]
 EXACT = [0.3, 0.3, 0.5, 0.6, 0.2, 0.1, 0.4]
@@ -59,7 +60,7 @@ def test_rank_tests_do_not_see_the_last_bit() -> None:
     assert stats.wilcoxon(x, y).estimate == pytest.approx(7 / 15)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "ranks"),
     [
         ([0.1 + 0.2, 0.3, 0.1], [2.5, 2.5, 1]),

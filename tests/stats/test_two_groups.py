@@ -15,6 +15,7 @@ from beholder.stats import (
     t_test,
     wilcoxon,
 )
+from toy.cases import each_case
 
 A = [5.1, 4.8, 6.0, 5.5, 4.9, 5.8]
 B = [4.2, 4.9, 4.4, 5.0, 3.9, 4.1, 4.6]
@@ -36,7 +37,7 @@ TABLE_4 = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second", "t", "d"), TABLE_4)
+@each_case(("first", "second", "t", "d"), TABLE_4)
 def test_narrative_papers_table_4_from_its_means(
     first: Moments, second: Moments, t: float, d: float
 ) -> None:

@@ -7,6 +7,7 @@ from scipy import stats as scipy_stats
 
 from beholder.errors import ConfigError
 from beholder.stats.shares import wilson_limits
+from toy.cases import each_case
 
 
 @pytest.mark.parametrize(
@@ -25,8 +26,8 @@ def test_figures_of_an_independent_program(
     assert limits.high == pytest.approx(high, abs=5e-7)
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
-@pytest.mark.parametrize(("n_hits", "n_cases"), [(0, 1), (1, 1), (18, 120)])
+@each_case("confidence", [0.8, 0.95, 0.99])
+@each_case(("n_hits", "n_cases"), [(0, 1), (1, 1), (18, 120)])
 def test_as_in_scipy(n_hits: int, n_cases: int, confidence: float) -> None:
     expected = scipy_stats.binomtest(n_hits, n_cases).proportion_ci(
         confidence, method="wilson"

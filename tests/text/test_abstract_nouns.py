@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.text.kinds import is_abstract
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "expected"),
     [
         # Counts of WordNet 3.0's index.sense, half a use added to each of the senses.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.text.kinds import is_kind
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "wider", "expected"),
     [
         ("church", "building", True),

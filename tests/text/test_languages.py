@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.text import languages
 from beholder.text.expected_language import other_language
 from beholder.text.languages import has_blanks, language_named, not_english
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "name"),
     [
         ("hi", "Hindi"),
@@ -35,7 +34,7 @@ def test_some_languages_have_no_blanks_between_words() -> None:
     assert not has_blanks("Japanese")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("एक लाल स्कूटर है।", "letters are not Latin"),
@@ -53,7 +52,7 @@ def test_texts_in_other_languages_are_told(text: str, why: str) -> None:
     assert why in evidence
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "A dog runs.",
@@ -107,7 +106,7 @@ def test_what_is_remembered_of_texts_has_a_limit() -> None:
     assert languages._remembered.cache_info().currsize == before + 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "page", "is_other"),
     [
         (
@@ -135,7 +134,7 @@ def test_another_language_than_expected(
     assert (other_language(text, page) is not None) == is_other
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "language", "script", "why"),
     [
         ("Ek aadmi lal topi mein baitha hai", "Hindi", "Latn", None),

@@ -9,6 +9,7 @@ import pytest
 from beholder import metric
 from beholder.records import ItemScore
 from beholder.text.layout import PARAGRAPH, without_layout
+from toy.cases import each_case
 
 FIRST = "A brown dog runs along the beach."
 SECOND = "Two children build a sand castle near the water."
@@ -49,7 +50,7 @@ BETWEEN = [
 AT_END = [f"{{}} {{}} {piece}" for piece in PIECES]
 
 
-@pytest.mark.parametrize("form", LISTS + MARKUP + BETWEEN + AT_END)
+@each_case("form", LISTS + MARKUP + BETWEEN + AT_END)
 def test_layout_is_blanked_in_its_place(form: str) -> None:
     text = form.format(FIRST, SECOND)
     plain = without_layout(text)
@@ -58,7 +59,7 @@ def test_layout_is_blanked_in_its_place(form: str) -> None:
         assert plain.index(sentence) == text.index(sentence)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "3 dogs run.", "A dog. 3 cats.", "1920 was a good year.", "He wears No. 5. The dog sits.",

@@ -10,6 +10,7 @@ import pytest
 
 from beholder import metric
 from beholder.text.layout import without_layout
+from toy.cases import each_case
 
 CANDIDATE = [
     "A woman in a green apron pours milk into a tall jug.",
@@ -67,7 +68,7 @@ def _laid_out(form: str, sentences: list[str]) -> str:
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_a_form_leaves_the_words(form: str) -> None:
     assert (
         without_layout(_laid_out(form, CANDIDATE)).split()
@@ -75,13 +76,13 @@ def test_a_form_leaves_the_words(form: str) -> None:
     )
 
 
-@pytest.mark.parametrize("form", TITLES)
+@each_case("form", TITLES)
 def test_a_title_that_says_nothing_is_layout(form: str) -> None:
     text = form.format(" ".join(CANDIDATE))
     assert without_layout(text).split() == " ".join(CANDIDATE).split()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "# The harbour\nBoats.", "Description", "**A caption contest**", "1.5 m of rope\nA dog",

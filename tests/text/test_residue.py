@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.text.residue import find_residue, without_residue
+from toy.cases import each_case
 
 TEXT = "A brown dog runs along the beach. Two children build a castle."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("form", "kinds"),
     [
         ("<think>A cat? No.</think>\n{}", {"reasoning"}),
@@ -42,7 +41,7 @@ def test_residue_is_found_and_removed(form: str, kinds: set[str]) -> None:
     assert without_residue(text) == TEXT
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "text"),
     [
         (r"Un caf\u00e9 \u00e0 Paris.", "Un café à Paris."),
@@ -76,7 +75,7 @@ def test_escapes_of_json_and_marks_of_lists_go() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "A sign says Sure! on a yellow door.", "Sure enough, the dog sleeps.",

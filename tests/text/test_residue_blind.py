@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.text.residue import find_residue, without_residue
+from toy.cases import each_case
 
 CAPTION = "A heron stands in a shallow pond."
 
@@ -200,17 +201,17 @@ PEOPLE = [
 ]
 
 
-@pytest.mark.parametrize("text", MACHINES)
+@each_case("text", MACHINES)
 def test_residue_of_machines_is_found(text: str) -> None:
     assert find_residue(text.replace("@", CAPTION))
 
 
-@pytest.mark.parametrize("text", PEOPLE)
+@each_case("text", PEOPLE)
 def test_captions_of_people_have_no_residue(text: str) -> None:
     assert find_residue(text) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "form",
     [
         "Assistant: @", "Answer: @", "Thought: a bird? Final Answer: @", "[INST] Say it. [/INST] @",

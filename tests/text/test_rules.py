@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from beholder.errors import ConfigError
 from beholder.text import RuleSplitter, Segment, splitter
+from toy.cases import each_case
 
 RULES = RuleSplitter()
 
@@ -157,9 +158,7 @@ CASES += [(row.replace("|", ""), row.split("|")) for row in UNSPACED]
 CASES += LAYOUT
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), CASES, ids=lambda case: str(case)[:40]
-)
+@each_case(("text", "expected"), CASES)
 def test_hard_case_is_split_as_a_person_would(
     text: str, expected: list[str]
 ) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.text import n_spoken, without_marks
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "cleaned_text"),
     [
         (
@@ -38,7 +37,7 @@ def test_marks_become_blanks_of_their_length_and_nothing_else_does(
     assert cleaned.split() == cleaned_text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "n"),
     [
         ("यह एक मशीन है </noise> ।", 4),

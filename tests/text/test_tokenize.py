@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from beholder.text import words
 from beholder.text.tokenize import folded_words
+from toy.cases import each_case
 
 # One row a case: the text, an arrow, the words with bars between them; all by hand.
 CASES = """
@@ -28,7 +29,7 @@ café naïve straße Ωμέγα Ёлка -> café|naïve|straße|Ωμέγα|Ёл
 """
 
 
-@pytest.mark.parametrize("row", CASES.strip().splitlines())
+@each_case("row", CASES.strip().splitlines())
 def test_words_of_many_scripts(row: str) -> None:
     text, _, expected = row.partition(" ->")
     tokens = [text[start:end] for start, end in words(text)]

@@ -131,9 +131,7 @@ class Origin:
 
 def entry_points(group: str) -> EntryPoints:
     """The entry points of a group; searched again, in 40 ms, only if ``sys.path`` has changed."""
-    return _search_entry_points(
-        group, tuple((folder, _modified_at(folder)) for folder in sys.path)
-    )
+    return _search_entry_points(group, _path_state())
 
 
 @lru_cache(maxsize=16)
@@ -141,6 +139,23 @@ def _search_entry_points(
     group: str, path: tuple[tuple[str, int], ...]
 ) -> EntryPoints:
     return metadata.entry_points(group=group)
+
+
+# The name of a distribution is read from its metadata each time that it is asked for.
+@lru_cache(maxsize=16)
+def _points_by_name(
+    group: str, path: tuple[tuple[str, int], ...]
+) -> dict[str, EntryPoint]:
+    return {
+        f"{point.dist.name}/{point.name}": point
+        for point in _search_entry_points(group, path)
+        if point.dist
+    }
+
+
+def _path_state() -> tuple[tuple[str, int], ...]:
+    """Each folder of ``sys.path`` and when something was last installed in it."""
+    return tuple((folder, _modified_at(folder)) for folder in sys.path)
 
 
 def _modified_at(folder: str) -> int:
@@ -338,11 +353,7 @@ class Registry(Generic[T]):
         )
 
     def _outside_points(self) -> dict[str, EntryPoint]:
-        return {
-            f"{point.dist.name}/{point.name}": point
-            for point in entry_points(self.group)
-            if point.dist
-        }
+        return _points_by_name(self.group, _path_state())
 
     def _load_outside_class(self, name: str) -> type[T]:
         if point := self._outside_points().get(name):

@@ -10,6 +10,7 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,10 @@ def choose_values(
     return chosen
 
 
+# Reading a package's metadata takes milliseconds, and an imported package keeps its version.
+_installed_version = cache(version)
+
+
 def versions() -> dict[str, str]:
     """Versions of the packages that can change a number."""
     # Only packages that can change a number; others would start a needless difference.
@@ -302,7 +307,9 @@ def versions() -> dict[str, str]:
         "beholder": __version__,
         "python": platform.python_version(),
     }
-    return base_versions | {package: version(package) for package in _PACKAGES}
+    return base_versions | {
+        package: _installed_version(package) for package in _PACKAGES
+    }
 
 
 def write(folder: Path, log: RunLog) -> None:

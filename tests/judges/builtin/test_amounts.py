@@ -11,6 +11,7 @@ from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.reading import analysed
 from beholder.language.graph import Entity, Mention
+from toy.cases import each_case
 
 
 def thing(quantity: str | None = None, plural: bool = False) -> Entity:
@@ -19,7 +20,7 @@ def thing(quantity: str | None = None, plural: bool = False) -> Entity:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "targets", "expected"),
     [
         ("two", [thing()], (0.0, False)),
@@ -45,7 +46,7 @@ def test_amounts_of_one_name(
     assert amounts_value(thing(source, True), targets) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "targets", "neighbours", "expected"),
     [
         ("five", [thing("two", True), thing("three", True)], [], (0.9, False)),
@@ -129,7 +130,7 @@ def test_colours_in_ish_are_those_colours(
     assert exclude(values(value), values(unlike))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("two", "three", True),

@@ -10,9 +10,10 @@ from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import analysed
 from beholder.judges.operations import Question
 from beholder.text import frequency
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("span", "expected"),
     [
         ((0, 1), (0, 1)),

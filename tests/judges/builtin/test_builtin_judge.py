@@ -24,6 +24,7 @@ from beholder.judges.operations import (
     Rank,
     Verify,
 )
+from toy.cases import each_case
 
 JUDGE = judge("builtin")
 
@@ -162,7 +163,7 @@ def test_an_operation_that_it_cannot_judge_names_a_judge_that_can() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "expected"),
     [
         ("red", "blue", True),
@@ -199,7 +200,7 @@ def test_predicates_have_one_form_and_a_direction() -> None:
     assert normal("contain", True).place == "in"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("bearded", "beard", True),  # derived
@@ -394,7 +395,7 @@ def test_vectors_outlive_what_is_kept() -> None:
     assert np.linalg.norm(whole[[0, 2, 4]], axis=1) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "verb", "as_if"),
     [
         ("mount to", True, "on"),

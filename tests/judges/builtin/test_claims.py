@@ -13,6 +13,7 @@ from beholder.judges.builtin.claims import (
 )
 from beholder.judges.builtin.numbers import number, table
 from beholder.judges.builtin.reading import analysed
+from toy.cases import each_case
 
 ROOM = "A red cup is on the shelf. A tall lamp stands on the round table."
 
@@ -66,8 +67,8 @@ def test_words_of_one_sentence(claim: str, text: str, expected: float) -> None:
     assert evidence(claim, "Rain.")[2] < 0.5
 
 
-@pytest.mark.parametrize("entail", [True, False])
-@pytest.mark.parametrize(
+@each_case("entail", [True, False])
+@each_case(
     ("claim", "expected"),
     [
         ("The cup is red.", True),

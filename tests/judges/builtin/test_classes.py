@@ -8,6 +8,7 @@ from beholder.judges.builtin.classes import exclude, values, word_values
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
+from toy.cases import each_case
 
 
 def findings(source: str, target: str) -> dict[str, Finding]:
@@ -26,7 +27,7 @@ def contradictions(source: str, target: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "expected"),
     [
         ("old", "young", True),

@@ -15,6 +15,7 @@ from beholder.judges.builtin.decide import (
 )
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import Numbers, numbers, table
+from toy.cases import each_case
 
 N = Numbers(
     anywhere=0.25,
@@ -50,7 +51,7 @@ def relation(**changes: object) -> Evidence:
     return replace(Evidence("relation", name_likeness=1.0), **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("evidence", "expected"),
     [
         # half of the coverage, half of the name, or of half the coverage where that is more
@@ -126,7 +127,7 @@ def test_values_equal_those_computed_by_hand(
     assert value(evidence, N) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("evidence", "expected"),
     [
         (entity(name_likeness=1.0), False),
@@ -162,7 +163,7 @@ def test_only_the_same_thing_is_contradicted(
     assert contradicted(evidence, N) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("evidence", "expected"),
     [
         # what the target contradicts: only of a thing that is the only one of its name
@@ -197,7 +198,7 @@ def test_absence_is_sure_only_without_evidence(
     assert sure(evidence, value(evidence, N), N) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("evidence", "expected"),
     [
         (Evidence("amount", stated=1.0, name_likeness=0.7), True),
@@ -231,8 +232,8 @@ SUPPORT = {
 }
 
 
-@pytest.mark.parametrize("kind", SUPPORT)
-@pytest.mark.parametrize("against", ["", "excluded", "exchanged", "crowded"])
+@each_case("kind", SUPPORT)
+@each_case("against", ["", "excluded", "exchanged", "crowded"])
 def test_more_support_never_lowers_the_value(kind: str, against: str) -> None:
     flags = {against: True} if against else {}
     start = replace(Evidence(kind, name_likeness=0.9), **flags)  # type: ignore[arg-type]

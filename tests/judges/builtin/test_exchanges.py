@@ -6,6 +6,7 @@ import pytest
 
 from beholder import PoSh
 from beholder.judges.builtin.claims import respelt
+from toy.cases import each_case
 
 PAIRS = {
     "actions, told by clothes": (
@@ -116,7 +117,7 @@ def test_things_of_which_there_are_several_are_no_exchange_of_two_names() -> (
     assert "contradicted" not in verdicts(text, reference)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "words", "expected"),
     [
         ("oudoor", {"outdoor"}, "outdoor"),

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
+from toy.cases import each_case
 
 CASES = [
     # things
@@ -69,7 +68,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "target", "unit", "expected"), CASES)
+@each_case(("source", "target", "unit", "expected"), CASES)
 def test_a_person_says_so(
     source: str, target: str, unit: str, expected: str
 ) -> None:
@@ -92,7 +91,7 @@ def test_a_person_says_so(
     assert verdicts == {expected}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "reference", "expected"),
     [
         ("A man with a hat.", "A man with a scarf.", True),
@@ -100,7 +99,7 @@ def test_a_person_says_so(
         ("A man with a hat.", "A man with a hat.", False),
     ],
 )
-@pytest.mark.parametrize("entail", [True, False])
+@each_case("entail", [True, False])
 def test_a_relation_of_a_wrong_thing_is_excused(
     text: str, reference: str, expected: bool, entail: bool
 ) -> None:

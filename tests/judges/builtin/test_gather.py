@@ -26,6 +26,7 @@ from beholder.language.graph import (
     SceneGraph,
 )
 from beholder.records import Span
+from toy.cases import each_case
 
 
 def gather(*arguments: Any) -> tuple[Evidence, ...]:
@@ -364,7 +365,7 @@ def test_a_property_is_located_from_a_likeness_on(
     assert attribute([likeness, 0.1, 0.2, 0.1]).where == where
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("likeness", "best", "polarity", "denied", "instead"),
     [
         (0.85, 0, True, False, ""),

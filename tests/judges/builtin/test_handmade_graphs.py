@@ -23,6 +23,7 @@ from beholder.language.graph import (
     SceneGraph,
 )
 from beholder.records import Span
+from toy.cases import each_case
 
 
 def line(length: int, words: Mapping[int, str], filler: str = "um") -> str:
@@ -289,7 +290,7 @@ def test_properties_are_listed_in_order() -> None:
     assert text.verbs_written == ["kicks", ""]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "names"),
     [
         ("orange", {"colour"}),
@@ -321,7 +322,7 @@ def test_values_that_exclude_each_other_are_lowered() -> None:
     assert similarity.tolist() == [[0.8, pytest.approx(0.24)], [0.8, 0.8]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "verb", "expected"),
     [
         ("brightened by", True, True),

@@ -10,6 +10,7 @@ from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.lexis import named_apart
 from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.vectors import VectorTable, vectors
+from toy.cases import each_case
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_a_table_is_filled_before_it_begins_anew() -> None:
     assert len(table) == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target"),
     [
         ("people", "woman"),  # a word for persons
@@ -91,7 +92,7 @@ def test_nouns_with_nothing_in_common_have_no_tie() -> None:
     assert lexis.tie("graffiti", "cup") == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("street sign", "stop sign", True),

@@ -11,6 +11,7 @@ from beholder.judges.builtin.predicates import (
     normal,
     verb_likeness,
 )
+from toy.cases import each_case
 
 
 def place(name: str, turned: bool = False) -> Predicate:
@@ -21,7 +22,7 @@ def verb(name: str, at: str = "", turned: bool = False) -> Predicate:
     return Predicate(name, turned, at, False)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("predicate", "is_verb", "passive", "expected"),
     [
         ("hold", True, False, Predicate("hold", False, "", False)),
@@ -108,7 +109,7 @@ def test_verbs_have_the_expected_likeness(
     assert verb_likeness(verb(a), verb(b), vectors) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "likes", "straight", "crossed", "expected"),
     [
         # verbs alone: by the ends as they stand, and exchanged where the verbs are near enough
@@ -216,7 +217,7 @@ def test_predicates_have_the_expected_likeness(
     assert likeness(a, b, likes, straight, crossed) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "vectors", "expected"),
     [
         (verb("hold"), verb("hold"), 0.0, (True, False)),
@@ -292,7 +293,7 @@ def test_verbs_that_say_no_more_than_a_place(
         )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "likes", "straight", "crossed", "expected"),
     [
         # who sits near another has that one near; who runs need not be run near
@@ -346,7 +347,7 @@ def test_exchanged_ends_are_alike_from_the_mark_on() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("predicate", "passive", "expected"),
     [
         (

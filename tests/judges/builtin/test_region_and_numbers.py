@@ -12,9 +12,10 @@ from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
 from beholder.language.numerals import number
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("british", "american"),
     [("lorry", "truck"), ("aeroplane", "airplane"), ("kerb", "curb"), ("tyre", "tire"),
      ("pavement", "sidewalk"), ("tram", "streetcar"), ("pram", "stroller"), ("spanner", "wrench")],
@@ -38,7 +39,7 @@ def test_other_nouns_stay_apart(noun: str, other_noun: str) -> None:
     assert tie(noun, other_noun) != "same"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "expected"),
     [("a duo", 2), ("a quartet", 4), ("a quintet", 5), ("a sextet", 6), ("a septet", 7),
      ("an octet", 8), ("half a dozen", 6), ("dozens", None)],

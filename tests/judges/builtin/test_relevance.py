@@ -5,13 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from beholder.judges.builtin import judge as relevance
 from beholder.judges.builtin.reading import analysed
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "word", "expected"),
     [
         ("Perhaps a cup.", "cup", True),
@@ -73,7 +72,7 @@ def is_statement_visible(
     return relevance.is_visible(statement, text_view)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "words", "spans", "kind", "expected"),
     [
         ("A red cup.", "There is a cup.", ["cup"], "entity", True),

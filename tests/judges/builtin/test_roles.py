@@ -7,6 +7,7 @@ import pytest
 from beholder import DCScore
 from beholder.judges.builtin.claims import probabilities
 from beholder.judges.builtin.numbers import number
+from toy.cases import each_case
 
 EXCHANGED = [
     ("The dog bites the man.", "A man bites a dog."),
@@ -68,7 +69,7 @@ def test_exchanged_ends_are_no_more_likely_than_the_table_says(
     assert probability <= number("facts.exchanged") < number("facts.both_true")
 
 
-@pytest.mark.parametrize(("claim", "text"), TRUE)
+@each_case(("claim", "text"), TRUE)
 def test_a_turned_verb_or_place_is_no_exchange(claim: str, text: str) -> None:
     (probability,) = probabilities([claim], text)
     assert probability >= number("facts.both_true")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from beholder.judges.builtin.amounts import shares_exclude
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
 from beholder.language.graph import Entity, Mention
+from toy.cases import each_case
 
 
 def windows(quantity: str, rule: str = "share") -> Entity:
@@ -18,7 +17,7 @@ def windows(quantity: str, rule: str = "share") -> Entity:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second", "exclude"),
     [
         ("all", "most", True),

@@ -10,9 +10,10 @@ import pytest
 
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.reading import analysed
+from toy.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "unit", "instead"),
     [
         ("A red cup.", "A blue cup.", "red", "blue"),

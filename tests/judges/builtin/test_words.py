@@ -17,6 +17,7 @@ from beholder.judges.builtin.lexis import (
 )
 from beholder.language.graph import Entity, Mention
 from beholder.language.numerals import number
+from toy.cases import each_case
 
 
 def entity(quantity: str | None = None, plural: bool = False) -> Entity:
@@ -25,7 +26,7 @@ def entity(quantity: str | None = None, plural: bool = False) -> Entity:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "expected"),
     [
         ("two", 2),
@@ -57,7 +58,7 @@ def test_quantities_are_read_as_amounts(
     assert amount(entity(quantity, plural)) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("two", ("two", True), (1.0, False)),
@@ -80,7 +81,7 @@ def test_amounts_are_scored_by_fit(
     assert amount_value(entity(source, True), entity(*target)) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "expected"),
     [
         ("red", "blue", True),
@@ -104,7 +105,7 @@ def test_values_that_exclude_each_other(
     assert exclude(values(b), values(a)) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("dog", "dog", "same"),
@@ -127,7 +128,7 @@ def test_nouns_have_the_expected_tie(
     assert tie(source, target) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "expected"),
     [
         ("wood", "wooden", True),
@@ -146,7 +147,7 @@ def test_a_word_says_its_synonyms_and_more_general_words(
     assert says(source, target) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "expected"),
     [
         ("very dark", ["dark"]),

@@ -51,6 +51,7 @@ from beholder.judges.operations import (
     Verify,
 )
 from beholder.judges.operations.answer import FromText
+from toy.cases import each_case
 from toy.deciding import Knowing, Knowledge
 
 PICTURE, OTHER = Image(b"x", "image/png"), Image(b"y", "image/png")
@@ -193,7 +194,7 @@ def test_two_options_cannot_compare_statements() -> None:
 MET, OTHERWISE, SILENT = "met", "contradicted", "not mentioned"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("met", "contradicted", "silent", "state"),
     [
         (0.5, 0.3, 0.2, MET),
@@ -440,7 +441,7 @@ def clear(
     return {**values, "does not apply": rest}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answers", "expected"),
     [
         ({"a": clear(1.0)}, [("a", "High")]),
@@ -519,7 +520,7 @@ def test_every_closed_operation_is_tested() -> None:
     assert {type(operation) for operation in OPERATIONS} == set(METHODS)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
+@each_case("operation", OPERATIONS)
 def test_a_question_without_an_answer_never_becomes_a_grade(
     operation: Any,
 ) -> None:
@@ -539,7 +540,7 @@ def test_a_question_without_an_answer_never_becomes_a_grade(
     assert len(model.calls) <= 2
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
+@each_case("operation", OPERATIONS)
 def test_an_answer_that_comes_at_the_second_try_counts(operation: Any) -> None:
     seen: set[str] = set()
 

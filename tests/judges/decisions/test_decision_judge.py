@@ -32,14 +32,15 @@ from beholder.judges.operations import (
 )
 from servers.decisions import DecisionServer
 from servers.faults import FaultServer, completion, probe_answer, serving
+from toy.cases import each_case
 from toy.deciding import Knowing
 
 NOWHERE = "http://127.0.0.1:9/v1"
 PLANTED = "Pl4nted-0123456789"
 
 
-@pytest.mark.parametrize("kind", ["decisions", "systemone"])
-@pytest.mark.parametrize(
+@each_case("kind", ["decisions", "systemone"])
+@each_case(
     "option",
     ["temperature=0.5", "samples=3", "replicates=2", "scale='certainty'"],
 )
@@ -62,7 +63,7 @@ def test_a_chat_model_that_decides_draws_nothing(option: str) -> None:
         judges.judge(f"openai('m', decide=True, {option})", base_url=NOWHERE)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spec", "message"),
     [
         ("decisions('m', orders=3)", "orders=3: expected 1 or 2"),

@@ -13,19 +13,14 @@ from beholder.kinds.agreement.judge_table import (
     expand_judges,
     load_minimal_pairs,
 )
-from toy.command import Cli, runner
+from toy.command import Cli
 from toy.planted_decisions import BelievesAllButDogs
 
 JUDGE, OTHER = (BelievesAllButDogs(model).name for model in "mn")
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli) -> Cli:
     # The wrong text of each pair has a dog, or the right one in two of eight.
     rows = [
         {
@@ -45,7 +40,7 @@ def cli(
     Path("sets/foil.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in rows)
     )
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pytest
 import beholder
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.load import JudgedSet, load
+from toy.cases import each_case
 
 PAIRS = (
     ("A red train crosses a bridge.", "A ship.", "A red train on a bridge."),
@@ -48,7 +49,7 @@ def judged(folder: Path, answers: Sequence[Any], **fields: Any) -> JudgedSet:
 SYSTEMS = {"group": {"system": "Blip"}, "system_b": "llava"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answers", "expected"),
     [
         ((1, -1, -1), [1, -1, -1]),

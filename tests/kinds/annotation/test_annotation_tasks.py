@@ -29,6 +29,7 @@ from beholder.kinds.annotation.tasks import Task, task_named
 from beholder.kinds.annotation.tasks.ranking import RankTask
 from beholder.options import DataOptions
 from beholder.records import Interval, Reviews
+from toy.cases import each_case
 
 MARK = {"kind": "object", "severity": "minor"}
 Units: TypeAlias = Mapping[str, tuple[Task, AnnotationUnit]]
@@ -141,7 +142,7 @@ def units(tmp_path_factory: pytest.TempPathFactory) -> Units:
     return task_units
 
 
-@pytest.mark.parametrize(("task", "part", "value"), VALID_PARTS)
+@each_case(("task", "part", "value"), VALID_PARTS)
 def test_a_valid_part_is_accepted(
     units: Units, task: str, part: str, value: Any
 ) -> None:
@@ -149,7 +150,7 @@ def test_a_valid_part_is_accepted(
     annotation_task.check(unit, part, value)
 
 
-@pytest.mark.parametrize(("task", "part", "value", "words"), REFUSED)
+@each_case(("task", "part", "value", "words"), REFUSED)
 def test_a_part_that_is_not_valid_is_refused(
     units: Units, task: str, part: str, value: Any, words: str
 ) -> None:
@@ -158,7 +159,7 @@ def test_a_part_that_is_not_valid_is_refused(
         annotation_task.check(unit, part, value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("task", "state", "lacking"),
     [
         ("marks", {}, None),

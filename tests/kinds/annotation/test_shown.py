@@ -23,13 +23,14 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions
 from beholder.web import make_app
+from toy.cases import each_case
 from toy.command import Cli
 
 SERVER = "https://iiif.example.org/image"
 ROW = {"id": "1", "candidate": "A dog."}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rest", "base"),
     [
         ("/image/p1/info.json", "/image/p1"),

@@ -24,6 +24,7 @@ from beholder.kinds.annotation.records import Act, State, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from servers.postgres import Server
+from toy.cases import each_case
 
 UNIT = "harbour-north/candidate"
 
@@ -238,7 +239,7 @@ def test_a_folder_that_is_not_a_study_is_refused(tmp_path: Path) -> None:
         AnnotationStudy.open(tmp_path)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("annotators", "overlap", "words"),
     [
         ((), None, "needs an annotator"),

@@ -235,9 +235,9 @@ def test_another_choice_in_the_folder_is_refused(cli: Cli) -> None:
 
 
 def test_a_captioner_that_changed_between_its_runs(cli: Cli) -> None:
-    write_photos()
-    with serving(Seeing(released_after=12)) as server:
-        done = cli(*models(server, "--no-battles"))
+    write_photos(6)
+    with serving(Seeing(released_after=6)) as server:
+        done = cli(*models(server, "--no-battles", n=6))
     assert done.code == 0, done.err
     figures = result()["captioners"][0]["figures"]
     for name in ("same", "contradicts", "sd_of_run"):
@@ -251,12 +251,12 @@ def test_a_captioner_that_changed_between_its_runs(cli: Cli) -> None:
 def test_a_judge_that_prefers_a_seat_does_not_see_the_difference(
     cli: Cli,
 ) -> None:
-    write_photos()
+    write_photos(6)
     with serving(Seeing(seat=True)) as server:
-        assert cli(*models(server)).code == 0
+        assert cli(*models(server, n=6)).code == 0
     fought = result()["battles"]
     # The texts of a picture differ, so each pair is asked in both orders, and flips.
-    assert (fought["n"], fought["n_flips"]) == (36, 36)
+    assert (fought["n"], fought["n_flips"]) == (18, 18)
     assert "This judge does not see the difference." in fought["text"]
     assert fought["pairs"][0]["score"]["value"] == 0.5
 

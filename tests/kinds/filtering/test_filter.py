@@ -22,6 +22,7 @@ from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.filtering.result import RESULT, VERDICTS, read_result
 from beholder.kinds.filtering.rows import fold_text, similarity
 from beholder.kinds.filtering.writing import write_rows
+from toy.cases import each_case
 from toy.command import Cli
 
 SENTENCES = (
@@ -444,7 +445,7 @@ def test_scores_drop_and_quarantine_and_the_best_duplicate_stays() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "message"),
     [
         ({"drop": "clipscore<0.4"}, "there is no score 'clipscore'"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +19,16 @@ import beholder
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.filtering import labelling
 from beholder.kinds.filtering.result import RESULT, VERDICTS, read_result
-from toy.command import Cli, runner
+from toy.command import Cli
 
 GOOD = "Number {} stands on a plain wall above the door of a house."
 BAD = "I'm sorry, but I can't assist with that request, number {}."
 
 
-@pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a set and its filter, in which a fifth of the rows are bad."""
+    folder = tmp_path_factory.mktemp("filtered")
     rows = [
         {
             "image": f"{n // 2}.jpg",
@@ -37,9 +36,16 @@ def cli(
         }
         for n in range(1000)
     ]
-    write_jsonl("set.jsonl", rows)
-    beholder.filter("set.jsonl", out="clean", workers=1)
-    return runner(monkeypatch, capsys)
+    with chdir(folder):
+        write_jsonl("set.jsonl", rows)
+        beholder.filter("set.jsonl", out="clean", workers=1)
+    return folder
+
+
+@pytest.fixture
+def cli(cli: Cli, finished: Path) -> Cli:
+    shutil.copytree(finished, ".", dirs_exist_ok=True)
+    return cli
 
 
 def write_jsonl(name: str, rows: Sequence[Mapping[str, Any]]) -> None:

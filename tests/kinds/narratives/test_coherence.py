@@ -11,6 +11,7 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines import Space, coherence, dtw
 from beholder.kinds.narratives.storylines.strength import coherence_of
+from toy.cases import each_case
 
 TURN = [
     [1.0, 0.0],
@@ -116,7 +117,7 @@ def test_the_scale_and_reading_are_in_the_signature() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "message"),
     [
         ({"embeddings": [[1.0, 0.0]]}, "at least two pictures"),

@@ -25,6 +25,7 @@ from beholder.kinds.narratives.storylines import (
 from beholder.kinds.narratives.storylines import extract as module
 from beholder.kinds.narratives.storylines.extract import ExtractionTask
 from beholder.records import Frame
+from toy.cases import each_case
 
 
 def _space(n: int, seed: int = 0, **options: Any) -> Space:
@@ -110,7 +111,7 @@ def test_single_and_double_precision_find_the_same_path() -> None:
     assert a.weakest == pytest.approx(b.weakest, abs=1e-5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "message"),
     [
         ({"k": 1}, "k=1: between the ends there are 2 to 6"),

@@ -33,6 +33,7 @@ from beholder.kinds.narratives.storylines.extract import (
 )
 from beholder.options import DataOptions
 from beholder.records import Frame
+from toy.cases import each_case
 
 METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
 N = 14
@@ -295,7 +296,7 @@ def test_mixed_precision_of_dates_is_noted() -> None:
     assert "precision" not in chronology(same, _vectors(2)).note
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "k", "message"),
     [
         ("p02", "p11", 12, "k=12: from p02 to p11 there are 10 pictures"),

@@ -33,6 +33,7 @@ from beholder.kinds.narratives.steps import (
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.kinds.narratives.study import tables
 from beholder.stats import reliability_verdict
+from toy.cases import each_case
 
 NAN = math.nan
 
@@ -461,7 +462,7 @@ def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> (
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "word"),
     [
         (-0.2, "poor"), (0.499, "poor"), (0.5, "moderate"), (0.749, "moderate"),

@@ -19,6 +19,7 @@ from beholder.kinds.narratives.storylines import (
     maxmin,
     trail,
 )
+from toy.cases import each_case
 from toy.vectors import load_vectors
 
 READINGS: dict[str, tuple[Any, float]] = {
@@ -43,7 +44,7 @@ def _expected(case: dict[str, Any], reading: str) -> dict[str, Any]:
 
 
 @every_case
-@pytest.mark.parametrize("reading", READINGS)
+@each_case("reading", READINGS)
 def test_theta_and_coherence_match_an_outside_implementation(
     case: dict[str, Any], reading: str
 ) -> None:

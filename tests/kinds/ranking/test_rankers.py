@@ -30,6 +30,7 @@ from beholder.metrics import Tools, metric
 from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
 from beholder.options import DataOptions
 from beholder.records import ItemFailure, ItemScore, Reviews
+from toy.cases import each_case
 from toy.reviewer import Reviewer, write_reviews
 from toy.tools import OneJudge
 
@@ -56,7 +57,7 @@ def test_scorers_are_built_from_their_text_form() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "message"),
     [
         ("response(jugde='x')", "did you mean 'judge'"),

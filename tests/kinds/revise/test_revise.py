@@ -25,6 +25,7 @@ from beholder.kinds.revise.engine import ReviseRow, edits_between
 from beholder.kinds.revise.export import write_accepted
 from beholder.metrics import Tools
 from beholder.records import Item
+from toy.cases import each_case
 from toy.command import runner
 from toy.tools import OneJudge
 
@@ -132,7 +133,7 @@ def test_certain_edits_are_made_without_a_judge(
     assert refused == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "text", "wrong", "why"),
     [
         (
@@ -192,7 +193,7 @@ def test_what_does_not_stand_on_its_own_is_not_proposed(
     assert re.search(why, left_mark.why)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "text", "wrong", "proposal"),
     [
         ("ALT104", "Image of: a dog on a sofa", "Image of", "A dog on a sofa"),

@@ -12,7 +12,7 @@ import pytest
 
 import beholder
 from beholder.errors import ConfigError
-from toy.command import Cli, Done, runner
+from toy.command import Cli, Done
 from toy.drifting import GRADED_TEXTS
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
@@ -22,17 +22,12 @@ N_ANCHORS = 40
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
     GRADED_TEXTS.clear()
     set_judge()
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def set_judge(name: str = "judge.json", **state: Any) -> None:

@@ -27,7 +27,7 @@ from beholder.stats.drift import (
     mean_sequence,
     runs_to_show,
 )
-from toy.command import Cli, runner
+from toy.command import Cli
 
 FALLEN = (
     0.775, 0.769, 0.772, 0.780, 0.766, 0.771, 0.779, 0.768,
@@ -40,16 +40,11 @@ ANCHOR = dict(zip(TEXTS, np.linspace(0.5, 0.95, 80).tolist(), strict=True))
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Cli:
-    monkeypatch.chdir(tmp_path)
+def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     for name in ("OTEL_EXPORTER_OTLP_ENDPOINT",
                  "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
-    return runner(monkeypatch, capsys)
+    return cli
 
 
 def whole(mean: float, n: int = N) -> dict[str, StratumLine]:

@@ -20,6 +20,7 @@ from beholder.metrics.classical.chair import CHAIR, object_tie
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.rewards import by_token, reward
 from beholder.rewards.reward import Reward
+from toy.cases import each_case
 
 
 def outcome(
@@ -203,19 +204,17 @@ class TestUndefined:
 
 
 class TestNames:
-    @pytest.mark.parametrize(
+    @each_case(
         "thing", ["chair", "bird", "mouse", "fence", "dog", "cow", "bear"]
     )
-    @pytest.mark.parametrize(
-        "who", ["person", "man", "woman", "people", "child"]
-    )
+    @each_case("who", ["person", "man", "woman", "people", "child"])
     def test_a_thing_is_no_person_for_a_rare_sense_of_its_name(
         self, thing: str, who: str
     ) -> None:
         assert object_tie(thing, who) not in ("same", "more", "less")
         assert object_tie(who, thing) not in ("same", "more", "less")
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("query_name", "text_name", "expected"),
         [
             ("person", "skier", "more"),

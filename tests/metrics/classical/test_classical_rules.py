@@ -22,6 +22,7 @@ from beholder.metrics.classical.overlap import lcs_lengths
 from beholder.metrics.classical.tokens import tokenize
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text.synonyms import are_synonyms
+from toy.cases import each_case
 
 
 def value(text: str, candidate: str, *references: str) -> float:
@@ -49,8 +50,8 @@ class TestTokens:
             "runs",
         )
 
-    @pytest.mark.parametrize("name", ["bleu", "rouge", "meteor", "chrf"])
-    @pytest.mark.parametrize(
+    @each_case("name", ["bleu", "rouge", "meteor", "chrf"])
+    @each_case(
         ("candidate", "reference"),
         [
             ("एक लाल स्कूटर सड़क पर खड़ी है।", "एक लाल स्कूटर सड़क के किनारे खड़ी है।"),
@@ -59,7 +60,6 @@ class TestTokens:
                 "黒い猫が椅子の上に座っている。",
             ),
         ],
-        ids=["hindi", "japanese"],
     )
     def test_hindi_and_japanese_do_not_score_0(
         self, name: str, candidate: str, reference: str
@@ -106,7 +106,7 @@ class TestLanguages:
         )
         assert isinstance(outcome, ItemScore)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("text", "is_read"),
         [
             ("แมว", True),  # cat
@@ -168,7 +168,7 @@ class TestLanguages:
         assert isinstance(outcome, ItemScore)
         assert outcome.values["meteor"] == 1.0
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("language", "spec", "is_read"),
         [
             ("en", "meteor", True),
@@ -472,7 +472,7 @@ class TestOthers:
         assert isinstance(outcome, ItemFailure)
         assert "501 words" in outcome.message
 
-    @pytest.mark.parametrize(
+    @each_case(
         "text",
         ["bleu(rules='x')", "rouge(beta=0)", "chrf(char_order=0)", "bleu(tokenizer='x')",
          "cosine(references='x')", "token_f1(weights='x')", "ngram_embed(n=0)", "ter(max_words=0)"],

@@ -12,6 +12,7 @@ from beholder.judges.builtin.bearers import (
 )
 from beholder.judges.builtin.reading import analysed
 from beholder.metrics.dcscore import fact_probabilities
+from toy.cases import each_case
 
 # Two things of one name with what sets them apart, and what each does.
 PAIRS = [
@@ -82,7 +83,7 @@ def test_exchanged_bearers_lower_the_score_and_another_order_does_not(
 TEXT = "The woman in a red dress pours water and the woman in a blue dress pushes a cart."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fact", "expected"),
     [
         ("The woman (in the red dress) pours the water.", False),

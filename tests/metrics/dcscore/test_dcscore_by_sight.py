@@ -18,6 +18,7 @@ from beholder.run.compare import compare
 from beholder.run.leaderboard import leaderboard
 from beholder.run.manifest import read_log
 from beholder.run.store import Store
+from toy.cases import each_case
 from toy.facts import FactModel
 
 CANDIDATE = "A dog runs. The dog is red. A cat sleeps."
@@ -119,7 +120,7 @@ def test_a_candidate_without_facts_has_nothing_to_verify(picture: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "references", "pictured", "reason"),
     [
         ({"verify": "image"}, (), False, "needs images"),

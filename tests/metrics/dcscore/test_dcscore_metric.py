@@ -14,6 +14,7 @@ from PIL import Image
 from beholder import DCScore, Item, ItemFailure, ItemScore, Unit
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Tools, metric
+from toy.cases import each_case
 from toy.facts import FactModel
 
 CANDIDATE = "A dog runs. The dog is red. A cat sleeps."
@@ -581,7 +582,7 @@ def test_evidence_alone_gives_the_score() -> None:
     assert dcscore.score_item(item, evidence) == first
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["dcscore(rules='eq3')", "dcscore(samples=0)", "dcscore(samples=(1, 2, 3))",
      "dcscore(samples=1.5)", "dcscore(direction='up')", "dcscore(match_temperature=3.0)"],
@@ -603,9 +604,7 @@ def test_samples_at_their_bounds(samples: Any) -> None:
     assert DCScore(samples=samples).samples == samples
 
 
-@pytest.mark.parametrize(
-    "samples", [0, 101, (1, 101), (0, 5), (1, 2, 3), True, 2.0]
-)
+@each_case("samples", [0, 101, (1, 101), (0, 5), (1, 2, 3), True, 2.0])
 def test_samples_beyond_their_bounds_are_refused(samples: Any) -> None:
     with pytest.raises(
         ConfigError, match=r"expected n or .match, verify., from 1 to 100"

@@ -13,6 +13,7 @@ from beholder import DCScore
 from beholder.errors import ConfigError
 from beholder.metrics.dcscore import score_trials, score_units
 from beholder.metrics.dcscore.scoring import reference_id
+from toy.cases import each_case
 from toy.vectors import load_vectors
 
 RECORDED = load_vectors("dcscore")
@@ -165,9 +166,7 @@ def test_relevant_recall_above_one_is_the_scripts_and_not_the_fixed_rules() -> (
     assert score(*case, rules="eq2_distinct")["relevant_recall"] == 1.0
 
 
-@pytest.mark.parametrize(
-    "odd", [99, -1, "", "none", "null", "a", 0.5, True, []]
-)
+@each_case("odd", [99, -1, "", "none", "null", "a", 0.5, True, []])
 def test_ids_that_no_reference_has_are_no_match(odd: object) -> None:
     values = score([1, 1], [odd, 0], [1, 1], [1, 1], rules="code_fixed")
     # One reference covered and one extra: 2 / 3.
@@ -182,7 +181,7 @@ def test_an_id_that_does_not_exist_is_flagged() -> None:
     assert score([1], [None], [1], [1])["flags"] == []
 
 
-@pytest.mark.parametrize("same", [0, "0", " 0 ", 0.0, [0], [0, 1]])
+@each_case("same", [0, "0", " 0 ", 0.0, [0], [0, 1]])
 def test_one_id_written_differently_is_one_reference(same: object) -> None:
     values = score([1, 1], [same, 0], [1, 1], [1, 1], rules="code_fixed")
     assert values["recall"] == 0.5
@@ -366,7 +365,7 @@ def test_variance_is_that_of_the_trials() -> None:
     assert values["counts"]["verified"] == 1.5
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("raw", "expected"),
     [(0, 0), (2, 2), (3, None), (-1, None), ("1", 1), (" 2 ", 2), (1.0, 1), (1.5, None),
      (True, None), ([2, 0], 2), ((), None), ("None", None), (None, None), ("x", None)],

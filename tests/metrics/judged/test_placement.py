@@ -24,6 +24,7 @@ from beholder.media.reading import TextLine
 from beholder.metrics import metric
 from beholder.metrics.judged.placement import context_of, names_used
 from beholder.records import Item, ItemFailure, ItemScore
+from toy.cases import each_case
 from toy.tools import OneJudge
 
 PAGE = "Opening hours. Our museum opens at nine. Ada Lovelace wrote here."
@@ -272,7 +273,7 @@ def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
     assert isinstance(with_names, ItemScore)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "context", "names", "strange"),
     [
         ("Ada Lovelace at a desk", {"names": ["Ada Lovelace"]}, "used", []),

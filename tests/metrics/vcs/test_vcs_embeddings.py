@@ -12,6 +12,7 @@ import beholder
 from beholder import VCS
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.vcs import chunk_verdicts
+from toy.cases import each_case
 
 EYE = np.eye(4)
 WHOLE = np.ones(4) / 2
@@ -82,7 +83,7 @@ def test_zero_vectors_score_zero_and_not_nan() -> None:
     assert score.values["vcs"] == 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "message"),
     [
         ({"reference_chunks": np.empty((0, 4))}, "the reference has no chunk"),
@@ -122,7 +123,7 @@ def test_unusable_embeddings_are_refused_with_the_place(
         VCS().score_embeddings(**arrays | change)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "message"),
     [
         (

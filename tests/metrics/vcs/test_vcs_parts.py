@@ -16,6 +16,7 @@ from beholder.metrics.vcs.order import (
     similarity_band,
 )
 from beholder.metrics.vcs.scoring import comprehension, semantic
+from toy.cases import each_case
 
 
 def positions(*values: int) -> IntArray:
@@ -46,7 +47,7 @@ def test_swapping_the_texts_swaps_the_windows() -> None:
         assert forward[1].ranges.tolist() == backward[0].ranges.tolist()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "target", "unit"),
     [
         (5, 5, 1),

@@ -17,6 +17,7 @@ from beholder.metrics.vcs.plots import PER_PAGE
 from beholder.records import ItemScore
 from beholder.report.steps import drawn_metric, write_steps
 from beholder.run.store import Store
+from toy.cases import each_case
 
 WHOLE = np.ones(4)
 
@@ -73,9 +74,9 @@ def test_a_band_of_similarity_makes_candidates() -> None:
     ]
 
 
-@pytest.mark.parametrize("rules", ["fixed", "paper", "package", "head"])
-@pytest.mark.parametrize("lct", [0, 1])
-@pytest.mark.parametrize("sizes", [(1, 1), (1, 4), (2, 2), (7, 12), (30, 9)])
+@each_case("rules", ["fixed", "paper", "package", "head"])
+@each_case("lct", [0, 1])
+@each_case("sizes", [(1, 1), (1, 4), (2, 2), (7, 12), (30, 9)])
 def test_the_steps_end_in_the_values_of_the_score(
     rules: Any, lct: float, sizes: tuple[int, int]
 ) -> None:
