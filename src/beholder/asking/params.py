@@ -152,7 +152,7 @@ def validate_params(instance: object) -> None:
             check_number(p.name, value, *p.metadata["bounds"])
         if p.metadata["tool"] and value is not None:
             if isinstance(value, Judge):
-                value = value.named()
+                value = value.spec_text()
             if not isinstance(value, str | Spec):
                 raise ConfigError(
                     f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'"

@@ -199,7 +199,7 @@ def compare(
     from beholder.report.markdown import summed_up
     from beholder.run.compare import compare as compare_runs
     from beholder.run.compare import inferiority_reason, shared_askers
-    from beholder.run.kind import Beside, kind_of
+    from beholder.run.kind import ComparisonExtra, kind_of
     from beholder.run.store import Store
     from beholder.terminal.log_progress import LogProgress
 
@@ -216,7 +216,7 @@ def compare(
         Store.read(run_b) as b,
     ):
         kind = kind_of(run_a)
-        loader_path = kind.beside if kind_of(run_b) == kind else ""
+        loader_path = kind.comparison_extra if kind_of(run_b) == kind else ""
         # Runs of different judges may share no question; then their kind compares them otherwise.
         if not loader_path or shared_askers(a, b):
             comparison = compare_runs(
@@ -252,7 +252,7 @@ def compare(
                 "--output: the runs share no question, so there is no page to draw"
             )
     if loader_path:
-        addition: Beside = load_object(loader_path)(run_a, run_b)
+        addition: ComparisonExtra = load_object(loader_path)(run_a, run_b)
         plain |= addition.plain
         result_tables += addition.tables
         for note in addition.notes:

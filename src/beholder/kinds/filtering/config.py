@@ -139,8 +139,10 @@ class FilterOptions:
                 raise ConfigError(
                     f"--keep {text}: a threshold cannot keep rows; leave it out"
                 )
-        named = Counter((*{*self.drop}, *{*self.quarantine}, *{*self.keep}))
-        for text, n in named.items():
+        n_decisions = Counter(
+            (*{*self.drop}, *{*self.quarantine}, *{*self.keep})
+        )
+        for text, n in n_decisions.items():
             if n > 1:
                 raise ConfigError(
                     f"{text} has {n} decisions; name it once, with --drop, --quarantine or --keep"

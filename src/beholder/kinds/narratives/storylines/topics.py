@@ -67,7 +67,7 @@ def spread_labels(
         extra="narratives",
         purpose="label spreading",
     )
-    space = Space.of(embeddings)
+    space = Space.from_embeddings(embeddings)
     names = tuple(sorted({label for label in labels if label is not None}))
     if len(labels) != len(space):
         raise ConfigError(
@@ -195,7 +195,7 @@ def topic_clusters(
     cluster: Any = require(
         "sklearn.cluster", extra="narratives", purpose="topic clusters"
     )
-    vectors = Space.of(embeddings).vectors.astype(np.float64)
+    vectors = Space.from_embeddings(embeddings).vectors.astype(np.float64)
     model = cluster.HDBSCAN(min_cluster_size=min_cluster_size, copy=True)
     assigned = np.asarray(model.fit(vectors).labels_, dtype=np.intp)
     n_topics = int(assigned.max()) + 1
@@ -239,7 +239,7 @@ def umap_vectors(embeddings: ArrayLike) -> Floats:
     umap: Any = require(
         "umap", extra="umap", purpose="dimension reduction by UMAP"
     )
-    vectors = Space.of(embeddings).vectors
+    vectors = Space.from_embeddings(embeddings).vectors
     if len(vectors) <= UMAP_DIMENSIONS + 1:
         raise ConfigError(
             f"UMAP to {UMAP_DIMENSIONS} dimensions needs more pictures than that, got"
