@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.terminal.groups import (
     AsJson,
@@ -159,10 +159,8 @@ class ComparisonGroup:
     margin: float | None = None
 
     def __post_init__(self) -> None:
-        if self.margin is not None and not 0 < self.margin < math.inf:
-            raise ConfigError(
-                f"--margin {self.margin:g}: expected a number above 0"
-            )
+        if self.margin is not None:
+            check_number("--margin", self.margin, 0, above=True)
 
 
 def compare(

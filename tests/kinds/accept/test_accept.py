@@ -156,7 +156,7 @@ def test_what_a_start_says(
         (("--at-most", "0.02", "--twice", "2"), "expected a number from 0 to 1"),
         (("--at-most", "0.02", "--fixed"), "name --allow, or --expect"),
         (("--at-most", "0.02", "--allow", "1"), "--allow belongs to --fixed"),
-        (("--at-most", "0.02", "--claims", "0"), "expected 1 or more"),
+        (("--at-most", "0.02", "--claims", "0"), "--claims=0: expected a whole number from 1"),
         (("--at-most", "0.02", "--strata", "town"), "no row has a value of 'town'"),
         (("--at-most", "0.02", "--series", "series", "--expect", "0.0199"), "is too near"),
     ],

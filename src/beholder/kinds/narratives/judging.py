@@ -7,6 +7,7 @@ that the cost of a stage can be computed from the store.
 from __future__ import annotations
 
 import asyncio
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -69,15 +70,10 @@ class JudgeAsker(Asker[S]):
     judge: str = param(REQUIRED, "model that is asked", tool="judge")
     context: str = param("", "what the collection is, in the user's own words")
     max_side: int = param(
-        512, "pixels of the longer side of a picture that is shown"
+        512,
+        "pixels of the longer side of a picture that is shown",
+        whole=(LEAST_SIDE, math.inf),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.max_side, int) or self.max_side < LEAST_SIDE:
-            raise ConfigError(
-                f"max_side={self.max_side!r}: expected at least {LEAST_SIDE} pixels"
-            )
 
     @abstractmethod
     async def ask(self, subject: S, tools: Tools) -> ItemScore:

@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 
 from beholder.base.dates import PartialDate
 from beholder.base.optional import require
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import Floats, Space
 from beholder.records import Frame
@@ -77,8 +78,7 @@ def spread_labels(
         raise ConfigError(
             f"label spreading needs at least two different labels, got {names}"
         )
-    if not 0.0 < alpha < 1.0:
-        raise ConfigError(f"alpha={alpha}: expected a number between 0 and 1")
+    check_number("alpha", alpha, 0, 1, above=True, below=True)
     codes = np.array(
         [-1 if label is None else names.index(label) for label in labels]
     )
