@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.base.visible import cut_text, for_markdown
-from beholder.report.load import MetricColumns, RunData, load
+from beholder.report.load import MetricColumns, load
 from beholder.report.study_tables import show_cell, show_range
 from beholder.report.tables import summary_table
 from beholder.run.store import Store
@@ -90,11 +90,11 @@ def run_tables(folder: Path) -> list[Table]:
     """
     with Store.read(folder) as store:
         run = load(store)
-        worst = [_worst(store, run, metric) for metric in run.metrics]
+        worst = [_worst(store, metric) for metric in run.metrics]
     return [summary_table(run.log), *(table for table in worst if table.rows)]
 
 
-def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
+def _worst(store: Store, metric: MetricColumns) -> Table:
     # Failed items are worse than any score, so they come first.
     rows: list[dict[str, Any]] = [
         {

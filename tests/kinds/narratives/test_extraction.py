@@ -200,9 +200,9 @@ def test_trails_in_blocks_find_what_one_block_finds(
     import beholder.kinds.narratives.storylines.published as module
 
     space = _space(700, 4)
-    monkeypatch.setattr(module, "_ROWS", 1000)
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 1000)
     one_block = trail(space, source=0, target=699)
-    monkeypatch.setattr(module, "_ROWS", 64)
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 64)
     assert trail(space, source=0, target=699) == one_block
 
 
