@@ -48,17 +48,6 @@ def fit_codes(matrix: FloatArray, bits: int) -> tuple[Codes, FloatArray]:
     return codes.reshape(n, m), scales.reshape(n, m // GROUP)
 
 
-def codes_for(matrix: FloatArray, scales: FloatArray, bits: int) -> Codes:
-    """Round a matrix to few bits with given scales (n, m / GROUP)."""
-    half = 2 ** (bits - 1)
-    groups = matrix.reshape(*scales.shape, GROUP).astype(np.float32)
-    wide = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
-    codes: Codes = np.clip(np.rint(groups / wide), -half, half - 1).astype(
-        np.int8
-    )
-    return codes.reshape(matrix.shape)
-
-
 def decode(codes: Codes, scales: FloatArray) -> FloatArray:
     """Return the matrix (n, m) of codes and scales, float32."""
     groups = codes.astype(np.float32).reshape(*scales.shape, GROUP)

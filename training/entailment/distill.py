@@ -8,8 +8,7 @@ The teacher is SmolLM2-135M (Apache-2.0) with a head on the state of the last to
 labelled pairs, with units of marked texts beside whole texts, and then gives every pair a
 probability of each label (``--output``; with ``--taught`` those of earlier runs on the
 same pool are averaged with it). The student starts with the layers of ``--start``, or of the built-
-in encoder, reads only the nearest sentence, and learns labels and probabilities: first with whole
-weights, then with weights rounded to few bits, whose gradient is that of the weights themselves.
+in encoder, reads only the nearest sentence, and learns labels and probabilities.
 
 The weights that ship are of two runs of an equal program on one H200, of 7.4 and 4.8 minutes. The
 first started with the weights of four rounds on a CPU by earlier versions of these scripts. Its
@@ -29,7 +28,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -37,34 +36,54 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from beholder.embed.base import FloatArray
-from training.entailment.model import BITS, DROP, Model, Row, save, token_ids
+from training.entailment.model import DROP, Model, Row, save, token_ids
 from training.entailment.pool import Pair
 
-MINUTES = {"teacher": 2.0, "student": 3.2, "rounded": 1.2}
-RATES = {"teacher": 1.4e-4, "student": 3e-4, "rounded": 1e-4}
 DECAY = 0.01
-HEAD = {"teacher": 3.6, "student": 2.0, "rounded": 2.0}
-"""Rate of the head over that of the layers."""
-WARM = {"teacher": 80, "student": 300, "rounded": 300}
 LEAST = 0.01
 """Least share of the learning rate."""
-TOKENS = {"teacher": 20000, "student": 16384}
-"""In a batch."""
 CHUNK = 12000
 """Pairs that are sorted by length at a time."""
 MACHINE_MADE = ("silver", "patterns", "same", "strangers")
-"""The teacher sees a quarter of these each time."""
 MARKED = ("marks", "marks_two", "captions", "minimal")
-DOUBLED = (*MARKED, "marks_far", "statements", "exchanged")
+DOUBLED = (*MARKED, "marks_far", "statements", "exchanged", "near")
 """The student sees these twice."""
 HARD = 0.5
 """Share of the label in the student's loss; the rest is the teacher's."""
-HARDER = {**dict.fromkeys(MARKED, 0.7), "amounts": 1.0}
+HARDER = {**dict.fromkeys((*MARKED, "near"), 0.7), "amounts": 1.0}
 LEAST_WEIGHT, POOLED = 0.3, 0.7
 """Least weight of a labelled pair; weight of one that only the teacher labels."""
 BETWEEN, AFTER = "\nStatement: ", "\nAnswer:"
 LONGEST = 420
 """Tokens of a premise that the teacher reads."""
+
+
+class Pace(NamedTuple):
+    """How a network is trained.
+
+    Attributes:
+        minutes: Of training.
+        rate: Learning rate of the layers.
+        head: Rate of the head over that of the layers.
+        warm: Steps in which the rate rises.
+        tokens: In a batch.
+        made: Share of the pairs made by a program that is read in a pass.
+    """
+
+    minutes: float
+    rate: float
+    head: float
+    warm: int
+    tokens: int
+    made: float
+
+
+TEACHER = Pace(2.0, 1.4e-4, 3.6, 80, 20000, 0.25)
+STUDENT = {
+    "cuda": Pace(3.2, 3e-4, 2.0, 300, 16384, 1.0),
+    "cpu": Pace(25.0, 1e-4, 2.0, 100, 4096, 0.15),
+}
+"""On a CPU it goes on from trained weights: fewer pairs, more steps, a lower rate."""
 
 Scores: TypeAlias = Callable[[Sequence[int]], Tensor]
 """Scores (n, 3) of pairs, by place."""
@@ -97,15 +116,15 @@ def batches(
 
 
 def phase(
-    name: str,
+    pace: Pace,
     weights: tuple[list[nn.Parameter], list[nn.Parameter]],
     draw_batches: Callable[[], Iterator[list[int]]],
     loss_of: Callable[[list[int]], Tensor],
 ) -> int:
-    """Train for the minutes of a phase.
+    """Train for the minutes of a pace.
 
     Args:
-        name: Of ``MINUTES``.
+        pace: Minutes, rates and size of batches.
         weights: Of the layers, and of the head.
         draw_batches: Batches, anew each time.
         loss_of: Of a batch.
@@ -113,7 +132,7 @@ def phase(
     Returns:
         How many pairs were seen.
     """
-    rates = (RATES[name], RATES[name] * HEAD[name])
+    rates = (pace.rate, pace.rate * pace.head)
     groups = [
         {"params": w, "lr": rate}
         for w, rate in zip(weights, rates, strict=True)
@@ -124,10 +143,10 @@ def phase(
     began, step, n_seen, share = time.monotonic(), 0, 0, 0.0
     while share < 1:
         for part in draw_batches():
-            share = (time.monotonic() - began) / 60 / MINUTES[name]
+            share = (time.monotonic() - began) / 60 / pace.minutes
             if share >= 1:
                 break
-            rate = min(1, (step + 1) / WARM[name]) * max(LEAST, 1 - share)
+            rate = min(1, (step + 1) / pace.warm) * max(LEAST, 1 - share)
             for group, full in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = full * rate
             loss = loss_of(part)
@@ -138,7 +157,7 @@ def phase(
             step, n_seen = step + 1, n_seen + len(part)
             if step % 200 == 0:
                 print(
-                    f"{name}: {step} steps, {n_seen} pairs, {share:.0%}, loss {loss.item():.3f}"
+                    f"{step} steps, {n_seen} pairs, {share:.0%}, loss {loss.item():.3f}"
                 )
     return n_seen
 
@@ -206,8 +225,10 @@ def taught(
     ]
 
     def draw_batches() -> Iterator[list[int]]:
-        sampled = random.sample(machine_made, len(machine_made) // 4)
-        return batches([*core, *sampled], lengths, TOKENS["teacher"])
+        sampled = random.sample(
+            machine_made, int(len(machine_made) * TEACHER.made)
+        )
+        return batches([*core, *sampled], lengths, TEACHER.tokens)
 
     def loss_of(part: list[int]) -> Tensor:
         label, weight = _labels(pairs, part, device)
@@ -215,13 +236,13 @@ def taught(
 
     body = [w for w in model.parameters() if w.requires_grad]
     n_seen = phase(
-        "teacher", (body, list(head.parameters())), draw_batches, loss_of
+        TEACHER, (body, list(head.parameters())), draw_batches, loss_of
     )
     print(f"the teacher saw {n_seen} pairs", flush=True)
     model.eval()
     places = [i for name in ("kept", "train", "pool") for i in parts[name]]
     return _probabilities(
-        scores, batches(places, lengths, 3 * TOKENS["teacher"]), len(pairs)
+        scores, batches(places, lengths, 3 * TEACHER.tokens), len(pairs)
     )
 
 
@@ -285,20 +306,23 @@ def learn(
     pairs: Sequence[Pair],
     parts: dict[str, list[int]],
     soft: FloatArray,
-    device: str,
+    pace: Pace,
 ) -> int:
-    """Train the student, with whole and then with rounded weights; how many pairs it saw."""
+    """Train the student; return how many pairs it saw."""
+    device = model.tokens.device.type
     rows = _rows(pairs)
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
-    doubled = [i for i in parts["train"] if pairs[i].source in DOUBLED]
+    made_sources = (*MACHINE_MADE, "amounts")
+    made = [i for i in parts["train"] if pairs[i].source in made_sources]
+    core = [i for i in parts["train"] if pairs[i].source not in made_sources]
+    doubled = [i for i in core if pairs[i].source in DOUBLED]
     is_taught = torch.tensor(~np.isnan(soft[:, 0]), device=device)
     taught_by = torch.tensor(np.nan_to_num(soft), device=device)
 
     def draw_batches() -> Iterator[list[int]]:
+        sampled = random.sample(made, int(len(made) * pace.made))
         return batches(
-            [*parts["train"], *doubled, *parts["pool"]],
-            lengths,
-            TOKENS["student"],
+            [*core, *doubled, *sampled, *parts["pool"]], lengths, pace.tokens
         )
 
     def loss_of(part: list[int]) -> Tensor:
@@ -323,10 +347,7 @@ def learn(
         list(model.layers.parameters()),
         [model.sides, *model.head.parameters()],
     )
-    n_seen = phase("student", weights, draw_batches, loss_of)
-    for layer in model.layers:
-        layer.round()
-    return n_seen + phase("rounded", weights, draw_batches, loss_of)
+    return phase(pace, weights, draw_batches, loss_of)
 
 
 def _rows(pairs: Iterable[Pair]) -> list[Row]:
@@ -371,6 +392,9 @@ def main() -> None:
         "--start", type=Path, help="weights of an earlier run to go on from"
     )
     parser.add_argument("--taught", type=Path, nargs="*", default=[])
+    parser.add_argument(
+        "--minutes", type=float, help="of the student's training"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path("taught.npy"))
     options = parser.parse_args()
@@ -389,7 +413,10 @@ def main() -> None:
     known = [p for p in parts["kept"] if not np.isnan(soft[p, 0])]
     print("teacher", measured(pairs, known, soft), flush=True)
     model = Model(options.start).to(device).train()
-    n_seen = learn(model, pairs, parts, soft, device)
+    pace = STUDENT[device]
+    if options.minutes is not None:
+        pace = pace._replace(minutes=options.minutes)
+    n_seen = learn(model, pairs, parts, soft, pace)
     model.eval()
 
     rows = _rows(pairs)
@@ -399,11 +426,11 @@ def main() -> None:
         return logits
 
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
-    token_batches = batches(parts["kept"], lengths, 4 * TOKENS["student"])
+    token_batches = batches(parts["kept"], lengths, 4 * pace.tokens)
     figures = measured(
         pairs, parts["kept"], _probabilities(scores, token_batches, len(pairs))
     )
-    about = {"pairs": n_seen, "bits": BITS, "kept_back": figures}
+    about = {"pairs": n_seen, "kept_back": figures}
     print(about, flush=True)
     save(model, about)
 

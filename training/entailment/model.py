@@ -19,48 +19,13 @@ from torch.nn import functional
 from beholder.embed import minilm
 from training import encoders, inputs
 from training.graphs import read_tensors
-from training.packing import GROUP, codes_for, decode, fit_codes
 
 DROP, LONGEST = 0.1, 110
 """Share of numbers that are dropped in training; tokens of a text that are read."""
-BITS = 5
 D, HEADS = 384, 12
 
 Row: TypeAlias = tuple[list[int], list[int]]
 """Tokens of premise and hypothesis."""
-
-
-class _Rounded(torch.autograd.Function):
-    """Weights as few bits will have them; the gradient is that of the weights themselves."""
-
-    @staticmethod
-    def forward(_: Any, weight: Tensor, scales: Tensor) -> Tensor:
-        groups = weight.view(*scales.shape, GROUP)
-        steps = torch.round(
-            groups / torch.where(scales == 0, 1.0, scales)[..., None]
-        )
-        half = 2 ** (BITS - 1)
-        return (
-            torch.clamp(steps, -half, half - 1) * scales[..., None]
-        ).view_as(weight)
-
-    @staticmethod
-    def backward(_: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return gradient, None
-
-
-class Linear(nn.Linear):
-    """A linear layer whose weights are rounded while it is trained, once it has scales."""
-
-    scales: Tensor | None = None
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Rows (..., in) to (..., out)."""
-        if self.scales is None:
-            return super().forward(x)
-        return functional.linear(
-            x, _Rounded.apply(self.weight, self.scales), self.bias
-        )
 
 
 class Layer(nn.Module):
@@ -68,8 +33,8 @@ class Layer(nn.Module):
 
     def __init__(self, stored: dict[str, Any], i: int) -> None:
         super().__init__()
-        self.qkv, self.attended = Linear(D, 3 * D), Linear(D, D)
-        self.up, self.down = Linear(D, 4 * D), Linear(4 * D, D)
+        self.qkv, self.attended = nn.Linear(D, 3 * D), nn.Linear(D, D)
+        self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
         self.attended_norm, self.norm = (
             nn.LayerNorm(D, 1e-12),
             nn.LayerNorm(D, 1e-12),
@@ -82,17 +47,6 @@ class Layer(nn.Module):
                 ]
                 module.weight.copy_(torch.tensor(weight))
                 module.bias.copy_(torch.tensor(stored[f"{i}.{name}.bias"]))
-
-    def round(self) -> None:
-        """Round the weights from now on, on the scales that fit them best now."""
-        for module in self.children():
-            if isinstance(module, Linear):
-                _, scales = fit_codes(
-                    module.weight.detach().cpu().numpy(), BITS
-                )
-                module.scales = torch.tensor(
-                    scales.astype(np.float32), device=module.weight.device
-                )
 
     def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
         """States (n, tokens, D) to states."""
@@ -179,19 +133,15 @@ def token_ids(text: str) -> list[int]:
 
 
 def save(model: Model, about: dict[str, Any]) -> None:
-    """Write the graph, with layers in few bits, and what was measured."""
+    """Write the graph, whose products are of whole numbers, and what was measured."""
     layers: dict[str, np.ndarray] = {}
     for i, layer in enumerate(model.layers):
         for name, module in layer.named_children():
-            weight = module.weight.detach().cpu().numpy()
+            is_norm = isinstance(module, nn.LayerNorm)
+            layers[f"{i}.{name}.weight" if is_norm else f"{i}.{name}"] = (
+                module.weight.detach().cpu().numpy()
+            )
             layers[f"{i}.{name}.bias"] = module.bias.detach().cpu().numpy()
-            if isinstance(module, nn.LayerNorm):
-                layers[f"{i}.{name}.weight"] = weight
-            else:
-                scales = module.scales.cpu().numpy()
-                layers[f"{i}.{name}"] = decode(
-                    codes_for(weight, scales, BITS), scales
-                )
     encoder = read_tensors(minilm.FOLDER / "encoder.onnx")
     other_tensors = {
         name: encoder[name]

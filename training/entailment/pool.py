@@ -13,6 +13,9 @@ Labelled are:
   the sentences are paraphrases with and without one wrong fact;
 - ``exchanged.jsonl``: passages of two or more like things by four other such writers, and
   statements in which who does, has, wears or stands where is exchanged;
+- ``near.jsonl``: passages of four more such writers, and statements that have the passage's words
+  without its meaning (a closer relation, a more special word, a quality of another thing) or its
+  meaning without its words;
 - pairs that a program made: of ``exchanges.py``, in which who does, has or wears what is exchanged,
   of ``silver.py``, and with amounts (``amounts``);
 - premises beside themselves and beside others;
@@ -69,7 +72,7 @@ PEOPLE = {
 """Weight of a pair."""
 WRITTEN = {
     name: Path(__file__).with_name(f"{name}.jsonl")
-    for name in ("statements", "exchanged")
+    for name in ("statements", "exchanged", "near")
 }
 SIXTH = 6
 LABELS = ("entailment", "neutral", "contradiction")

@@ -10,8 +10,8 @@ beholder's own environment. POOL is written by ``pool.py``. ``train`` saves its 
 five minutes and at its end; the same command goes on from there, until ``--minutes`` of training
 are over, those of earlier runs included. A larger number then trains on, at the rate of that share
 of the way. ``label`` writes a probability (pairs, 3) of each label, NaN for pairs that it did not
-reach, in the order in which they help the student: what is kept back, what is labelled, and the
-rest of the pool. ``distill.py --taught OUT.npy`` reads it.
+reach, in the order in which they help the student: what people labelled, pairs that only a teacher
+labels, and what a program made. ``distill.py --taught OUT.npy`` reads it.
 
 Cross-fitting: with ``--fold 0`` (or 1) half of the statements is left out of the training, and
 ``label`` labels only that half, so that no unit is taught by a model that saw its mark. Give both
@@ -348,13 +348,22 @@ def label(
     teacher.copy_masters()
     until = time.monotonic() + 60 * options.minutes
     table = np.full((len(pairs), 3), np.nan, dtype=np.float32)
-    for part_name in ("kept", "train", "pool"):
+    made = [p for p in parts["train"] if pairs[p].source in MACHINE_MADE]
+    # The student learns amounts from their labels alone.
+    core = [
+        p
+        for p in parts["train"]
+        if pairs[p].source not in (*MACHINE_MADE, "amounts")
+    ]
+    for part_name, part in (
+        ("written", core),
+        ("pool", parts["pool"]),
+        ("made", made),
+    ):
         places = [
             p
-            for p in parts[part_name]
-            if part_name == "kept"
-            or options.fold is None
-            or fold_of(pairs[p]) == options.fold
+            for p in part
+            if options.fold is None or fold_of(pairs[p]) == options.fold
         ]
         # Each chunk is a random part, so that what is left out at the end is one, too.
         random.Random(1).shuffle(places)

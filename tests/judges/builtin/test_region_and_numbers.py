@@ -53,6 +53,10 @@ def test_group_names_are_numbers(words: str, expected: int | None) -> None:
         ("A dozen eggs lie on a table.", "Twelve eggs lie on a table.", True),
         ("A sextet of musicians plays.", "Six musicians play.", True),
         ("A dozen eggs lie on a table.", "Ten eggs lie on a table.", False),
+        ("A lorry stands on the road.", "A truck stands on the road.", True),
+        ("Two lorries stand by a wall.", "Two trucks stand by a wall.", True),
+        ("A man pushes a pram.", "A man pushes a stroller.", True),
+        ("A lorry stands on the road.", "A tram stands on the road.", False),
         (
             "A quartet of birds sits on a wire.",
             "Five birds sit on a wire.",
@@ -60,7 +64,7 @@ def test_group_names_are_numbers(words: str, expected: int | None) -> None:
         ),
     ],
 )
-def test_amounts_in_two_wordings(
+def test_sentences_that_differ_in_wording_alone(
     text: str, other_text: str, is_stated: bool
 ) -> None:
     findings = find(analysed(text), analysed(other_text), entail=True)

@@ -1,6 +1,7 @@
 """Sentences that the target rewrites with a wrong fact: nearly the same words, but excluding.
 
-Two ways of writing one number ("a dozen", "twelve") are no difference between sentences.
+Two ways of writing one number ("a dozen", "twelve") or of naming one thing ("lorry", "truck") are
+no difference between sentences.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from beholder.embed.entailment import CONTRADICTION, entail
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import word_set
 from beholder.judges.builtin.entailed import Entailment
+from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
+from beholder.language.lemmas import noun
 from beholder.language.numerals import is_numeral
 from beholder.language.numerals import number as numeral
 from beholder.language.statements import GraphUnit
@@ -349,7 +352,7 @@ def _differences(
         code
         for code in codes
         if code[0] != "equal"
-        and not _are_one_number(
+        and not _mean_one_thing(
             sentence_words[code[1] : code[2]], there[code[3] : code[4]]
         )
     ]
@@ -389,12 +392,16 @@ def _differences(
     return changes
 
 
-def _are_one_number(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Return whether words are only a number, and the same: "a dozen", "twelve"."""
-    if not all(word in _ARTICLES or is_numeral(word) for word in (*a, *b)):
-        return False
-    first, second = (numeral(" ".join(words)) for words in (a, b))
-    return first is not None and first == second
+def _mean_one_thing(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Return whether words are the same number ("a dozen", "twelve") or noun ("lorry", "truck")."""
+    if all(word in _ARTICLES or is_numeral(word) for word in (*a, *b)):
+        first, second = (numeral(" ".join(words)) for words in (a, b))
+        return first is not None and first == second
+    name, other_name = (
+        noun(" ".join(word for word in words if word not in _ARTICLES))
+        for words in (a, b)
+    )
+    return tie(name, other_name) == "same"
 
 
 def _is_alike(a: str, b: str) -> bool:
