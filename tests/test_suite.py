@@ -14,7 +14,6 @@ PRIVATE = {
     "language/test_language_dialects.py": "where trees end cannot be seen in the trees",
     "language/test_language_network.py": "where words of texts are, for a graph of random weights",
     "kinds/narratives/test_narrative_parts.py": "a flow by hand, which the program would have to find",
-    "report/test_report_graphs.py": "wrapping and grouping by hand; a drawing shows pixels",
     "text/test_word_order.py": "the stored ratios, by which the mean is calculated by hand",
 }
 """Files that import a private name of ours, and why no public name does."""
