@@ -304,13 +304,13 @@ def _probabilities(
 def learn(
     model: Model,
     pairs: Sequence[Pair],
+    rows: Sequence[Row],
     parts: dict[str, list[int]],
     soft: FloatArray,
     pace: Pace,
 ) -> int:
     """Train the student; return how many pairs it saw."""
     device = model.tokens.device.type
-    rows = _rows(pairs)
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
     made_sources = (*MACHINE_MADE, "amounts")
     made = [i for i in parts["train"] if pairs[i].source in made_sources]
@@ -412,24 +412,35 @@ def main() -> None:
     keep_labelled(parts, pairs, soft)
     known = [p for p in parts["kept"] if not np.isnan(soft[p, 0])]
     print("teacher", measured(pairs, known, soft), flush=True)
-    model = Model(options.start).to(device).train()
     pace = STUDENT[device]
     if options.minutes is not None:
         pace = pace._replace(minutes=options.minutes)
-    n_seen = learn(model, pairs, parts, soft, pace)
-    model.eval()
-
+    model = Model(options.start).to(device).eval()
     rows = _rows(pairs)
 
     def scores(part: Sequence[int]) -> Tensor:
         logits: Tensor = model([rows[i] for i in part])
         return logits
 
-    lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
-    token_batches = batches(parts["kept"], lengths, 4 * pace.tokens)
-    figures = measured(
-        pairs, parts["kept"], _probabilities(scores, token_batches, len(pairs))
-    )
+    def probabilities(places: Sequence[int]) -> FloatArray:
+        lengths = [
+            len(premise) + len(hypothesis) for premise, hypothesis in rows
+        ]
+        token_batches = batches(places, lengths, 4 * pace.tokens)
+        return _probabilities(scores, token_batches, len(pairs))
+
+    if options.start is not None:
+        # So that it does not forget what it knows better than the teacher.
+        known = [
+            p
+            for p in [*parts["train"], *parts["pool"]]
+            if not np.isnan(soft[p, 0])
+        ]
+        soft = (soft + probabilities(known)) / 2
+    model.train()
+    n_seen = learn(model, pairs, rows, parts, soft, pace)
+    model.eval()
+    figures = measured(pairs, parts["kept"], probabilities(parts["kept"]))
     about = {"pairs": n_seen, "kept_back": figures}
     print(about, flush=True)
     save(model, about)
