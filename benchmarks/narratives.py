@@ -68,7 +68,7 @@ def photos(task: dict[str, Any]) -> tuple[np.ndarray, int, int]:
 def ours_maxmin(task: dict[str, Any]) -> dict[str, Any]:
     vectors, source, target = photos(task)
     began = time.perf_counter()
-    space = Space.of(vectors, scale="minmax")
+    space = Space.from_embeddings(vectors, scale="minmax")
     path = maxmin(space, task["k"], source=source, target=target)
     return {
         "seconds": time.perf_counter() - began,
@@ -80,7 +80,7 @@ def ours_maxmin(task: dict[str, Any]) -> dict[str, Any]:
 def ours_map(task: dict[str, Any]) -> dict[str, Any]:
     vectors, source, target = photos(task)
     began = time.perf_counter()
-    space = Space.of(vectors, scale="minmax")
+    space = Space.from_embeddings(vectors, scale="minmax")
     path = narrative_map(space, task["k"], source=source, target=target)
     return {
         "seconds": time.perf_counter() - began,
@@ -94,7 +94,7 @@ def pulp_map(task: dict[str, Any]) -> dict[str, Any]:
     pulp: Any = importlib.import_module("pulp")
     vectors, source, target = photos(task)
     k, n = task["k"], len(vectors)
-    space = Space.of(vectors, scale="minmax")
+    space = Space.from_embeddings(vectors, scale="minmax")
     began = time.perf_counter()
     theta = space.theta()
     program = pulp.LpProblem("map", pulp.LpMaximize)
@@ -141,7 +141,9 @@ def pulp_map(task: dict[str, Any]) -> dict[str, Any]:
 def ours_trail(task: dict[str, Any]) -> dict[str, Any]:
     vectors = walk(task["n"], 48)
     began = time.perf_counter()
-    path = trail(Space.of(vectors), source=0, target=task["n"] - 1)
+    path = trail(
+        Space.from_embeddings(vectors), source=0, target=task["n"] - 1
+    )
     return {
         "seconds": time.perf_counter() - began,
         "value": path.weakest,
@@ -153,7 +155,7 @@ def networkx_trail(task: dict[str, Any]) -> dict[str, Any]:
     """Complete graph, maximum spanning tree, threshold, digraph forward in time, widest path."""
     nx: Any = importlib.import_module("networkx")
     n = task["n"]
-    space = Space.of(walk(n, 48))
+    space = Space.from_embeddings(walk(n, 48))
     began = time.perf_counter()
     theta = space.theta().astype(np.float64)
     np.fill_diagonal(theta, 0.0)
@@ -188,7 +190,11 @@ def ours_large(task: dict[str, Any]) -> dict[str, Any]:
     vectors = walk(task["n"], 512)
     began = time.perf_counter()
     path = maxmin(
-        Space.of(vectors), 20, source=0, target=None, window=task["window"]
+        Space.from_embeddings(vectors),
+        20,
+        source=0,
+        target=None,
+        window=task["window"],
     )
     return {
         "seconds": time.perf_counter() - began,

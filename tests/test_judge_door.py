@@ -35,12 +35,12 @@ def test_options_beside_a_spec_stand_in_it_and_those_inside_go_first() -> None:
         "openai('m', timeout=9)", timeout=5, base_url="http://localhost:1/v1"
     )
     assert (
-        judge.named()
+        judge.spec_text()
         == "openai('m', base_url='http://localhost:1/v1', timeout=9)"
     )
     panel = beholder.judge("panel(openai:a, openai:b)", temperature=0.5)
     members = "[openai('a', temperature=0.5), openai('b', temperature=0.5)]"
-    assert panel.named() == f"panel(members={members})"
+    assert panel.spec_text() == f"panel(members={members})"
 
 
 def test_an_option_that_no_judge_takes_is_refused() -> None:
@@ -56,8 +56,8 @@ def test_metrics_and_doors_take_it_as_they_take_its_spec(
         {"reason": "So it is.", "overall": 4, "mistakes": 4, "omissions": 5},
     )
     asked_judge = beholder.judge(name, temperature=0.25)
-    assert PoSh(judge=asked_judge) == PoSh(judge=asked_judge.named())  # type: ignore[arg-type]
-    both: tuple[Judge | str, ...] = (asked_judge, asked_judge.named())
+    assert PoSh(judge=asked_judge) == PoSh(judge=asked_judge.spec_text())  # type: ignore[arg-type]
+    both: tuple[Judge | str, ...] = (asked_judge, asked_judge.spec_text())
     for number, judge in enumerate(both):
         out = tmp_path / str(number)
         beholder.score([ROW], ["direct_assessment"], judge=judge, out=out)

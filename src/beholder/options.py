@@ -6,7 +6,6 @@ options and their help from the fields here. None means not given.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from beholder.base.postgres import Address, is_address
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 
 T = TypeVar("T")
@@ -377,10 +377,8 @@ def check_count(name: str, value: int | None, otherwise: str) -> None:
     Raises:
         ConfigError: Names option and value.
     """
-    if value is not None and not (type(value) is int and value >= 1):
-        raise ConfigError(
-            f"{name}={value!r}: expected a whole number from 1; {otherwise}"
-        )
+    if value is not None:
+        check_number(name, value, 1, whole=True, hint=otherwise)
 
 
 def check_amount(name: str, value: float | None, otherwise: str) -> None:
@@ -389,9 +387,5 @@ def check_amount(name: str, value: float | None, otherwise: str) -> None:
     Raises:
         ConfigError: Names option and value.
     """
-    # A bool is an int in Python, and nan fails both comparisons.
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is not None and not (is_number and 0 <= float(value) < math.inf):
-        raise ConfigError(
-            f"{name}={value!r}: expected a number from 0; {otherwise}"
-        )
+    if value is not None:
+        check_number(name, value, 0, hint=otherwise)

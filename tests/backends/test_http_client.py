@@ -150,7 +150,7 @@ async def send_body(to: Connection, path: str, content: bytes = BODY) -> bytes:
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     context = ssl.create_default_context(cafile=CERTIFICATE)
-    monkeypatch.setattr(http_client, "_certificates", lambda: context)
+    monkeypatch.setattr(http_client, "trusted_certificates", lambda: context)
 
 
 def test_requests_one_after_the_other_use_one_connection() -> None:
@@ -195,7 +195,7 @@ def test_a_connection_that_the_server_closed_costs_no_try() -> None:
 def test_a_connection_is_kept_for_some_seconds_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_client, "_KEEPALIVE", 0.0)  # over when it begins
+    monkeypatch.setattr(http_client, "KEEPALIVE", 0.0)  # over when it begins
 
     async def check() -> None:
         server = Server()

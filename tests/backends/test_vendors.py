@@ -936,7 +936,7 @@ def test_a_state_of_a_gemini_batch_that_nobody_knows_ends_with_words(
     state: Any,
 ) -> None:
     class Strange(GeminiBatchServer):
-        def shown(self, name: str) -> dict[str, Any]:
+        def batch_status(self, name: str) -> dict[str, Any]:
             return {
                 "name": name,
                 "metadata": {

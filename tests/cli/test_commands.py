@@ -776,13 +776,13 @@ def test_doctor_finds_damaged_and_missing_built_in_files(
     manifest.write_text(json.dumps({"data": dict.fromkeys(names, of_abc)}))
     (tmp_path / "sound.txt").write_bytes(b"abc")
     (tmp_path / "damaged.txt").write_bytes(b"abd")
-    assert doctor_module._find_damaged_files(tmp_path) == [
+    assert doctor_module.find_damaged_files(tmp_path) == [
         "damaged.txt",
         "missing.txt",
     ]
 
     monkeypatch.setattr(
-        doctor_module, "_find_damaged_files", lambda package: ["damaged.txt"]
+        doctor_module, "find_damaged_files", lambda package: ["damaged.txt"]
     )
     done = cli("doctor")
     assert done.code == 1

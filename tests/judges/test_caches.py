@@ -141,7 +141,7 @@ def test_draws_become_one_answer_that_cost_what_they_cost_here(
 def test_all_answers_come_oldest_first(
     cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("beholder.judges.answer_database._PAGE", 3)
+    monkeypatch.setattr("beholder.judges.answer_database.ROWS_A_PAGE", 3)
     records = [record(n) for n in (5, 1, 4, 2, 6, 3, 7)]
     for answered in records:
         cache.put_answer(answered)

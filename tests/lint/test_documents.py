@@ -26,19 +26,19 @@ def save(path: Path, parts: dict[str, str]) -> LintReport:
 
 def drawing(content: str, kind: str, text: str | None = None) -> str:
     return (
-        f"<w:r><w:drawing><wp:anchor><wp:docPr {named(1, text)}/><a:graphic>"
+        f"<w:r><w:drawing><wp:anchor><wp:docPr {name_attributes(1, text)}/><a:graphic>"
         f'<a:graphicData uri="{OFFICE_2010}{kind}">{content}</a:graphicData>'
         "</a:graphic></wp:anchor></w:drawing></w:r>"
     )
 
 
-def named(number: int, text: str | None = None) -> str:
+def name_attributes(number: int, text: str | None = None) -> str:
     return f'id="{number}"' + ("" if text is None else f' descr="{text}"')
 
 
 def pic(number: int, text: str | None = None) -> str:
     return (
-        f"<pic:pic><pic:nvPicPr><pic:cNvPr {named(number, text)}/></pic:nvPicPr>"
+        f"<pic:pic><pic:nvPicPr><pic:cNvPr {name_attributes(number, text)}/></pic:nvPicPr>"
         f"<pic:blipFill>{BLIP}</pic:blipFill></pic:pic>"
     )
 
@@ -48,7 +48,7 @@ def shape(
 ) -> str:
     fill = f"<a:blipFill>{BLIP}</a:blipFill>" if is_filled else ""
     return (
-        f"<wps:wsp><wps:cNvPr {named(2, text)}/><wps:spPr>{fill}</wps:spPr>"
+        f"<wps:wsp><wps:cNvPr {name_attributes(2, text)}/><wps:spPr>{fill}</wps:spPr>"
         f"{inside}</wps:wsp>"
     )
 

@@ -151,7 +151,7 @@ def test_bands_give_the_pixels_of_the_whole(
     expected = np.asarray(
         upright.resize(size, Image.Resampling.LANCZOS), dtype=int
     )
-    monkeypatch.setattr(pixels, "_BAND_PIXELS", 3_000)
+    monkeypatch.setattr(pixels, "BAND_PIXELS", 3_000)
     assert np.array_equal(
         np.asarray(load_image(tmp_path / "a.png", max_side=50)), expected
     )

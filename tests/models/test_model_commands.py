@@ -121,7 +121,7 @@ def outcomes(folder: Path) -> tuple[int, list[str]]:
 def test_it_ends_with_values_or_says_why_not(
     engine: str, command: str, engines: Engines, ledger: Ledger, cli: Cli
 ) -> None:
-    with ledger.of(engine):
+    with ledger.asking(engine):
         done = cli(*arguments(command, engines.spec(engine)))
     if command == "perplexity" and engine not in TELLS_TEXTS:
         ledger.command(engine, command, "says that it cannot")
@@ -163,7 +163,7 @@ def test_what_it_finds_out_is_told_to_the_end(
         if command == "doctor"
         else ["judge-check", judge]
     )
-    with ledger.of(engine):
+    with ledger.asking(engine):
         done = cli(*command_line)
     assert done.code in (0, 1), done.err
     unfit = (

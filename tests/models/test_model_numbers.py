@@ -61,7 +61,7 @@ def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
             *(judge.ask(Presence(questions, text)) for text in texts())
         )
 
-    with ledger.of(engine):
+    with ledger.asking(engine):
         GRADES[engine] = [grade for row in asyncio.run(ask()) for grade in row]
     return GRADES[engine]
 
@@ -154,7 +154,7 @@ def test_perplexity_equals_a_forward_pass_by_hand(
     )
     prompt = tokenizer(before, add_special_tokens=False)["input_ids"]
     judge = judges.judge(engines.spec(telling))
-    with ledger.of(telling):
+    with ledger.asking(telling):
         surprisals: list[Any] = asyncio.run(
             judge.ask(MeasureSurprisal(texts(), prompt=PROMPT))
         )
@@ -200,7 +200,7 @@ def test_questions_about_one_text_find_it_in_the_servers_cache(
     text = " ".join(texts())
     before = [counter(address, name) for name in names]
     judge = judges.judge(engines.spec("vllm-server"))
-    with ledger.of("vllm-server"):
+    with ledger.asking("vllm-server"):
         asyncio.run(judge.ask(Presence(questions, text)))
     n_queries, hit = (
         counter(address, name) - b

@@ -16,7 +16,6 @@ from beholder.language import (
     scene_graph,
 )
 from beholder.report import graph_svg, graph_text
-from beholder.report.graph_drawing import _wrapped
 
 TEXT = (
     "A tall man holds a red cup. There are no dogs. A <b>cat</b> sits & waits."
@@ -166,13 +165,21 @@ def test_a_single_box_is_in_the_middle_of_its_picture() -> None:
 
 
 def test_long_attributes_are_wrapped_before_22_letters() -> None:
-    assert _wrapped("covered with small green leaves") == [
-        "covered with small",
-        "green leaves",
-    ]
-    assert _wrapped("a" * 10 + " " + "b" * 11) == ["a" * 10 + " " + "b" * 11]
-    assert _wrapped("a" * 10 + " " + "b" * 12) == ["a" * 10, "b" * 12]
-    assert _wrapped("x" * 40) == ["x" * 40]
+    entity = Entity(0, "wall", "wall", (Mention("wall", (0, 4), 0),))
+    for text, lines in (
+        ("covered with small green leaves", ["covered with small", "green leaves"]),
+        ("a" * 10 + " " + "b" * 11, ["a" * 10 + " " + "b" * 11]),
+        ("a" * 10 + " " + "b" * 12, ["a" * 10, "b" * 12]),
+        ("x" * 40, ["x" * 40]),
+    ):  # fmt: skip
+        attribute = Attribute(0, text, text, ((0, 1),), 0)
+        svg = graph_svg(SceneGraph("x", (entity,), (attribute,), ()))
+        root = ElementTree.fromstring(svg)
+        drawn = [
+            "".join(part.itertext())
+            for part in root.iter("{http://www.w3.org/2000/svg}text")
+        ]
+        assert drawn == ["wall", *lines]
 
 
 def test_denied_facts_are_struck_through_and_the_picture_has_a_frame_of_its_own() -> (

@@ -260,7 +260,7 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(
     ) == {"rouge.rouge_l": ""}
 
 
-def _named(*ids_and_pictures: tuple[str, str], what: str) -> list[Item]:
+def _items_with(*ids_and_pictures: tuple[str, str], what: str) -> list[Item]:
     """Items with ids and, as ``what`` says, a picture, a reference or a video each."""
     items = [Item(item_id, f"x{item_id}") for item_id, _ in ids_and_pictures]
     values = [name for _, name in ids_and_pictures]
@@ -281,8 +281,8 @@ def _named(*ids_and_pictures: tuple[str, str], what: str) -> list[Item]:
 def test_runs_without_a_common_id_are_paired_by_sources_of_one_text_each(
     what: str,
 ) -> None:
-    first = _named(("a1", "p"), ("a2", "q"), ("a3", "only a"), what=what)
-    second = _named(("b1", "q"), ("b2", "only b"), ("b3", "p"), what=what)
+    first = _items_with(("a1", "p"), ("a2", "q"), ("a3", "only a"), what=what)
+    second = _items_with(("b1", "q"), ("b2", "only b"), ("b3", "p"), what=what)
     pairing = pair_subjects(enumerate(first), enumerate(second), ITEM, NAMES)
     assert pairing.common == [(0, 2), (1, 0)]
     assert (pairing.n_a, pairing.n_b, pairing.paired_by) == (3, 3, "source")
@@ -305,7 +305,10 @@ def test_several_texts_of_a_source_without_common_ids_are_refused(
     first: list[tuple[str, str]], second: list[tuple[str, str]], counts: str
 ) -> None:
     with pytest.raises(ConfigError, match="'p' has ") as error:
-        _pairs(_named(*first, what="images"), _named(*second, what="images"))
+        _pairs(
+            _items_with(*first, what="images"),
+            _items_with(*second, what="images"),
+        )
     assert f"has {counts} in the other" in str(error.value)
     assert "give each text the same id" in str(error.value)
 
@@ -313,8 +316,8 @@ def test_several_texts_of_a_source_without_common_ids_are_refused(
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (_named(("a", "p"), what="images"), _named(("b", "q"), what="images")),
-        (_named(("a", "p"), what="images"), _named(("b", "p"), what="references")),
+        (_items_with(("a", "p"), what="images"), _items_with(("b", "q"), what="images")),
+        (_items_with(("a", "p"), what="images"), _items_with(("b", "p"), what="references")),
         ([Item("a", "x")], [Item("b", "x")]),
     ],
 )  # fmt: skip

@@ -46,7 +46,7 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
 def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Count reads of rows and counts of document frequencies."""
     counts = {"read": 0, "counted": 0}
-    read_rows, of = read_items, Frequencies.of
+    read_rows, count_words = read_items, Frequencies.from_references
 
     def reading(*arguments: Any, **options: Any) -> Iterator[Any]:
         for row in read_rows(*arguments, **options):
@@ -55,10 +55,10 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
     def counting(*arguments: Any) -> Frequencies:
         counts["counted"] += 1
-        return of(*arguments)
+        return count_words(*arguments)
 
     monkeypatch.setattr(engine, "read_items", reading)
-    monkeypatch.setattr(Frequencies, "of", counting)
+    monkeypatch.setattr(Frequencies, "from_references", counting)
     return counts
 
 

@@ -31,7 +31,7 @@ FRAMES = [
 def draw_rows(frames: list[Frame]) -> tuple[list[str], str]:
     at = {frame.id: row for row, frame in enumerate(frames)}
     pictures: Any = SimpleNamespace(frames=frames, rows=at)
-    rows, order = build._choose_matrix_rows(
+    rows, order = build.choose_matrix_rows(
         pictures, [Storyline("s", tuple(frames[:2]))]
     )
     return [frames[row].id for row in rows], order
@@ -58,8 +58,8 @@ def test_narratives_that_step_back_by_their_dates_are_named() -> None:
     fine = Storyline(
         "fine", (early, between, late, year, late)
     )  # one year tells no order
-    assert build._notes(None, [fine]) == []
-    (note,) = build._notes(None, [fine, turned])
+    assert build.cautions_of(None, [fine]) == []
+    (note,) = build.cautions_of(None, [fine, turned])
     assert note.startswith("1 narratives step back in time")
     assert "turned (2)" in note
 

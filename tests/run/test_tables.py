@@ -70,8 +70,8 @@ def store(tmp_path: Path) -> Any:
 def test_rows_stand_in_order_of_askers_subjects_and_values(
     store: Store, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "_SUBJECTS_AT_ONCE", at_once)
-    monkeypatch.setattr(export, "_UNITS_AT_ONCE", at_once)
+    monkeypatch.setattr(export, "SUBJECTS_AT_ONCE", at_once)
+    monkeypatch.setattr(export, "UNITS_AT_ONCE", at_once)
     export.export(store, [_schedule("m", 4), _schedule("k", 4)])
     scores = pq.read_table(store.folder / export.SCORES)
     assert scores.column_names[6:] == ["group.set", "group.system"]

@@ -62,13 +62,13 @@ class Ledger:
 
     def __init__(self, engines: Sequence[str]) -> None:
         self._engines = engines
-        self._told: dict[tuple[str, str], Tally] = {}
+        self._tallies: dict[tuple[str, str], Tally] = {}
         self._commands: dict[tuple[str, str], str] = {}
         self._notes: list[tuple[str, str, str]] = []
         self._engine = ""
 
     @contextmanager
-    def of(self, engine: str) -> Iterator[None]:
+    def asking(self, engine: str) -> Iterator[None]:
         """Count the questions of the block as this engine's."""
         self._engine = engine
         try:
@@ -76,9 +76,9 @@ class Ledger:
         finally:
             self._engine = ""
 
-    def told(self, engine: str, operation: str) -> Tally:
+    def tally(self, engine: str, operation: str) -> Tally:
         """Return the tally of an operation for an engine."""
-        return self._told.setdefault((operation, engine), Tally())
+        return self._tallies.setdefault((operation, engine), Tally())
 
     def command(self, engine: str, command: str, outcome: str) -> None:
         """Note how a command ended."""
@@ -97,7 +97,7 @@ class Ledger:
         )
 
         async def counted_ask(self_: Questioner, prompt: Prompt[Any]) -> Any:
-            tally = self.told(self._engine, prompt.operation)
+            tally = self.tally(self._engine, prompt.operation)
             tally.questions += 1
             value = await ask(self_, prompt)
             tally.usable += 1
@@ -107,7 +107,7 @@ class Ledger:
             self_: Questioner, prompt: Prompt[Any]
         ) -> Answer:
             answer = await obtain(self_, prompt)
-            tally = self.told(self._engine, prompt.operation)
+            tally = self.tally(self._engine, prompt.operation)
             tally.answers += 1
             tally.usage += answer.usage
             first = answer.samples[0].first
@@ -120,7 +120,7 @@ class Ledger:
         async def counted_surprisal(
             self_: Questioner, texts: Sequence[str], **more: Any
         ) -> Any:
-            tally = self.told(self._engine, "perplexity")
+            tally = self.tally(self._engine, "perplexity")
             tally.questions += len(texts)
             surprisals = await surprisal(self_, texts, **more)
             tally.usable += len(surprisals)
@@ -133,13 +133,13 @@ class Ledger:
     def lines(self) -> Iterator[str]:
         """The tables, as Markdown."""
         yield from self._table("command", self._commands)
-        cells = {key: tally.cell() for key, tally in self._told.items()}
+        cells = {key: tally.cell() for key, tally in self._tallies.items()}
         yield from self._table("operation", cells)
         figures = {(what, engine): note for what, engine, note in self._notes}
         for engine in self._engines:
             masses = [
                 m
-                for (_, e), tally in self._told.items()
+                for (_, e), tally in self._tallies.items()
                 if e == engine
                 for m in tally.digits
             ]
@@ -149,7 +149,7 @@ class Ledger:
                 )
             usages = [
                 tally.usage
-                for (_, e), tally in self._told.items()
+                for (_, e), tally in self._tallies.items()
                 if e == engine
             ]
             prompt = sum(usage.prompt for usage in usages)

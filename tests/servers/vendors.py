@@ -386,9 +386,11 @@ class AnthropicBatchServer(VendorBatchServer):
             batch["looks"] += name in (key, "batches")
         if name == "batches":
             return {
-                "data": [self.shown(name) for name in reversed(self.batches)]
+                "data": [
+                    self.batch_status(name) for name in reversed(self.batches)
+                ]
             }
-        return self.shown(name)
+        return self.batch_status(name)
 
     def make(self, request: Whole) -> Whole:
         """Keep a new batch."""
@@ -400,9 +402,9 @@ class AnthropicBatchServer(VendorBatchServer):
         self.files[name] = "\n".join(
             json.dumps({"custom_id": key}) for key, _ in rows
         )
-        return self.shown(name)
+        return self.batch_status(name)
 
-    def shown(self, name: str) -> Whole:
+    def batch_status(self, name: str) -> Whole:
         """Return the status of a batch."""
         batch = self.batches[name]
         ended = batch["looks"] >= self.looks
@@ -462,7 +464,7 @@ class GeminiBatchServer(VendorBatchServer):
             )
             return {
                 "operations": [
-                    self.shown(name) for name in names[at : at + 1]
+                    self.batch_status(name) for name in names[at : at + 1]
                 ],
                 **more,
             }
@@ -474,7 +476,7 @@ class GeminiBatchServer(VendorBatchServer):
             ]
         name = path.removeprefix("/v1beta/")
         self.batches[name]["looks"] += 1
-        return self.shown(name)
+        return self.batch_status(name)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.page = scope["query_string"].decode().partition("pageToken=")[2]
@@ -491,9 +493,9 @@ class GeminiBatchServer(VendorBatchServer):
             "digest": batch["displayName"],
             "looks": 0,
         }
-        return self.shown(name)
+        return self.batch_status(name)
 
-    def shown(self, name: str) -> Whole:
+    def batch_status(self, name: str) -> Whole:
         """Return the status of a batch."""
         batch = self.batches[name]
         about = {

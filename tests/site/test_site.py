@@ -53,14 +53,16 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def read() -> dict[Path, Page]:
+def parsed_pages() -> dict[Path, Page]:
     return {path: Page(path) for path in PAGES}
 
 
-def test_no_page_loads_anything_from_elsewhere(read: dict[Path, Page]) -> None:
+def test_no_page_loads_anything_from_elsewhere(
+    parsed_pages: dict[Path, Page],
+) -> None:
     far = {
         (path.name, url)
-        for path, page in read.items()
+        for path, page in parsed_pages.items()
         for url in page.loaded
         if "//" in url
     }
@@ -71,9 +73,9 @@ def test_no_page_loads_anything_from_elsewhere(read: dict[Path, Page]) -> None:
         )
 
 
-def test_every_link_leads_to_a_place(read: dict[Path, Page]) -> None:
+def test_every_link_leads_to_a_place(parsed_pages: dict[Path, Page]) -> None:
     broken = []
-    for path, page in read.items():
+    for path, page in parsed_pages.items():
         if path.parent.name == "gallery" or path.name == "404.html":
             continue  # reports make places as they are opened; 404 is served for any address
         for link in (*page.links, *page.loaded):
@@ -82,7 +84,9 @@ def test_every_link_leads_to_a_place(read: dict[Path, Page]) -> None:
             file, _, place = unquote(link).partition("#")
             target = (path.parent / file).resolve() if file else path
             if not target.is_file() or (
-                place and target in read and place not in read[target].places
+                place
+                and target in parsed_pages
+                and place not in parsed_pages[target].places
             ):
                 broken.append((path.name, link))
     assert not broken
@@ -112,24 +116,24 @@ def test_search_finds_the_page_that_answers(words: str, answer: str) -> None:
 
 
 def test_every_metric_has_a_page_in_the_navigation(
-    read: dict[Path, Page],
+    parsed_pages: dict[Path, Page],
 ) -> None:
-    links = read[SITE / "metrics.html"].links
+    links = parsed_pages[SITE / "metrics.html"].links
     for name in METRICS.builtin():
         assert f"metrics/{name}.html" in links
-        assert name in read[SITE / "metrics.html"].places
+        assert name in parsed_pages[SITE / "metrics.html"].places
 
 
 @pytest.mark.parametrize(
     "module", [beholder, rewards, stats], ids=lambda module: module.__name__
 )
 def test_every_public_name_is_in_the_reference(
-    module: object, read: dict[Path, Page]
+    module: object, parsed_pages: dict[Path, Page]
 ) -> None:
     known = set().union(
         *(
             page.places
-            for path, page in read.items()
+            for path, page in parsed_pages.items()
             if path.parent.name == "api"
         )
     )
@@ -156,10 +160,10 @@ def test_notebooks_were_executed(page: Path) -> None:
     assert all(cell.isdigit() for cell in cells)
 
 
-def test_the_gallery_has_its_reports(read: dict[Path, Page]) -> None:
+def test_the_gallery_has_its_reports(parsed_pages: dict[Path, Page]) -> None:
     shown = {
         link
-        for link in read[SITE / "gallery.html"].links
+        for link in parsed_pages[SITE / "gallery.html"].links
         if link.startswith("gallery/")
     }
     made = {

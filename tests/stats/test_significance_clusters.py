@@ -47,5 +47,5 @@ def test_without_a_value_there_is_no_cluster_and_without_a_test_no_difference() 
 
 
 def test_a_bad_level_is_refused() -> None:
-    with pytest.raises(ConfigError, match="alpha: expected a share"):
+    with pytest.raises(ConfigError, match="expected a number between 0 and 1"):
         stats.significance_clusters([0.1], lambda i, j: 0.5, alpha=1.0)

@@ -71,7 +71,7 @@ def view(
 ) -> RunView:
     """A run of five items; its verdicts are read from its table, or from its store."""
     monkeypatch.setattr(
-        "beholder.run.export._UNITS_AT_ONCE", 2
+        "beholder.run.export.UNITS_AT_ONCE", 2
     )  # the table has several parts
     folder = write_run(
         tmp_path / "run", _items(), {"posh": _outcomes()}, status=request.param

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import math
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields
@@ -20,6 +19,7 @@ from beholder.base.fingerprint import (
     digest_data_file,
     library_versions,
 )
+from beholder.base.ranges import check_number
 from beholder.base.registry import find_origin
 from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import ConfigError
@@ -57,7 +57,7 @@ def param(
     affects_score: bool = True,
     tool: str | None = None,
     is_file: bool = False,
-    whole: tuple[int, int | None] | None = None,
+    whole: tuple[int, float] | None = None,
     number: tuple[float, float] | None = None,
     above: bool = False,
 ) -> Any:
@@ -71,20 +71,18 @@ def param(
             states the tool's identity (with version or model revision) and not only its name.
         is_file: Whether the value may be the path of a file; the signature then states a digest of
             its content and not its name.
-        whole: Least and most of a whole number; None: no most.
-        number: Least and most of a number.
+        whole: Least and greatest whole number, such as ``(1, math.inf)``.
+        number: Least and greatest number.
         above: Whether the number must be above the least one.
     """
-    # The arguments of ``check_number`` after name and value.
-    bounds: tuple[Any, ...] | None = (*number, above) if number else None
-    if whole:
-        bounds = (*whole, False, int)
+    low, high = number or whole or (None, None)
+    bounds = {"low": low, "high": high, "above": above, "whole": bool(whole)}
     metadata = {
         "help": help,
         "affects_score": affects_score,
         "tool": tool,
         "is_file": is_file,
-        "bounds": bounds,
+        "bounds": None if low is None else bounds,
     }
     return field(default=default, metadata=metadata)
 
@@ -149,10 +147,10 @@ def validate_params(instance: object) -> None:
         # The default is exempt: None may stand for "no limit" and is no
         # number.
         if p.metadata["bounds"] and value is not p.default:
-            check_number(p.name, value, *p.metadata["bounds"])
+            check_number(p.name, value, **p.metadata["bounds"])
         if p.metadata["tool"] and value is not None:
             if isinstance(value, Judge):
-                value = value.named()
+                value = value.spec_text()
             if not isinstance(value, str | Spec):
                 raise ConfigError(
                     f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'"
@@ -160,39 +158,6 @@ def validate_params(instance: object) -> None:
             # The class is frozen, and its own guard would refuse the
             # assignment.
             object.__setattr__(instance, p.name, str(canonical_spec(value)))
-
-
-def check_number(
-    name: str,
-    value: object,
-    low: float,
-    high: float | None = None,
-    above: bool = False,
-    kind: type[float] = float,
-) -> None:
-    """Refuse a value that is not a finite number within two bounds.
-
-    Args:
-        name: Of the field.
-        value: Its value.
-        low: Least number.
-        high: Most; None: no most.
-        above: Whether the number must be above the least one.
-        kind: ``int`` for whole numbers.
-
-    Raises:
-        ConfigError: Names the field and its value.
-    """
-    maximum = math.inf if high is None else high
-    # bool is a subclass of int, and limit=True is a mistake, not 1.
-    if isinstance(value, int | kind) and not isinstance(value, bool):
-        is_low = value <= low if above else value < low
-        if not is_low and value <= maximum and math.isfinite(value):
-            return
-    expected = "a whole number" if kind is int else "a number"
-    least = f"above {low}" if above else f"from {low}"
-    end = f" to {high}" if maximum < math.inf else ""
-    raise ConfigError(f"{name}={value!r}: expected {expected} {least}{end}")
 
 
 def to_spec(name: str, instance: object) -> Spec:

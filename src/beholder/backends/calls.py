@@ -6,7 +6,6 @@ The only place in beholder where anything is retried.
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import re
 from collections import deque
@@ -22,6 +21,7 @@ from typing import Any, TypeVar
 from beholder.aio import PerLoop
 from beholder.backends.base import ServerFacts
 from beholder.backends.money import Usage
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError, ItemError, TransientError
 
 T = TypeVar("T")
@@ -173,23 +173,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("concurrency", "timeout", "attempts", "wait", "max_wait"):
-            value = getattr(self, name)
-            if not _is_above_zero(value):
-                raise ConfigError(
-                    f"{name}={value!r}: expected a number above 0"
-                )
+            check_number(name, getattr(self, name), 0, above=True)
         for name in ("requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
-            if value is not None and not _is_above_zero(value):
-                raise ConfigError(
-                    f"{name}={value!r}: expected a number above 0, or None"
-                )
-
-
-def _is_above_zero(value: object) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    return 0 < value < math.inf
+            if value is not None:
+                check_number(name, value, 0, above=True, hint="or None")
 
 
 class Caller:

@@ -19,6 +19,7 @@ from beholder.backends.base import (
 from beholder.backends.batching import Batcher, InProcess, beginning
 from beholder.base.grouping import group_by_key
 from beholder.base.optional import require
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -47,10 +48,7 @@ class HF(InProcess):
     ) -> None:
         require("torch", extra="hf", purpose=f"the judge hf:{model}")
         require("transformers", extra="hf", purpose=f"the judge hf:{model}")
-        if batch_size < 1:
-            raise ConfigError(
-                f"batch_size={batch_size!r}: expected a number above 0"
-            )
+        check_number("batch_size", batch_size, 1, whole=True)
         self.name = f"hf:{model}"
         self._options: JsonDict = {
             "device": device,

@@ -24,7 +24,7 @@ AGENT = f"beholder/{__version__}"
 MAX_ERROR_BYTES = 64_000
 """Bytes of an error's body that are read."""
 
-_KEEPALIVE = 5.0
+KEEPALIVE = 5.0
 """Seconds for which an idle connection is kept."""
 
 _GZIP = zlib.MAX_WBITS + 16
@@ -87,9 +87,9 @@ class HttpClient:
             limits=httpx2.Limits(
                 max_connections=None,
                 max_keepalive_connections=None,
-                keepalive_expiry=_KEEPALIVE,
+                keepalive_expiry=KEEPALIVE,
             ),
-            verify=_certificates(),
+            verify=trusted_certificates(),
             proxy=proxy,
             trust_env=False,
         )
@@ -261,6 +261,6 @@ def _without_user(address: str) -> str:
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
+def trusted_certificates() -> ssl.SSLContext:
     """Return the system's certificates, cached: loading them takes longer than many a request."""
     return httpx2.create_ssl_context()

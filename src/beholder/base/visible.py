@@ -1,4 +1,4 @@
-"""Untrusted text for the eyes: what moves a cursor or turns a line round is made visible."""
+"""Untrusted text for the eyes: cut, with what moves a cursor or turns a line made visible."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ _SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
 _WWW = re.compile(r"(www)\.", re.IGNORECASE)
 _BLOCK = re.compile(r"^(\d*)(?!\.\d)([-+=.)])")
 """The beginnings of a list, a rule or a heading; a number such as 0.5 is none."""
+
+
+def cut_text(text: str, limit: int, ending: str = "…") -> str:
+    """Return a text of at most ``limit`` characters; a longer one is cut and gets an ending."""
+    if len(text) <= limit:
+        return text
+    return text[: limit - len(ending)] + ending
 
 
 def make_visible(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.terminal.groups import (
     AsJson,
@@ -159,10 +159,8 @@ class ComparisonGroup:
     margin: float | None = None
 
     def __post_init__(self) -> None:
-        if self.margin is not None and not 0 < self.margin < math.inf:
-            raise ConfigError(
-                f"--margin {self.margin:g}: expected a number above 0"
-            )
+        if self.margin is not None:
+            check_number("--margin", self.margin, 0, above=True)
 
 
 def compare(
@@ -199,7 +197,7 @@ def compare(
     from beholder.report.markdown import summed_up
     from beholder.run.compare import compare as compare_runs
     from beholder.run.compare import inferiority_reason, shared_askers
-    from beholder.run.kind import Beside, kind_of
+    from beholder.run.kind import ComparisonExtra, kind_of
     from beholder.run.store import Store
     from beholder.terminal.log_progress import LogProgress
 
@@ -216,7 +214,7 @@ def compare(
         Store.read(run_b) as b,
     ):
         kind = kind_of(run_a)
-        loader_path = kind.beside if kind_of(run_b) == kind else ""
+        loader_path = kind.comparison_extra if kind_of(run_b) == kind else ""
         # Runs of different judges may share no question; then their kind compares them otherwise.
         if not loader_path or shared_askers(a, b):
             comparison = compare_runs(
@@ -252,7 +250,7 @@ def compare(
                 "--output: the runs share no question, so there is no page to draw"
             )
     if loader_path:
-        addition: Beside = load_object(loader_path)(run_a, run_b)
+        addition: ComparisonExtra = load_object(loader_path)(run_a, run_b)
         plain |= addition.plain
         result_tables += addition.tables
         for note in addition.notes:

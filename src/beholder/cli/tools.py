@@ -373,7 +373,7 @@ def doctor(
     print_tables(table)
     print_line(f"to install an extra, such as vllm: {install_command('vllm')}")
     print_line(f"built-in embedder: {Tools().identity('embedder', 'static')}")
-    damaged_files = _find_damaged_files(Path(beholder.__file__).parent)
+    damaged_files = find_damaged_files(Path(beholder.__file__).parent)
     if damaged_files:
         print_line(
             "built-in files that are not as released, reinstall beholder:"
@@ -390,7 +390,7 @@ def doctor(
     return 0 if is_judge_usable and not damaged_files else 1
 
 
-def _find_damaged_files(package: Path) -> list[str]:
+def find_damaged_files(package: Path) -> list[str]:
     """Data files of a package that are missing or differ from its manifest."""
     manifest = json.loads(
         (package / fingerprint.MANIFEST.name).read_text("utf-8")

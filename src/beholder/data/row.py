@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from beholder.base.visible import cut_text
 from beholder.data.headings import choose_columns, map_option
 from beholder.errors import ConfigError
 from beholder.media import file_of
@@ -558,9 +559,7 @@ def shorten(value: object, limit: int = 60) -> str:
         bool: "a truth value ",
     }
     text = repr(value[: limit + 1] if isinstance(value, str | list) else value)
-    if len(text) > limit:
-        text = text[: limit - 1] + "…"
-    return kinds.get(type(value), "") + text
+    return kinds.get(type(value), "") + cut_text(text, limit)
 
 
 def texts_of(cell: Any, column: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from beholder.base.files import file_system, is_url
+from beholder.base.visible import cut_text
 from beholder.data.columns import as_number, text_columns
 from beholder.data.headings import close_column, is_heading, is_known
 from beholder.data.lines import (
@@ -141,8 +142,7 @@ def read_cells(
 
 def shorten_line(line: str) -> str:
     """Return the beginning of a line, as a note shows it."""
-    plain = " ".join(line.split())
-    return repr(plain if len(plain) <= 40 else f"{plain[:39]}…")
+    return repr(cut_text(" ".join(line.split()), 40))
 
 
 class _TabCells:

@@ -11,6 +11,7 @@ from typing import Any
 from beholder.backends import BACKENDS, backend
 from beholder.backends.decisions import DecidingBackend
 from beholder.backends.money import Budget
+from beholder.base.ranges import check_number
 from beholder.base.registry import Registry, check_types
 from beholder.base.spec import Spec, canonical_spec
 from beholder.errors import ConfigError, UnknownNameError
@@ -140,10 +141,7 @@ def _build_model(
     # temperature above 0: at 0 the server would repeat its answer and the
     # agreement between repeats would mean nothing.
     replicates = arguments.pop("replicates", 1)
-    if not isinstance(replicates, int) or replicates < 1:
-        raise ConfigError(
-            f"{spec}: replicates={replicates!r}: expected a number above 0"
-        )
+    check_number(f"{spec}: replicates", replicates, 1, whole=True)
     if replicates > 1 and not arguments.setdefault("temperature", _REPEATS_AT):
         raise ConfigError(
             f"{spec}: {replicates} replicates at temperature 0 would repeat one answer; use a"

@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS beholder_claims (
     name TEXT PRIMARY KEY, owner TEXT NOT NULL, until TIMESTAMPTZ NOT NULL)
 """
 
-_PAGE = 500
+ROWS_A_PAGE = 500
 """Answers that are read at once."""
 
 
@@ -88,7 +88,9 @@ class AnswerDatabase(AnswerTables):
         last: dict[str, object] = {}
         while rows := list(
             self._stored(
-                f"{clause} ORDER BY created, key LIMIT :n", n=_PAGE, **last
+                f"{clause} ORDER BY created, key LIMIT :n",
+                n=ROWS_A_PAGE,
+                **last,
             )
         ):
             yield from self._parse_rows(rows)

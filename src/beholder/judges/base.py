@@ -42,7 +42,7 @@ class Judge(ABC):
     per_process: ClassVar[bool] = False
     """True if every worker process may create the judge; a model may not be created there."""
 
-    def named(self) -> str:
+    def spec_text(self) -> str:
         """The spec as text, by which metrics and runs name it.
 
         Raises:

@@ -20,8 +20,8 @@ from beholder.backends import (
     Usage,
 )
 from beholder.backends.money import Budget, Price
+from beholder.base.ranges import check_number
 from beholder.base.registry import versioned_identity
-from beholder.errors import ConfigError
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.base import FIRST, Draw, Judge
@@ -250,14 +250,8 @@ class LLMJudge(Judge):
         samples: int = 5,
         tally: Tally | None = None,
     ) -> None:
-        if not 0.0 <= temperature <= 2.0:
-            raise ConfigError(
-                f"temperature={temperature!r}: expected a number from 0 to 2"
-            )
-        if samples < 1:
-            raise ConfigError(
-                f"samples={samples!r}: expected a number above 0"
-            )
+        check_number("temperature", temperature, 0, 2)
+        check_number("samples", samples, 1, whole=True)
         self.backend = backend
         self.templates = Templates(prompts, scale)
         self._temperature = temperature

@@ -14,6 +14,8 @@ import tokenize
 from itertools import pairwise
 from typing import Any
 
+from beholder.base.visible import cut_text
+
 # Some chat templates open the thought themselves: only its end is in the answer.
 _THINKING = re.compile(
     r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>", re.DOTALL
@@ -118,5 +120,4 @@ def _lacks_comma(text: str) -> bool:
 
 def short(value: Any) -> str:
     """A value as messages show it: in at most 60 characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return cut_text(repr(value), 60, "...")

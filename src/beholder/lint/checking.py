@@ -9,9 +9,10 @@ from typing import NamedTuple
 from beholder.base.processes import end_with_parent, map_in_processes
 from beholder.base.threads import one_blas_thread
 from beholder.errors import DataError
-from beholder.lint import context as context
-from beholder.lint import dates as dates  # these register their checks
+from beholder.lint import context as context  # these register their checks
+from beholder.lint import dates as dates
 from beholder.lint import file_names as file_names
+from beholder.lint import notation as notation
 from beholder.lint import texts
 from beholder.lint.choice import Choice
 from beholder.lint.collection import Traits

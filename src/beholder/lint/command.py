@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from beholder.base.ranges import check_number
 from beholder.lint.rules import PROFILES, Format, Profile
 from beholder.terminal.groups import RESULTS, Out
 from beholder.terminal.printing import print_line, print_note, report_left_out
@@ -198,10 +199,8 @@ def _check_options(
         raise ConfigError("name a file or folder: beholder lint alts.csv")
     if len(outcome.format) > 1 and outcome.out is None:
         raise ConfigError("several formats need a folder: add -o FOLDER")
-    if which.workers is not None and which.workers < 1:
-        raise ConfigError(
-            f"--workers {which.workers}: expected a number of at least 1"
-        )
+    if which.workers is not None:
+        check_number("--workers", which.workers, 1, whole=True)
 
 
 def _parse_severities(assignments: Iterable[str]) -> dict[str, str]:

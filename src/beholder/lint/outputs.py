@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import msgspec
 
 from beholder.base.grouping import group_by_key
-from beholder.base.visible import for_markdown, for_terminal
+from beholder.base.visible import cut_text, for_markdown, for_terminal
 from beholder.errors import ItemError
 from beholder.lint.leftovers import describe_left_out
 from beholder.lint.linting import (
@@ -182,7 +182,9 @@ def text(report: LintReport) -> str:
             head = f"  {_position(finding):>7}  {finding.severity:<7}"
             lines.append(f"{head}  {finding.rule}  {finding.message}")
             if finding.text:
-                lines.append(f"           {_short(finding.text)}")
+                lines.append(
+                    f"           {cut_text(finding.text, 100, '...')}"
+                )
             if finding.rule == "ALT401":
                 places = places_by_text[fold(finding.text)]
                 lines.append(f"           at {_list_places(places)}")
@@ -423,7 +425,3 @@ WRITERS: Mapping[Format, tuple[str, Callable[[LintReport], str]]] = {
     "html": ("lint.html", page),
 }
 """Usual name of the file, and the function that makes the text, by format."""
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= 100 else value[:97] + "..."

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from beholder.base.visible import cut_text
 from beholder.text.languages import base_language, language_named
 
 _FORMAT = re.compile(
@@ -191,7 +192,7 @@ def _blanked(match: re.Match[str]) -> str:
 
 def shortened(text: str) -> str:
     """Return at most 60 characters of a text, for messages."""
-    return text if len(text) <= 60 else text[:57] + "..."
+    return cut_text(text, 60, "...")
 
 
 _SENTENCE_END = re.compile(r"(?:[.!?:]|\A)[\s\"'“”‘’(\[]*\Z")

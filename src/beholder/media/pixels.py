@@ -12,7 +12,8 @@ from PIL import ExifTags, Image, ImageOps, _imaging
 LARGE = 24_000_000
 """Pixels from which a picture that is shown smaller is scaled down before it is turned upright."""
 
-_BAND_PIXELS = 1_000_000
+BAND_PIXELS = 1_000_000
+"""Pixels that are scaled at once, which bounds the memory."""
 # LANCZOS looks at so many pixels of the result to each side of one of its pixels.
 _TAPS = 3
 
@@ -105,7 +106,7 @@ def _scaled_by_bands(image: Image.Image, max_side: int) -> Image.Image:
 
 
 def _bands(height: int, pixels_per_row: int) -> Iterator[tuple[int, int]]:
-    step = max(1, _BAND_PIXELS // pixels_per_row)
+    step = max(1, BAND_PIXELS // pixels_per_row)
     for top in range(0, height, step):
         yield top, min(height, top + step)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,7 +215,9 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         fallen = sorted(
             (sign * float(subtract(second, first)), name, first, second)
-            for name, ((_, first), (_, second)) in _pairs(a, b, headline)
+            for name, ((_, first), (_, second)) in paired_values(
+                a, b, headline.value, headline.metric, headline.other
+            ).items()
         )
         rows = tuple(
             {"id": name, "a": first, "b": second, "difference": second - first}
@@ -232,15 +234,6 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
             title = f"Items that fell most by {metric}"
             tables.append(Table("fallen", title, columns, rows))
     return tables
-
-
-def _pairs(
-    a: Store, b: Store, headline: Difference
-) -> Iterable[tuple[str, tuple[tuple[int, float], tuple[int, float]]]]:
-    """Return pairs of an item's id and its (position, value) in both runs."""
-    return paired_values(
-        a, b, headline.value, headline.metric, headline.other
-    ).items()
 
 
 def _headlines(a: Store, comparison: Comparison) -> list[Difference]:

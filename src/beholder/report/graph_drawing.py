@@ -107,7 +107,12 @@ def _boxes(graph: SceneGraph) -> Iterator[_Box]:
         rows = [
             (part, attribute.polarity)
             for attribute in graph.attributes_of(entity.index)
-            for part in _wrapped(attribute.text)
+            for part in textwrap.wrap(
+                attribute.text,
+                _WRAP,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
         ]
         # Letters have one estimated width, because the browser that draws them
         # is not known; three letters at least, so that a box is visible.
@@ -158,12 +163,6 @@ def _title(entity: Entity) -> str:
         else entity.name
     )
     return f"{entity.quantity} {name}" if entity.quantity else name
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(
-        text, _WRAP, break_long_words=False, break_on_hyphens=False
-    )
 
 
 def _line(arrow: _Arrow, lane: float) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from beholder.base.visible import for_markdown
-from beholder.report.load import MetricColumns, RunData, load
+from beholder.base.visible import cut_text, for_markdown
+from beholder.report.load import MetricColumns, load
 from beholder.report.study_tables import show_cell, show_range
 from beholder.report.tables import summary_table
 from beholder.run.store import Store
@@ -90,17 +90,17 @@ def run_tables(folder: Path) -> list[Table]:
     """
     with Store.read(folder) as store:
         run = load(store)
-        worst = [_worst(store, run, metric) for metric in run.metrics]
+        worst = [_worst(store, metric) for metric in run.metrics]
     return [summary_table(run.log), *(table for table in worst if table.rows)]
 
 
-def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
+def _worst(store: Store, metric: MetricColumns) -> Table:
     # Failed items are worse than any score, so they come first.
     rows: list[dict[str, Any]] = [
         {
             "id": item.id,
             "score": None,
-            "text": _short(f"failed: {metric.failures[place]}"),
+            "text": cut_text(f"failed: {metric.failures[place]}", _SNIPPET),
         }
         for place, item in store.items(sorted(metric.failures)[:N_WORST])
     ]
@@ -116,7 +116,7 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
         {
             "id": item.id,
             "score": float(column[place]),
-            "text": _short(item.candidate),
+            "text": cut_text(item.candidate, _SNIPPET),
         }
         for place, item in store.items(lowest)
     ]
@@ -128,10 +128,6 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
     return Table(
         "worst", f"Worst items by {metric.name}", columns, tuple(rows)
     )
-
-
-def _short(text: str) -> str:
-    return text[: _SNIPPET - 1] + "…" if len(text) > _SNIPPET else text
 
 
 def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:

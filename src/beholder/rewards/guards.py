@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 
-from beholder.errors import ConfigError
+from beholder.base.ranges import check_number
 from beholder.records import Item
 from beholder.text import words
 
@@ -39,10 +39,7 @@ class LengthGuard(RewardGuard):
     limit: float = 1.5
 
     def __post_init__(self) -> None:
-        if not self.limit > 0:
-            raise ConfigError(
-                f"limit={self.limit!r}: expected a ratio above 0, such as 1.5"
-            )
+        check_number("limit", self.limit, 0, above=True, hint="1.5 is usual")
 
     def factor(self, item: Item) -> float:
         """Return ``limit / ratio`` for a text beyond the limit, else 1."""
@@ -73,8 +70,7 @@ class RepetitionGuard(RewardGuard):
     n: int = 3
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise ConfigError(f"n={self.n!r}: expected a whole number from 1")
+        check_number("n", self.n, 1, whole=True)
 
     def factor(self, item: Item) -> float:
         """Return the share of distinct n-grams, relative to that of the references."""

@@ -22,9 +22,10 @@ from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
 from beholder.run.summary import OutcomeColumns, read_columns
 
-_SUBJECTS_AT_ONCE = 8192
+SUBJECTS_AT_ONCE = 8192
 """Subjects whose scores make a row group."""
-_UNITS_AT_ONCE = 20_000
+UNITS_AT_ONCE = 20_000
+"""Units that are written at once, which bounds the memory."""
 
 SCORES, UNITS = "scores.parquet", "units.parquet"
 
@@ -176,12 +177,12 @@ def score_tables(
     )
     # The last position with an outcome; subjects behind it have no row yet.
     last = max([-1, *columns.positions[-1:], *failed_positions[-1:]])
-    for start in range(0, int(last) + 1, _SUBJECTS_AT_ONCE):
+    for start in range(0, int(last) + 1, SUBJECTS_AT_ONCE):
         low, high = np.searchsorted(
-            columns.positions, (start, start + _SUBJECTS_AT_ONCE)
+            columns.positions, (start, start + SUBJECTS_AT_ONCE)
         )
         first, end = np.searchsorted(
-            failed_positions, (start, start + _SUBJECTS_AT_ONCE)
+            failed_positions, (start, start + SUBJECTS_AT_ONCE)
         )
         cells = [column[low:high] for column in columns.values.values()]
         values = (
@@ -281,7 +282,7 @@ def _split_chunks(
         # A chunk ends with a subject, so its size varies with the units of the last one.
         positions += [position] * len(units)
         chunk_units += units
-        if len(chunk_units) >= _UNITS_AT_ONCE:
+        if len(chunk_units) >= UNITS_AT_ONCE:
             yield positions, chunk_units
             positions, chunk_units = [], []
     if chunk_units:

@@ -58,7 +58,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ComparisonExtra:
     """Tables that ``compare`` shows of two runs of a kind besides their paired differences.
 
     Attributes:
@@ -110,7 +110,7 @@ class RunKind(Feature, Generic[C, G, R]):
         page: ``(run_folder, output) -> Path``: write the HTML page of a run.
         figures: ``(run_folder, folder) -> list[Path]``: write the figures of a run.
         subject_pages: Per kind of subject, the ``web.subject_pages.Draw`` of the viewer.
-        beside: ``(run_a, run_b) -> Beside``: what ``compare`` shows besides differences.
+        comparison_extra: ``(run_a, run_b) -> ComparisonExtra``, for ``compare``.
         has_systems: Whether its runs score texts of systems, which ``leaderboard`` ranks.
         styles: Style sheets that its subjects need in the viewer.
     """
@@ -121,7 +121,7 @@ class RunKind(Feature, Generic[C, G, R]):
     page: Part = ""
     figures: Part = ""
     subject_pages: Mapping[str, Part] = field(default_factory=lambda: _NONE)
-    beside: Part = ""
+    comparison_extra: Part = ""
     has_systems: bool = False
     styles: tuple[str, ...] = ()
 

@@ -87,7 +87,9 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
             # In WAL mode others can read the run while it is written.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.executescript(_read_sql("store.sql"))
+            connection.executescript(
+                Path(__file__).with_name("store.sql").read_text("utf-8")
+            )
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             yield connection
         except _DAMAGE as error:
@@ -224,10 +226,6 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
     return _connect(
         folder, "mode=ro&immutable=1"
     )  # no one writes: it could not make its log
-
-
-def _read_sql(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _close_whole(connection: sqlite3.Connection) -> None:

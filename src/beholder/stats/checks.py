@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 
 Floats = NDArray[np.float64]
@@ -156,14 +157,10 @@ def resampling(
     Raises:
         ConfigError: Fewer than 1 resample, or a level outside 0..1.
     """
-    if n_resamples < 1:
-        raise ConfigError(
-            f"n_resamples: expected at least 1, got {n_resamples}"
-        )
-    if not 0.0 < level < 1.0:
-        raise ConfigError(
-            f"level: expected a number between 0 and 1, such as 0.95, got {level}"
-        )
+    check_number("n_resamples", n_resamples, 1, whole=True)
+    check_number(
+        "level", level, 0, 1, above=True, below=True, hint="0.95 is usual"
+    )
 
 
 def matrix(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:

@@ -124,7 +124,7 @@ def correlate(
     )
     resampled = on_resamples(kind, a, b)
     interval, reason = _interval(
-        lambda rows: resampled(a[rows], b[rows]), value, codes, **options
+        lambda rows: resampled(a[rows], b[rows]), codes, **options
     )
     return replace(
         without_interval, interval=interval, p_value=p, reason=reason
@@ -206,7 +206,7 @@ def partial(
         is_tau = kind.startswith("tau")
         df = n - 2 if z.min() == z.max() else n - 3
         p = None if is_tau else t_test_of_correlation(value, df)
-        interval, reason = _interval(statistic, value, codes, **options)
+        interval, reason = _interval(statistic, codes, **options)
         if p is None:
             why = "no test" if is_tau else "no degrees of freedom"
             reason = f"p: {why}" + (f"; {reason}" if reason else "")
@@ -340,7 +340,6 @@ def _undefined(x: Floats, y: Floats) -> str | None:
 
 def _interval(
     statistic: Callable[[Ints], float | None],
-    value: float,
     codes: Ints,
     **options: Unpack[Resampling],
 ) -> tuple[Interval | None, str | None]:

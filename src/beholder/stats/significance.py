@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import interval_or_reason, wald_interval
@@ -513,10 +514,7 @@ def significance_clusters(
     Raises:
         ConfigError: ``alpha`` is no share, or a p value is outside 0..1.
     """
-    if not 0.0 < alpha < 1.0:
-        raise ConfigError(
-            f"alpha: expected a share between 0 and 1, got {alpha}"
-        )
+    check_number("alpha", alpha, 0, 1, above=True, below=True)
     clusters: list[int | None] = [None] * len(values)
     ranked = [
         (float(round_values(value)), place)

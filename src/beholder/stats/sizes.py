@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.stats.checks import cluster_codes, cluster_sums, matrix, vector
 
@@ -173,15 +174,13 @@ def raters_for_reliability(wanted: float, single: float) -> int:
 
 
 def _z(level: float) -> float:
-    if not 0 < level < 1:
-        raise ConfigError(f"level={level}: expected a number between 0 and 1")
+    check_number("level", level, 0, 1, above=True, below=True)
     return float(scipy.stats.norm.ppf((1 + level) / 2))
 
 
 def _positive(**numbers: float) -> None:
     for name, number in numbers.items():
-        if not 0 < number < math.inf:
-            raise ConfigError(f"{name}={number}: expected a positive number")
+        check_number(name, number, 0, above=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beholder.errors import ConfigError
+from beholder.base.ranges import check_number
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
 from beholder.stats.checks import (
@@ -89,10 +89,8 @@ def three_way_accuracy(
     )
     n = same_length(gold=labels, difference=d)
     at_least(n, 1, "the number of pairs")
-    if threshold is not None and not threshold >= 0:
-        raise ConfigError(
-            f"threshold: expected a number >= 0, got {threshold}"
-        )
+    if threshold is not None:
+        check_number("threshold", threshold, 0)
     outcome = np.sign(labels).astype(np.int64)
     ties = int((outcome == 0).sum())
     limit = tie_threshold(d, ties) if threshold is None else threshold

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from beholder.text.refusals import PICTURE, REFUSALS
+
 ResidueKind: TypeAlias = Literal[
     "reasoning",
     "special tokens",
@@ -282,7 +284,6 @@ _BULLET = re.compile(
     r"^[ \t]*((?:[-*•–+]|\d{1,2}[.)])[ \t]+)(?=\S)", re.MULTILINE
 )
 
-_PICTURE = r"(?:images?|pictures?|photos?|photographs?|videos?|frames?|files?|attachments?)"
 _NOUN = (
     r"(?:caption|description|summary|transcript(?:ion)?|breakdown|alt(?:ernative)?[ -]?text(?:en)?"
     r"|texte (?:alternatif|de remplacement)|texto alternativo|testo alternativo"
@@ -311,7 +312,7 @@ _OPENINGS = re.compile(
     rf"(?:(?:I['’]d|I would) be happy to[^.!\n]*[.!]\s*)?"
     rf"{_HERE}\b[^.:!?\n]{{0,120}}\b{_NOUN}\b[^.:!?\n]{{0,100}}:[\s*]*"
     rf"|\A\W*{_YES}\s?!\s+(?=\W*[^\W\d_])"
-    rf"|\A\W*Based on (?:the|this|your) (?:provided |uploaded |given |attached )?{_PICTURE}"
+    rf"|\A\W*Based on (?:the|this|your) (?:provided |uploaded |given |attached )?{PICTURE}"
     r"(?: provided| uploaded| given| attached)?,\s*"
     # A first proposal is one of several only if a second one follows.
     r"|\A\W*(?P<option>Option|Variante?|Version|Alternative?|Opción|Opzione|Opção|Optie|Opcja"
@@ -373,190 +374,6 @@ _CLOSINGS = re.compile(
     r"|文字|字符?|字元|자))[)\]）]\W*\Z",
     re.IGNORECASE,
 )
-_CANNOT = (
-    r"(?:can(?:no|['’])?t|can not|cannot|am (?:not able|unable)|['’]m (?:not able|unable)"
-    r"|(?:won['’]t|will not)(?: be able)?"
-    r"|do(?:n['’]t| not) have the (?:ability|capability|capacity)|must decline)"
-)
-# What models say they cannot do; people who write "Sorry, I can't dance" name other things.
-_TASK = (
-    r"(?:to |actually |directly |currently )*(?:assist|help (?:you|with)|comply|do (?:that|this)"
-    r"|fulfil+|with|(?:identify|provide|view|see|describe|process|access|recogni[sz]e|generate"
-    r"|analy[sz]e|determine|create|answer|interpret|continue|discuss|caption|engage|open|look at)"
-    rf"\b[^.!?\n]*\b(?:{_PICTURE}|people|persons?|individuals?|anyone|content|requests?|questions?"
-    r"|descriptions?|captions?|details|this|that))\b"
-)
-_SORRY = (
-    r"(?:(?:Es )?tut mir (?:sehr )?leid|Entschuldigung|Verzeihung|Leider|(?:Je suis )?désolée?"
-    r"|Malheureusement|Je regrette|Lo siento|Lamento|Lamentablemente|Perdón|Disculp\w+|Mi dispiace"
-    r"|Spiacente|Purtroppo|Scusa(?:mi|te)?|Desculp\w+|Sinto muito|Infelizmente|Peço desculpas?"
-    r"|Het spijt (?:me|mij)|Helaas|Sorry|Excuses|Tyvärr|Förlåt|Ursäkta|(?:Jag )?beklagar"
-    r"|Jag är ledsen"
-    r"|Przepraszam|Niestety|Przykro mi)"
-)
-# With or without an apology before it: "Lo siento, pero no veo ninguna imagen."
-_AFTER_SORRY = rf"\A\W*(?:{_SORRY}[,.!:]?\s+(?:(?:aber|mais|pero|ma|mas|maar|men|ale|que)\s+)?)?\W?"
-_PICTURE_WORD = (
-    r"(?:Bild(?:er|es|en)?|Foto(?:s|t|graf\w+)?|Datei(?:en)?|Anhang|Grafik|images?|photos?"
-    r"|fichiers?"
-    r"|pièces? jointes?|im[aá]gen(?:es)?|archivos?|adjuntos?|immagin[ei]|file|allegat[oi]"
-    r"|image(?:m|ns)"
-    r"|arquivos?|ficheiros?|anexos?|afbeelding(?:en)?|bestand(?:en)?|bijlagen?|fil(?:en|er)?"
-    r"|bilag\w+"
-    r"|obraz\w*|zdjęci\w*|plik\w*|załącznik\w*)"
-)
-_GIVEN = (
-    r"(?:hochgeladen|angehängt|bereitgestellt|beigefügt|übermittelt|gesendet|gefunden|vorhanden"
-    r"|fournie?"
-    r"|jointe?|téléchargée?|téléversée?|envoyée?|adjunt\w+|subid\w+|proporcionad\w+|enviad\w+"
-    r"|cargad\w+"
-    r"|fornit[ao]|allegat[ao]|caricat[ao]|inviat[ao]|anexad\w+|carregad\w+|fornecid\w+|geüpload"
-    r"|bijgevoegd|meegestuurd|verstrekt|toegevoegd|laddats upp|bifogats|bifogad|uppladdad|skickats"
-    r"|przesłan\w+|załączon\w+|dołączon\w+|wgran\w+|udostępnion\w+)"
-)
-_REST = r"[^.!?\n]*[.!?]?"
-_NEAR = r"[^.!?\n]{0,80}?"
-# "I see no picture", "no picture was uploaded", "please upload the picture", and tasks that a model
-# says it cannot do, each by the verb and the noun that it has in a language.
-_REFUSALS_BEYOND_ENGLISH = (
-    rf"{_AFTER_SORRY}(?:"
-    rf"(?:Ich )?(?:sehe|finde|habe|erkenne|kann)(?: ich)?\b{_NEAR}\bkein(?:e|en)?\b{_NEAR}\b"
-    rf"{_PICTURE_WORD}\b"
-    rf"|Mir liegt\b{_NEAR}\bkein\w*\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Es )?(?:wurde|ist)\b(?: \w+)? kein(?:e|en)? {_PICTURE_WORD}\b{_NEAR}\b{_GIVEN}\b"
-    r"|(?:Ich )?(?:bin|wäre)(?: ich)?(?: leider)? nicht in der Lage\b|Dabei kann ich\b[^.!?\n]*\b"
-    r"nicht helfen\b"
-    rf"|Je ne (?:vois|trouve|reçois|parviens|peux|détecte|suis)\b{_NEAR}\b(?:{_PICTURE_WORD}"
-    rf"|demande|contenu)\b"
-    rf"|Je n['’]ai\b{_NEAR}\b(?:reçu|accès|pas|trouvé)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Aucune?|Il n['’]y a (?:aucune?|pas d['’]?))\s?{_PICTURE_WORD}\b{_NEAR}\b{_GIVEN}\b"
-    rf"|(?:Yo )?no (?:veo|encuentro|recibo|he recibido|tengo acceso|puedo|me es posible|soy capaz"
-    rf"|logro)\b"
-    rf"{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|No (?:hay|se ha|has|ha)\b{_NEAR}\b(?:{_PICTURE_WORD}\b{_NEAR}\b{_GIVEN}|{_GIVEN}\b"
-    rf"{_NEAR}\b{_PICTURE_WORD})\b"
-    rf"|Non (?:vedo|trovo|riesco|posso|ho (?:ricevuto|accesso)|sono in grado)\b{_NEAR}\b"
-    rf"{_PICTURE_WORD}\b"
-    rf"|(?:Non (?:c['’]è|è stat[ao]|hai)|Nessun[ao']?)\b{_NEAR}\b{_PICTURE_WORD}\b{_NEAR}\b"
-    rf"{_GIVEN}\b"
-    rf"|Non (?:è stat[ao]|hai)\b{_NEAR}\b{_GIVEN}\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Eu )?não (?:vejo|encontro|consigo|posso|recebi|tenho acesso|sou capaz)\b{_NEAR}\b"
-    rf"{_PICTURE_WORD}\b"
-    rf"|(?:Não (?:há|foi|vi)|Nenhuma?)\b{_NEAR}\b(?:{_PICTURE_WORD}\b{_NEAR}\b{_GIVEN}|{_GIVEN}\b"
-    rf"{_NEAR}\b{_PICTURE_WORD})\b"
-    rf"|(?:Ik )?(?:zie|vind|heb|kan|ontvang)(?: ik)?\b{_NEAR}\b(?:geen|niet)\b{_NEAR}\b"
-    rf"{_PICTURE_WORD}\b"
-    rf"|(?:Er is|Je hebt|U hebt|U heeft)\b{_NEAR}\bgeen {_PICTURE_WORD}\b{_NEAR}\b{_GIVEN}\b"
-    rf"|(?:Ik )?ben(?: ik)? niet in staat\b"
-    rf"|(?:Jag )?(?:ser|hittar|har|kan)(?: jag)?\b{_NEAR}\b(?:ingen|inget|inga|inte)\b{_NEAR}\b"
-    rf"{_PICTURE_WORD}\b"
-    rf"|(?:Det finns ingen|Ingen) {_PICTURE_WORD}\b{_NEAR}\b{_GIVEN}\b"
-    rf"|Nie (?:widzę|mogę|znajduję|otrzymał[ae]m|mam|jestem w stanie)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Nie|Żaden|Żadne|Brak)\b{_NEAR}\b(?:{_PICTURE_WORD}\b{_NEAR}\b{_GIVEN}|{_GIVEN}\b"
-    rf"{_NEAR}\b{_PICTURE_WORD})\b"
-    # Requests for the picture.
-    rf"|(?:Bitte|Kannst du|Können Sie|Könnte(?:st du|n Sie))\b{_NEAR}\b{_PICTURE_WORD}\b{_NEAR}\b"
-    rf"(?:hoch(?:laden)?|senden|schicken"
-    r"|an(?:hängen)?|bereit(?:stellen)?|teilen|hochzuladen|bei(?:fügen)?|zu)\b"
-    rf"|Bitte (?:senden|schicken|sende|schicke|teilen|teile) {_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Veuillez|Merci de|Pourriez-vous|Pouvez-vous|Peux-tu|Pourrais-tu|S['’]il vous plaît"
-    rf"|S['’]il te plaît)\b{_NEAR}"
-    rf"\b(?:(?:ré-?)?(?:télécharge[rz]|téléverse[rz]|envoye[rz]|charge[rz]|importe[rz]"
-    rf"|partage[rz])|renvoye[rz]|joindre|joignez|fournir"
-    rf"|fournissez|transmett\w+|partagez)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Por favor|(?:Me )?puedes?|Podr[ií]as?|(?:Você )?pode(?:ria)?)\b{_NEAR}"
-    rf"\b(?:sub[ae]|subir|env[ií][aeo]\w*|adjunt\w+|compart\w+|comparti\w+|proporcion\w+|carg\w+"
-    rf"|carreg\w+|anex\w+|partilh\w+"
-    rf"|forne[cç]\w+|faça|fazer)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:(?:Env[ií][ae]|Sub[ae]|Adjunte?|Carregue|Anexe|Envie)(?:me)?),? por favor,? {_NEAR}\b"
-    rf"{_PICTURE_WORD}\b"
-    rf"|(?:Per favore|Ti prego|Si prega|Puoi|Può|Potrest[ie]|Potrebbe)\b{_NEAR}\b(?:caric\w+"
-    rf"|ricaric\w+|invi\w+|alleg\w+|condivid\w+"
-    rf"|forni\w+)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Upload|Stuur|Deel|Voeg)\b{_NEAR}\b(?:alstublieft|alsjeblieft|a\.u\.b\.|de|het|een|je"
-    rf"|uw)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    r"(?=[^.!?\n]*(?:zodat|toe\b|opnieuw|[.!?]|\Z))"
-    rf"|(?:Kunt u|Kun je|Zou je|Zou u)\b{_NEAR}\b{_PICTURE_WORD}\b{_NEAR}\b(?:uploaden|sturen"
-    rf"|delen|toevoegen|bijvoegen)\b"
-    rf"|(?:Vänligen|Var god(?: och)?|Kan du|Kunde du|Skulle du kunna)\b{_NEAR}\b(?:ladda upp"
-    rf"|skicka|bifoga|dela)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|(?:Ladda upp|Skicka|Bifoga)\b{_NEAR}\b{_PICTURE_WORD}\b(?=[^.!?\n]*\b(?:så|igen|tack"
-    rf"|för att|du vill)\b)"
-    rf"|(?:Proszę|Czy (?:możesz|mógłbyś|mogłabyś|może|mógłby))\b{_NEAR}\b(?:prze[sś]\w+|wgra\w*"
-    rf"|załącz\w*|dołącz\w*|doda\w*|udostępni\w*"
-    rf"|wy[sś]\w+)\b{_NEAR}\b{_PICTURE_WORD}\b"
-    rf"|Prześlij\b{_NEAR}\b{_PICTURE_WORD}\b"
-    r"|Als (?:KI|künstliche Intelligenz|Sprachmodell|AI|taalmodel)\b|En tant qu(?:['’]IA|e modèle)"
-    r"|Como (?:(?:una|uma|un|um) )?(?:IA|modelo de|inteligencia artificial"
-    r"|inteligência artificial)\b"
-    r"|(?:In quanto|Come) (?:IA\b|modello|intelligenza artificiale)|Jako (?:AI|model|sztuczna)\b"
-    r"|Som (?:AI|språkmodell)"
-    rf"){_REST}"
-)
-_REFUSALS_IN_DENSE_SCRIPTS = (
-    r"\A(?:请|請)[^。\n]{0,12}?(?:上传|上傳|发送|發送|提供|分享|附上)[^。\n]{0,16}?(?:图|圖|照片|文件|档案|檔案)[^。\n]*。?"
-    r"|\A(?:您|你)(?:能|可以|好像|似乎|还|還|没)[^。\n]{0,16}?(?:上传|上傳|发送|提供|分享|附上)[^。？\n]{0,12}?(?:图|圖"
-    r"|照片)[^。\n]*。?"
-    r"|\A(?:我|很?抱歉，?|对不起，?|對不起，?)?[^。\n]{0,6}?(?:没有|沒有|未能?|看不到|看不见|找不到|没|沒)[^。\n]{0,10}?"
-    r"(?:看到|看见|收到|检测到|檢測到|发现|找到|上传|上傳|任何)?[^。\n]{0,8}?(?:您|你|任何|上传|上傳|附)[^。\n]{0,10}?(?:图片|图像|照片"
-    r"|圖片|圖像)[^。\n]*。?"
-    r"|\A我(?:看不到|没有看到|沒有看到|没看到|未看到|未收到)[^。\n]{0,10}(?:图|圖|照片)[^。\n]*。?"
-    r"|\A(?:很?遗憾|很?抱歉|對不起|对不起|不好意思|作为一个?|作為)[^。\n]{0,20}(?:无法|無法|不能|没有办法|看不到|没有看到)[^。\n]*。?"
-    r"|\A(?:无法|無法)(?:查看|识别|識別|处理|描述|显示|加载|打开|读取|分析)[^。\n]{0,10}(?:图|圖|照片|内容|人)[^。\n]*。?"
-    r"|\A(?:すみません|すみませんが|ごめんなさい|恐れ入りますが|恐れ入り)[^。\n]*(?:ません|ください|ない|ますか)[^。\n]*。?"
-    r"|\A[^。\n]{0,12}?(?:画像|写真|ファイル)[^。\n]{0,16}?(?:アップロード|添付|送信|送|共有|提供)[^。\n]{0,12}?"
-    r"(?:ください|下さい|いただけ|お願い|もらえ)[^。\n]*。?"
-    r"|\A[^。\n]{0,12}?(?:画像|写真|ファイル)[がはをもにの][^。\n]{0,16}?(?:見え|見られ|表示|添付|アップロード|確認|閲覧|ありま|見つか|見当た"
-    r"|認識|処理|説明|識別|特定|お答え|分析|開|読み込)[^。\n]{0,12}?(?:ません|できない|いない|見えない)[^。\n]*。?"
-    r"|\A[^.\n]{0,12}?(?:이미지|사진|파일|그림)[^.\n]{0,16}?(?:업로드|첨부|보내|공유|제공|올려)[^.\n]{0,10}?(?:주세요|주시|주십"
-    r"|주실|하세요|바랍니다)[^.\n]*\.?"
-    r"|\A[^.\n]{0,12}?(?:이미지|사진|파일)[가이를을는은][^.\n]{0,16}?"
-    r"(?:보이지|첨부되지|업로드되지|볼 수 없|확인할 수 없|찾을 수 없"
-    r"|설명할 수 없"
-    r"|분석할 수 없|식별할 수 없|처리할 수 없|없습니다)[^.\n]*\.?"
-    r"|\A미안[^\n]*"
-)
-_REFUSALS = re.compile(
-    rf"\A\W*(?:I(?:['’]m| am)(?: \w+)? (?:sorry|afraid)|Sorry|Unfortunately|(?:My )?apologies"
-    rf"|I apologi[sz]e)\b[^.!?\n]{{0,60}}\bI\s?{_CANNOT}\s+{_TASK}[^.!?\n]*[.!?]?"
-    r"|\A\W*I(?:['’]m| am) sorry[,.!]?\s*\Z"
-    rf"|\A\W*I\s?{_CANNOT}\s+{_TASK}[^.!?\n]*[.!?]?"
-    rf"|\A\W*(?:(?:I(?:['’]m| am) )?(?:sorry|afraid)[,.]? ?(?:but )?|Unfortunately,? )?"
-    r"I (?:do not|don['’]t|can['’]?t) (?:see|have) (?:any|an|the|access to (?:the|an|any)) "
-    rf"(?:\w+ )?{_PICTURE}\b[^.!?\n]*[.!?]?"
-    rf"|\A\W*(?:It (?:looks|seems|appears)(?: like| that)? )?(?:there (?:is|was) )?no {_PICTURE}"
-    r"(?: \w+){0,3} (?:provided|attached|uploaded)\b[^.!?\n]*[.!?]?"
-    r"|\A\W*As an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?\n]*[.!?]?"
-    rf"|\A\W*Unable to (?:describe|view|see|process|access|analy[sz]e|load|open|identify)\b"
-    rf"[^.!?\n]{{0,30}}\b(?:{_PICTURE}|this|it|content)\b[^.!?\n]*[.!?]?"
-    rf"|\A\W*It (?:looks|seems|appears)(?: like| that)? you (?:did|have)(?: not|n['’]t)"
-    rf" \w+\b[^.!?\n]{{0,20}}\b{_PICTURE}\b[^.!?\n]*[.!?]?"
-    rf"|\A\W*(?:Error: )?(?:The )?{_PICTURE}"
-    r" (?:could not|cannot|can['’]?t|did not|failed to) (?:be )?"
-    r"(?:load|display|access|process|open|view|read)[^.!?\n]*[.!?]?"
-    rf"|\A\W*(?:Please|(?:Could|Can|Would) you(?: please)?) (?:provide|upload|share|attach|send)\b"
-    rf"[^.!?:\n]{{0,30}}\b{_PICTURE}\b[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Es tut mir leid|Entschuldigung|Leider)\b[^.!?\n]*\bkann[^.!?\n]*[.!?]?"
-    r"|\A\W*Ich kann (?:das|dieses|die|diese|den|diesen|keine?|hier|leider|dir|Ihnen|nicht)\b"
-    r"[^.!?\n]*\b(?:nicht|keine?)\b[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Je suis )?désolée?\b[^.!?\n]*\bje ne (?:peux|suis)[^.!?\n]*[.!?]?"
-    r"|\A\W*Lo siento\b[^.!?\n]*\bno (?:puedo|es posible)[^.!?\n]*[.!?]?"
-    r"|\A\W*Mi dispiace\b[^.!?\n]*\bnon posso[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Desculpe|Sinto muito)\b[^.!?\n]*\bnão (?:posso|consigo)[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:(?:Het spijt me|Helaas)\b[^.!?\n]*\bkan|Sorry\b[^.!?\n]*\bik kan)[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Je ne peux pas|No puedo|Non (?:posso|riesco)|Não (?:posso|consigo)"
-    r"|Ik kan|Jag kan|Nie mogę)\b"
-    r"[^.!?\n]*\b(?:image|imagen|foto\w*|immagine|imagem|afbeelding|bild\w*|zdjęci\w+|obra[zs]\w*"
-    r"|personne|persona|persoon|osob\w+|solicitud|demande|richiesta)\b[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Tyvärr|Förlåt)\b[^.!?\n]*\bkan\b[^.!?\n]*\binte\b[^.!?\n]*[.!?]?"
-    r"|\A\W*(?:Przepraszam|Niestety|Przykro mi)\b[^.!?\n]*\bnie (?:mogę|jestem w stanie)\b"
-    r"[^.!?\n]*[.!?]?"
-    r"|\A(?:很?抱歉|对不起|我)[^。\n]{0,12}?(?:无法|不能)[^。\n]*。?"
-    r"|\A申し訳(?:ありません|ございません)[^\n]*"
-    r"|\A죄송[^\n]*"
-    rf"|{_REFUSALS_BEYOND_ENGLISH}|{_REFUSALS_IN_DENSE_SCRIPTS}",
-    re.IGNORECASE,
-)
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
@@ -614,7 +431,7 @@ _FINDERS: tuple[
     ("code fences", lambda text: _spans(_FENCE, text)),
     ("JSON", _find_json),
     ("time stamps", lambda text: _spans(_TIMES, text)),
-    ("refusals", lambda text: _spans(_REFUSALS, text)),
+    ("refusals", lambda text: _spans(REFUSALS, text)),
     ("wrappers", lambda text: _spans(_OPENINGS, text)),
     ("wrappers", lambda text: _spans(_CLOSINGS, text)),
     (

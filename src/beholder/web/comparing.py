@@ -19,7 +19,7 @@ from beholder.run.compare import Comparison, compare, pair_runs
 from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM, KINDS
 from beholder.stats.ranks import subtract
-from beholder.web.items import AskerColumns, RunView, Snapshot, SnapshotCache
+from beholder.web.items import AskerColumns, RunView, Snapshot
 from beholder.web.lists import (
     MatchedSubjects,
     PagedList,
@@ -31,6 +31,7 @@ from beholder.web.lists import (
     value_choices,
 )
 from beholder.web.subject_pages import first_text
+from beholder.web.watching import SnapshotCache
 
 _ORDERS = ("most", "up", "down")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from beholder.base.optional import load_object
+from beholder.base.visible import cut_text
 from beholder.errors import RunError
 from beholder.records import (
     Frame,
@@ -70,7 +71,7 @@ def first_text(subject: Any) -> str:
         text = ""
     # A text may be megabytes long: it is cut before its spaces are normalised, and again after.
     words = " ".join(text[: 2 * _SNIPPET].split())
-    return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
+    return cut_text(words, _SNIPPET)
 
 
 def subject_page(seen_subject: SeenSubject) -> Drawing:

@@ -23,7 +23,7 @@ from beholder.run.store import Store
 from beholder.run.subjects import ITEM, KINDS
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
-from beholder.web.items import STATES, RunView, SnapshotCache, Watcher
+from beholder.web.items import STATES, RunView
 from beholder.web.lists import (
     OF_ITEMS,
     MatchedSubjects,
@@ -50,6 +50,7 @@ from beholder.web.subject_pages import (
     questions_of,
     subject_page,
 )
+from beholder.web.watching import SnapshotCache, Watcher
 
 _MARKS = ("text", "marks")
 _MOST_GROUPS = 200

@@ -56,7 +56,7 @@ def start(cli: Cli, n: int = 300, *options: str) -> None:
     assert done.code == 0, done.err
 
 
-def read(
+def read_texts(
     cli: Cli,
     n: int,
     judgments: Mapping[int, Mapping[str, Any]] = {},
@@ -156,7 +156,7 @@ def test_what_a_start_says(
         (("--at-most", "0.02", "--twice", "2"), "expected a number from 0 to 1"),
         (("--at-most", "0.02", "--fixed"), "name --allow, or --expect"),
         (("--at-most", "0.02", "--allow", "1"), "--allow belongs to --fixed"),
-        (("--at-most", "0.02", "--claims", "0"), "expected 1 or more"),
+        (("--at-most", "0.02", "--claims", "0"), "--claims=0: expected a whole number from 1"),
         (("--at-most", "0.02", "--strata", "town"), "no row has a value of 'town'"),
         (("--at-most", "0.02", "--series", "series", "--expect", "0.0199"), "is too near"),
     ],
@@ -185,14 +185,14 @@ def test_releases_of_a_captioner_have_proofs_of_their_own(cli: Cli) -> None:
 def test_reading_until_the_claim_is_shown(cli: Cli) -> None:
     # 300 texts, 5 %: 16 errors break the claim.
     start(cli)
-    read(cli, 20)
+    read_texts(cli, 20)
     done = cli("accept", "check", "proof")
     assert done.code == 3
     assert done.out.startswith("not yet: 20 read, 0 grave, at most ")
     more = int(done.out.rpartition("about ")[2].split()[0])
-    read(cli, 20 + more - 1)
+    read_texts(cli, 20 + more - 1)
     assert cli("accept", "check", "proof").code == 3
-    read(cli, 20 + more)
+    read_texts(cli, 20 + more)
     done = cli("accept", "check", "proof", "--json")
     assert done.code == 0
     result = json.loads(done.out)
@@ -209,7 +209,7 @@ def test_reading_until_the_claim_is_shown(cli: Cli) -> None:
 
 def test_a_claim_that_is_wrong_is_refuted(cli: Cli) -> None:
     start(cli)
-    read(cli, 40, dict.fromkeys(range(0, 40, 3), GRAVE))
+    read_texts(cli, 40, dict.fromkeys(range(0, 40, 3), GRAVE))
     done = cli("accept", "check", "proof")
     assert done.code == 1
     assert done.out.startswith("refuted: 40 read, 14 grave; more than 5 %")
@@ -217,7 +217,7 @@ def test_a_claim_that_is_wrong_is_refuted(cli: Cli) -> None:
 
 def test_cannot_judge_counts_as_grave_and_is_shown_apart(cli: Cli) -> None:
     start(cli)
-    read(cli, 30, {2: CANNOT, 3: CANNOT, 7: GRAVE})
+    read_texts(cli, 30, {2: CANNOT, 3: CANNOT, 7: GRAVE})
     done = cli("accept", "check", "proof")
     assert "30 read, 1 grave, 2 cannot be judged and count as grave" in done.out  # fmt: skip
     assert "2 of 30 texts cannot be judged; the bound counts them" in done.err
@@ -226,7 +226,7 @@ def test_cannot_judge_counts_as_grave_and_is_shown_apart(cli: Cli) -> None:
 
 def test_only_the_unbroken_beginning_counts(cli: Cli) -> None:
     start(cli)
-    read(cli, 30, skip=(12,))
+    read_texts(cli, 30, skip=(12,))
     done = cli("accept", "check", "proof")
     assert done.out.startswith("not yet: 12 read")
     assert "17 texts are read but wait for earlier ones" in done.err
@@ -236,7 +236,7 @@ def test_two_readers_the_stricter_verdict_and_the_adjudicator(
     cli: Cli,
 ) -> None:
     start(cli, 300, "--at-most", "0.05", "--twice", "1")
-    read(cli, 10, annotators=2)
+    read_texts(cli, 10, annotators=2)
     study = AnnotationStudy.open(Path("proof/people"))
     assert [len(study.assigned(f"annotator-{n}")) for n in (1, 2)] == [300] * 2
     study.close()
@@ -300,7 +300,7 @@ def test_planted_errors_widen_the_bound(cli: Cli) -> None:
         ],
     )
     assert cli("annotate", "import", "proof/people", "gold.jsonl").code == 0
-    read(cli, 100)
+    read_texts(cli, 100)
     result = check(Path("proof"))
     gold = result["gold"]
     assert (gold["found"], gold["planted"]) == (20, 20)
@@ -316,7 +316,7 @@ def test_a_fixed_plan_that_was_looked_at_early(cli: Cli) -> None:
     fixed = ("--at-most", "0.05", "--twice", "0", "--fixed", "--allow", "0")
     start(cli, 300, *fixed)
     n = json.loads(Path("proof/claim.json").read_text("utf-8"))["n_planned"]
-    read(cli, n)
+    read_texts(cli, n)
     result = check(Path("proof"))
     assert (result["result"]["verdict"], result["result"]["method"]) == (
         "accepted",
@@ -351,13 +351,13 @@ def test_designs_without_early_stop_show_nothing_before_their_end(
         first = [row["group"]["place"] for row in order[: claim["n_planned"]]]
         n = claim["n_planned"]
         assert first.count("lake") in (n // 4, n // 4 + 1)
-    read(cli, 5, {1: GRAVE})
+    read_texts(cli, 5, {1: GRAVE})
     done = cli("accept", "check", "proof")
     assert done.code == 3
     assert "this design has no early stop, so no result is shown" in done.out
     assert not Path("proof/looks.jsonl").exists()
     assert "grave" not in cli("accept", "check", "proof").out
-    read(cli, claim["n_planned"], {1: GRAVE})
+    read_texts(cli, claim["n_planned"], {1: GRAVE})
     result = check(Path("proof"))["result"]
     assert (result["verdict"], result["n_errors"]) == ("accepted", 1)
 
@@ -407,7 +407,7 @@ def _change(
 def test_a_certificate_with_one_changed_number_is_refused(cli: Cli) -> None:
     start(cli, 300, "--at-most", "0.05", "--strata", "place")
     edit = {"level": "minor", "final": "A ship, number 3."}
-    read(cli, 70, {4: edit}, annotators=2)
+    read_texts(cli, 70, {4: edit}, annotators=2)
     done = cli("accept", "certificate", "proof", "--html", "page.html")
     assert done.code == 0
     path, study = Path("proof/certificate.json"), Path("proof/people")

@@ -56,12 +56,16 @@ def test_equal_vectors_are_exactly_coherent_even_in_long_sums() -> None:
     row = np.random.default_rng(0).normal(size=512).astype(np.float32)
     story = coherence([row, row * 3])
     assert story.minimum == pytest.approx(1.0, abs=1e-8)
-    assert Space.of([row, row]).theta()[0, 1] == pytest.approx(1.0, abs=1e-8)
+    assert Space.from_embeddings([row, row]).theta()[0, 1] == pytest.approx(
+        1.0, abs=1e-8
+    )
 
 
 def test_a_tiny_angle_keeps_its_digits() -> None:
     angle = 1e-6  # arccos of a cosine in double precision would be off by a hundredth of it
-    space = Space.of([[1.0, 0.0], [math.cos(angle), math.sin(angle)]])
+    space = Space.from_embeddings(
+        [[1.0, 0.0], [math.cos(angle), math.sin(angle)]]
+    )
     assert 1.0 - space.theta()[0, 1] ** 2 == pytest.approx(
         angle / math.pi, rel=1e-6
     )
@@ -73,7 +77,9 @@ def test_minmax_stretches_over_all_pairs_of_what_is_given() -> None:
     assert story.steps == pytest.approx((1.0, 1.0))
     assert coherence([[1, 0], [0, 1], [1, 1]], scale="minmax").minimum == 0.0
     # S of all pairs is 0.5 (90 degrees) to 1 (0 degrees); that of the first step is 0.75
-    collection = Space.of([[1, 0], [1, 1], [0, 1], [1, 0]], scale="minmax")
+    collection = Space.from_embeddings(
+        [[1, 0], [1, 1], [0, 1], [1, 0]], scale="minmax"
+    )
     assert coherence_of(collection, [0, 1]).minimum == pytest.approx(
         math.sqrt(0.5)
     )
@@ -83,7 +89,7 @@ def test_the_range_over_blocks_is_the_range_over_all_pairs() -> None:
     vectors = np.random.default_rng(1).normal(
         size=(2049, 3)
     )  # three blocks, the last of one row
-    low, high = Space.of(vectors, scale="minmax").range
+    low, high = Space.from_embeddings(vectors, scale="minmax").range
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosine = np.clip((unit @ unit.T)[np.triu_indices(2049, 1)], -1, 1)
     assert low == pytest.approx(
@@ -96,7 +102,9 @@ def test_the_range_over_blocks_is_the_range_over_all_pairs() -> None:
 
 def test_many_pairs_are_the_entries_of_the_matrix() -> None:
     rng = np.random.default_rng(2)
-    space = Space.of(rng.normal(size=(50, 4)), rng.random((50, 3)))
+    space = Space.from_embeddings(
+        rng.normal(size=(50, 4)), rng.random((50, 3))
+    )
     i, j = rng.integers(0, 50, (2, 20_000))
     np.testing.assert_allclose(
         space.theta_of_pairs(i, j), space.theta()[i, j], atol=1e-9
@@ -112,7 +120,7 @@ def test_the_scale_and_reading_are_in_the_signature() -> None:
         == "theta|jsd:distance|base:e|scale:minmax|topics:none"
     )
     assert (
-        Space.of(TURN, [[1, 1]] * 4).signature
+        Space.from_embeddings(TURN, [[1, 1]] * 4).signature
         == "theta|jsd:divergence|base:2|scale:raw|topics:2"
     )
 

@@ -29,7 +29,9 @@ from toy.cases import each_case
 
 
 def _space(n: int, seed: int = 0, **options: Any) -> Space:
-    return Space.of(np.random.default_rng(seed).normal(size=(n, 4)), **options)
+    return Space.from_embeddings(
+        np.random.default_rng(seed).normal(size=(n, 4)), **options
+    )
 
 
 def _paths(n: int, k: int) -> list[tuple[int, ...]]:
@@ -94,14 +96,14 @@ def test_a_window_in_days_keeps_steps_short() -> None:
 
 
 def test_equal_input_gives_an_equal_path() -> None:
-    space = Space.of(np.ones((30, 3)))
+    space = Space.from_embeddings(np.ones((30, 3)))
     assert maxmin(space, 5) == maxmin(space, 5)
 
 
 def test_single_and_double_precision_find_the_same_path() -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(3200, 8))
-    wide = Space.of(vectors[:2900])
+    wide = Space.from_embeddings(vectors[:2900])
     single = Space(
         vectors=wide.vectors.astype(np.float32), distributions=None, jsd="divergence", base=2.0,
         scale="raw", limits=None,
@@ -167,7 +169,7 @@ def test_random_storylines_are_chronological_between_the_ends_and_uniform() -> (
 def test_trails_go_forward_where_a_path_on_the_tree_would_step_back() -> None:
     # 0 -> 2 -> 1 -> 3 climbs the circle; in order of time 0, 1, 2, 3 does not
     angles = np.radians([0, 60, 30, 90])
-    space = Space.of(np.c_[np.cos(angles), np.sin(angles)])
+    space = Space.from_embeddings(np.c_[np.cos(angles), np.sin(angles)])
     assert trail(space, source=0, target=3).positions in ((0, 1, 3), (0, 2, 3))
     with pytest.raises(ConfigError, match="must stand before"):
         trail(space, source=3, target=0)
@@ -199,9 +201,9 @@ def test_trails_in_blocks_find_what_one_block_finds(
     import beholder.kinds.narratives.storylines.published as module
 
     space = _space(700, 4)
-    monkeypatch.setattr(module, "_ROWS", 1000)
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 1000)
     one_block = trail(space, source=0, target=699)
-    monkeypatch.setattr(module, "_ROWS", 64)
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 64)
     assert trail(space, source=0, target=699) == one_block
 
 
@@ -235,7 +237,7 @@ def test_the_published_program_reaches_its_bound_and_warns() -> None:
 
 def test_a_map_without_room_to_split_is_not_at_its_bound() -> None:
     # three pictures, K = 3: all flow takes 0 -> 1 -> 2, so minedge = min(1, 1 - 1 + c) = 0.5
-    space = Space.of([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    space = Space.from_embeddings([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     storyline = narrative_map(space, 3, source=0, target=2)
     assert storyline.positions == (0, 1, 2)
     assert storyline.warnings == ()
@@ -263,7 +265,7 @@ def roger(
         str(frame_id): place for place, frame_id in enumerate(archive["ids"])
     }
     truth = json.loads((folder / "ground_truth.json").read_text("utf-8"))
-    space = Space.of(archive["embeddings"], scale="minmax")
+    space = Space.from_embeddings(archive["embeddings"], scale="minmax")
     return space, places, truth["baseline_storylines"]
 
 

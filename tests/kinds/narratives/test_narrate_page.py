@@ -24,6 +24,7 @@ from beholder.kinds.narratives.config import (
     Part,
     Voting,
 )
+from beholder.kinds.narratives.cost_tables import captions_or_sight_table
 from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.page import (
     common_groups,
@@ -37,7 +38,6 @@ from beholder.kinds.narratives.results import (
     UnitCost,
 )
 from beholder.kinds.narratives.tables import (
-    captions_or_sight_table,
     model_tables,
     side_by_side_tables,
     study_tables,

@@ -60,14 +60,16 @@ def test_coherence_of_three_turns_by_hand() -> None:
 
 def test_topics_lower_theta_by_their_divergence() -> None:
     # p = (1, 0), q = (1/2, 1/2): H(m) of (3/4, 1/4) = 0.8112781, less (0 + 1) / 2 = 0.3112781 bits.
-    space = Space.of(turned(0, 90), [[1, 0], [2, 2]])
+    space = Space.from_embeddings(turned(0, 90), [[1, 0], [2, 2]])
     assert space.theta()[0, 1] == pytest.approx(
         math.sqrt(0.5 * (1 - 0.3112781)), abs=1e-7
     )
-    root = Space.of(turned(0, 90), [[1, 0], [2, 2]], jsd="distance")
+    root = Space.from_embeddings(
+        turned(0, 90), [[1, 0], [2, 2]], jsd="distance"
+    )
     expected = math.sqrt(0.5 * (1 - math.sqrt(0.3112781)))
     assert root.theta()[0, 1] == pytest.approx(expected, abs=1e-7)
-    natural = Space.of(turned(0, 90), [[1, 0], [2, 2]], base="e")
+    natural = Space.from_embeddings(turned(0, 90), [[1, 0], [2, 2]], base="e")
     expected = math.sqrt(0.5 * (1 - 0.3112781 * math.log(2)))
     assert natural.theta_of_pairs([0], [1])[0] == pytest.approx(
         expected, abs=1e-7
@@ -76,7 +78,7 @@ def test_topics_lower_theta_by_their_divergence() -> None:
 
 def test_minmax_puts_the_least_and_most_similar_pair_at_0_and_1() -> None:
     # Pairs turn 18, 72 and 90 degrees: S = 0.9, 0.6, 0.5; stretched 1, 0.25, 0.
-    space = Space.of(turned(0, 18, 90), scale="minmax")
+    space = Space.from_embeddings(turned(0, 18, 90), scale="minmax")
     assert space.range == pytest.approx((0.5, 0.9))
     assert space.theta_of_pairs([0, 1, 0], [1, 2, 2]) == pytest.approx(
         [1.0, 0.5, 0.0]
@@ -94,7 +96,7 @@ def test_minmax_puts_the_least_and_most_similar_pair_at_0_and_1() -> None:
 def test_the_source_stands_before_the_target(
     first: int, last: int, fits: bool
 ) -> None:
-    space = Space.of(turned(0, 10, 20, 30))
+    space = Space.from_embeddings(turned(0, 10, 20, 30))
     if fits:
         assert ends(space, first, last) == (first, last)
     else:
@@ -107,11 +109,11 @@ def test_ends_outside_the_collection_are_refused(
     source: int, target: int
 ) -> None:
     with pytest.raises(ConfigError, match=r"outside 0\.\.3"):
-        ends(Space.of(turned(0, 10, 20, 30)), source, target)
+        ends(Space.from_embeddings(turned(0, 10, 20, 30)), source, target)
 
 
 def test_ends_that_are_left_free_are_the_whole_collection() -> None:
-    assert ends(Space.of(turned(0, 10, 20)), None, None) == (0, 2)
+    assert ends(Space.from_embeddings(turned(0, 10, 20)), None, None) == (0, 2)
 
 
 def test_a_single_picture_has_no_weak_link() -> None:
@@ -196,21 +198,21 @@ def test_an_ordered_trail_of_equal_width_takes_the_strongest_of_the_shortest() -
     None
 ):
     # From 0 to 90 degrees in one stop: over 45 both steps are 45; over 50 the weaker is 50.
-    space = Space.of(turned(0, 50, 45, 90))
+    space = Space.from_embeddings(turned(0, 50, 45, 90))
     storyline = trail(space, source=0, target=3)
     assert storyline.weakest == pytest.approx(theta(45))
     assert storyline.positions == (0, 2, 3)
 
 
 def test_a_trail_never_steps_back() -> None:
-    space = Space.of(turned(60, 0, 30, 90))
+    space = Space.from_embeddings(turned(60, 0, 30, 90))
     assert trail(space, source=1, target=3).positions == (1, 2, 3)
     with pytest.raises(ConfigError, match="position 4"):
         trail(space, source=0, target=4)
 
 
 def test_maxmin_of_all_pictures_is_their_order() -> None:
-    space = Space.of(turned(0, 40, 10, 80))
+    space = Space.from_embeddings(turned(0, 40, 10, 80))
     assert maxmin(space, 4).positions == (0, 1, 2, 3)
     assert maxmin(space, 2, source=1).positions[0] == 1
     for k in (1, 5):
@@ -236,13 +238,15 @@ def test_the_likeliest_route_is_the_product_of_shares_and_activities() -> None:
 
 def test_a_map_of_two_pictures_is_the_direct_step() -> None:
     storyline = narrative_map(
-        Space.of(turned(0, 45, 90)), 2, source=0, target=2
+        Space.from_embeddings(turned(0, 45, 90)), 2, source=0, target=2
     )
     assert storyline.positions == (0, 2)
     assert storyline.steps == pytest.approx((theta(90),))
     for k in (1, 4):
         with pytest.raises(ConfigError, match=f"k={k}"):
-            narrative_map(Space.of(turned(0, 45, 90)), k, source=0, target=2)
+            narrative_map(
+                Space.from_embeddings(turned(0, 45, 90)), k, source=0, target=2
+            )
 
 
 def _answer(seconds: float, prompt: int, completion: int) -> Answer:

@@ -11,7 +11,8 @@ import pytest
 from beholder.aio import run_sync
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.judging import PeopleVotes, Vote
+from beholder.kinds.narratives.judging import Vote
+from beholder.kinds.narratives.people import PeopleVotes
 from beholder.metrics import Tools
 from beholder.records import Frame, Storyline
 

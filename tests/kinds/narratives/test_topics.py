@@ -129,7 +129,9 @@ def test_topics_steer_an_extraction() -> None:
     topics = topic_clusters(
         np.repeat(vectors, 3, axis=0) + 1e-3, min_cluster_size=5
     )
-    space = Space.of(np.repeat(vectors, 3, axis=0), topics.memberships)
+    space = Space.from_embeddings(
+        np.repeat(vectors, 3, axis=0), topics.memberships
+    )
     path = maxmin(space, 5, topics=topics.assigned, cover=2)
     assert {int(topics.assigned[i]) for i in path.positions} >= {0, 1}
 

@@ -50,7 +50,7 @@ def test_theta_and_coherence_match_an_outside_implementation(
 ) -> None:
     jsd, base = READINGS[reading]
     expected, tolerance = _expected(case, reading), case["tolerance"]
-    space = Space.of(
+    space = Space.from_embeddings(
         case["embeddings"], case["distributions"], jsd=jsd, base=base
     )
     np.testing.assert_allclose(
@@ -89,7 +89,7 @@ def test_trails_have_the_capacity_of_an_outside_implementation(
     case: dict[str, Any],
 ) -> None:
     expected = case["expected"]["capacity"]["dag"]
-    space = Space.of(case["embeddings"], case["distributions"])
+    space = Space.from_embeddings(case["embeddings"], case["distributions"])
     path = trail(space, source=expected["source"], target=expected["target"])
     assert path.weakest == pytest.approx(
         expected["capacity"], abs=case["tolerance"]
@@ -103,7 +103,7 @@ def test_trails_have_the_capacity_of_an_outside_implementation(
 def test_maxmin_matches_the_best_path_of_every_length(
     case: dict[str, Any],
 ) -> None:
-    space = Space.of(case["embeddings"], case["distributions"])
+    space = Space.from_embeddings(case["embeddings"], case["distributions"])
     for expected in case["expected"]["exact_k"]:
         path = maxmin(space, expected["k"], source=0, target=case["n"] - 1)
         assert len(path.positions) == expected["k"]

@@ -398,7 +398,10 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
             ["-s", "length", "--threshold", "high"],
             'unable to convert "high" into float',
         ),
-        (["-s", "length", "--threshold", "2"], "expected a correlation"),
+        (
+            ["-s", "length", "--threshold", "2"],
+            "expected a number from -1 to 1",
+        ),
         (
             ["-s", "length", "--ablate"],
             "--ablate needs a scorer that can rank without",

@@ -306,5 +306,5 @@ def test_absolute_paths_may_point_into_the_root_of_media(
 def test_a_threshold_is_a_correlation(
     tmp_path: Path, threshold: float
 ) -> None:
-    with pytest.raises(ConfigError, match="expected a correlation, -1 to 1"):
+    with pytest.raises(ConfigError, match="expected a number from -1 to 1"):
         RankConfig("r.jsonl", tmp_path, (), threshold=threshold)

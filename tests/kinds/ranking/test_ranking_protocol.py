@@ -69,7 +69,7 @@ def _rounded(pair: AnnotatorPair | None) -> tuple[str, str, float] | None:
 
 def images() -> list[RankedImage]:
     return [
-        RankedImage.of(
+        RankedImage.from_reviews(
             Reviews(
                 str(n),
                 TEXTS,
@@ -178,7 +178,7 @@ def test_groups_are_means_over_their_images() -> None:
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_differences_are_paired_over_images() -> None:
     pairs = [
-        RankedImage.of(
+        RankedImage.from_reviews(
             image.reviews,
             {"seeing": scored(MODEL[n]), "blind": scored((1, 2, 3, 4, 5))},
         )
@@ -217,7 +217,7 @@ def test_of_pairs_that_agree_equally_well_each_counts_whatever_their_names(
     assert correlation_with_pairs((3, 1, 2), ranks, pairs) == pytest.approx(
         -0.375
     )
-    image = RankedImage.of(
+    image = RankedImage.from_reviews(
         Reviews("1", ("p", "q", "r"), ranks), {"m": scored((3, 1, 2))}
     )
     assert image.correlation("m") == pytest.approx(-0.375)
@@ -244,12 +244,12 @@ def test_ties_share_ranks_and_correlate_by_pearson_of_ranks() -> None:
 def test_annotators_with_missing_ranks_are_left_out_of_the_image() -> None:
     ranks = {"b": (1.0, None, 2.0), "c": (1.0, 2.0, 3.0), "a": (3.0, 2.0, 1.0)}
     assert list(complete(ranks)) == ["a", "c"]
-    image = RankedImage.of(Reviews("1", ("p", "q", "r"), ranks), {})
+    image = RankedImage.from_reviews(Reviews("1", ("p", "q", "r"), ranks), {})
     assert _rounded(image.pair) == ("a", "c", -1.0)
-    alone = RankedImage.of(
+    alone = RankedImage.from_reviews(
         Reviews("2", ("p", "q", "r"), {"a": (1, 2, 3), "b": ranks["b"]}), {}
     )
-    level = RankedImage.of(
+    level = RankedImage.from_reviews(
         Reviews("3", ("p", "q"), {"a": (1, 2), "b": (1.5, 1.5)}), {}
     )
     tables = study_tables([image, alone, level], [])
@@ -267,14 +267,14 @@ def test_a_scorer_that_puts_all_texts_level_has_no_score_and_is_counted() -> (
     None
 ):
     level = [
-        RankedImage.of(i.reviews, {"m": scored((3, 3, 3, 3, 3))})
+        RankedImage.from_reviews(i.reviews, {"m": scored((3, 3, 3, 3, 3))})
         for i in images()
     ]
     (row,) = study_tables(level, ["m"], threshold=None).scorers
     assert row.mean is None
     assert (row.n, row.n_level, row.n_failed) == (0, 4, 0)
     (row,) = study_tables(
-        [RankedImage.of(i.reviews, {}) for i in images()], ["m"]
+        [RankedImage.from_reviews(i.reviews, {}) for i in images()], ["m"]
     ).scorers
     assert row.n_failed == 4
 
@@ -306,7 +306,7 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
         orders=((0, 1, 2), (2, 0, 1)),
         answers=((1, 2, 3), (2, 3, 1)),  # always in the order shown
     )
-    both = [RankedImage.of(texts, {"r": first}) for texts in reviews]
+    both = [RankedImage.from_reviews(texts, {"r": first}) for texts in reviews]
     bias = position_bias(both, "r")
     assert bias is not None
     assert bias.value == pytest.approx(1.0)
@@ -317,7 +317,9 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
         orders=((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 1, 2)),
         answers=((1, 2, 3), (1, 2, 3), (1, 2, 3), "no usable answer"),
     )
-    bias = position_bias([RankedImage.of(reviews[0], {"r": fair})], "r")
+    bias = position_bias(
+        [RankedImage.from_reviews(reviews[0], {"r": fair})], "r"
+    )
     assert bias is not None
     # each text stands once at each place: rank and place have nothing in common
     assert bias.value == pytest.approx(0.0, abs=1e-12)
@@ -336,8 +338,8 @@ def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> (
         answers=((1, 2, 3), "no usable answer"),
     )
     ranked, lost = (
-        RankedImage.of(reviews, {"r": good}),
-        RankedImage.of(reviews, {}, {"r": 2}),
+        RankedImage.from_reviews(reviews, {"r": good}),
+        RankedImage.from_reviews(reviews, {}, {"r": 2}),
     )
     bias = position_bias([ranked, lost, lost], "r")
     assert bias is not None
@@ -357,11 +359,13 @@ def test_lengths_are_means_over_the_texts_of_a_language() -> None:
     )
     tables = study_tables(
         [
-            RankedImage.of(english, {"p": counted, "length": scored((1, 2))}),
-            RankedImage.of(
+            RankedImage.from_reviews(
+                english, {"p": counted, "length": scored((1, 2))}
+            ),
+            RankedImage.from_reviews(
                 replace(english, id="3", texts=("a", "b", "c")), {}
             ),
-            RankedImage.of(japanese, {}),
+            RankedImage.from_reviews(japanese, {}),
         ],
         ["p", "length"],
     )

@@ -19,8 +19,9 @@ from beholder.judges.operations import TextMark
 from beholder.kinds.annotation.tasks import task_named
 from beholder.kinds.annotation.tasks.revisions import RevisionTask
 from beholder.kinds.generation.generators import parts_of
-from beholder.kinds.revise.certain import apply, find_certain_edits
+from beholder.kinds.revise.certain import find_certain_edits
 from beholder.kinds.revise.door import revise
+from beholder.kinds.revise.edits import apply
 from beholder.kinds.revise.engine import ReviseRow, edits_between
 from beholder.kinds.revise.export import write_accepted
 from beholder.metrics import Tools

@@ -164,7 +164,7 @@ def test_meteor_is_near_the_java_program() -> None:
 
 def test_a_saved_table_gives_the_scores_of_its_run(tmp_path: object) -> None:
     path = f"{tmp_path}/df.json.gz"
-    Frequencies.of(item.references for item in ITEMS).save(path)
+    Frequencies.from_references(item.references for item in ITEMS).save(path)
     alone = metric(f"cider_d(df={path!r})").score(ITEMS[:1])[0]
     assert isinstance(alone, ItemScore)
     assert alone.values["cider_d"] == pytest.approx(

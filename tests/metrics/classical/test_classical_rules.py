@@ -329,7 +329,9 @@ class TestCider:
             assert value("cider", "a dog", "a dog") == 0.0
 
     def test_references_shared_by_items_are_one_document(self) -> None:
-        table = Frequencies.of([("a dog",), ("a dog",), ("a cat", "the cat")])
+        table = Frequencies.from_references(
+            [("a dog",), ("a dog",), ("a cat", "the cat")]
+        )
         assert table.n_documents == 2
         assert (
             table.counts["a"],
@@ -350,7 +352,7 @@ class TestCider:
         self, tmp_path: Path
     ) -> None:
         path = str(tmp_path / "df.json.gz")
-        Frequencies.of([("a dog",)], "space").save(path)
+        Frequencies.from_references([("a dog",)], "space").save(path)
         with pytest.raises(
             ConfigError, match="was made with tokenizer='space'"
         ):
@@ -366,7 +368,7 @@ class TestCider:
             metric("cider", df=str(tmp_path / "x.gz")).score(self.ITEMS)
 
     def test_a_table_round_trips(self, tmp_path: Path) -> None:
-        table = Frequencies.of([("a dog",), ("the cat",)])
+        table = Frequencies.from_references([("a dog",), ("the cat",)])
         table.save(tmp_path / "df.gz")
         loaded = Frequencies.load(tmp_path / "df.gz")
         assert (loaded.n_documents, loaded.counts, loaded.identity) == (

@@ -16,7 +16,7 @@ from beholder.metrics import Tools, ValueInfo
 from beholder.options import DataOptions
 from beholder.records import Item, ItemScore
 from beholder.run import kind, manifest
-from beholder.run.kind import Beside
+from beholder.run.kind import ComparisonExtra
 from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Progress, Quiet, RunContext, Session
 from beholder.run.subjects import ITEM
@@ -96,7 +96,7 @@ def draw_item(seen: SeenSubject) -> Drawing:
     return "mood_item.html.j2", {"mood": f"mood of {seen.subject.id}"}
 
 
-def beside(run_a: Path, run_b: Path) -> Beside:
+def compare_moods(run_a: Path, run_b: Path) -> ComparisonExtra:
     """Return the tables that ``compare`` shows besides the difference."""
     table = Table(
         "moods",
@@ -104,7 +104,7 @@ def beside(run_a: Path, run_b: Path) -> Beside:
         (Column("n", "n", "count"),),
         ({"n": 2},),
     )
-    return Beside({"moods": 2}, [table])
+    return ComparisonExtra({"moods": 2}, [table])
 
 
 def command(

@@ -57,6 +57,7 @@ from beholder.backends.openai_http import (
 from beholder.backends.openai_probe import SQUARES
 from beholder.backends.openai_wire import Completion, Dialect, Wire
 from beholder.backends.served import Served
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError, ItemError
 from beholder.media.image import encode_jpeg
 from beholder.media.pixels import fit
@@ -496,11 +497,8 @@ def _check_options(
     for option, value in numbers.items():
         # A choice has at least two options.
         least = 2 if option == "max_options" else 1
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        if value is not None and not (is_number and value >= least):  # type: ignore[operator]
-            raise ConfigError(
-                f"{name}: {option}={value!r}: expected a number from {least}"
-            )
+        if value is not None:
+            check_number(f"{name}: {option}", value, least, whole=True)
     for option, type_ in (("shape", Shape), ("pictures", PictureForm)):
         value, known = choices[option], get_args(type_)
         if value is not None and value not in known:

@@ -149,7 +149,8 @@ def _lines(frames: Sequence[JudgedFrame]) -> list[str]:
     return [line or "(no words)" for line in lines]
 
 
-def _images(frames: Sequence[JudgedFrame]) -> list[Image]:
+def images_of(frames: Sequence[JudgedFrame]) -> list[Image]:
+    """Return the pictures of frames that have one, in order."""
     return [frame.image for frame in frames if frame.image is not None]
 
 
@@ -201,7 +202,7 @@ class RateSequence(_Rate, name="rate_sequence"):
 
     async def ask_model(self, model: Respondent) -> Rating:
         """Ask for the rating of the sequence."""
-        pictures = _images(self.frames)
+        pictures = images_of(self.frames)
         parts = {
             "shots_note": "pictures" if pictures else "captions",
             "context_note": "context" if self.context else None,
@@ -228,7 +229,7 @@ class RateSequence(_Rate, name="rate_sequence"):
         images = [
             image
             for example in self.examples
-            for image in _images(example.frames)
+            for image in images_of(example.frames)
         ] + pictures
         return await model.json(
             model.render(untrusted, settings, parts=parts, images=images),
@@ -273,7 +274,7 @@ class RateTransition(_Rate, name="rate_transition"):
 
     async def ask_model(self, model: Respondent) -> Rating:
         """Ask for the rating of the step between two pictures."""
-        images = _images(self.judged_frames)
+        images = images_of(self.judged_frames)
         parts = {
             "shots_note": "pictures" if images else "captions",
             "context_note": "context" if self.context else None,

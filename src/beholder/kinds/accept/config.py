@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import Group, Parameter
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 
 Method: TypeAlias = Literal["sequence", "fixed", "strata", "series"]
@@ -52,18 +53,17 @@ class ClaimOptions:
 
     def __post_init__(self) -> None:
         for name in ("at_most", "alpha"):
-            if not 0 < getattr(self, name) < 1:
-                raise ConfigError(
-                    f"--{name.replace('_', '-')} {getattr(self, name):g}: expected a number"
-                    " between 0 and 1, such as 0.02"
-                )
+            check_number(
+                f"--{name.replace('_', '-')}",
+                getattr(self, name),
+                0,
+                1,
+                above=True,
+                below=True,
+            )
         for name in ("icc", "twice"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(
-                    f"--{name} {getattr(self, name):g}: expected a number from 0 to 1"
-                )
-        if self.claims < 1:
-            raise ConfigError(f"--claims {self.claims}: expected 1 or more")
+            check_number(f"--{name}", getattr(self, name), 0, 1)
+        check_number("--claims", self.claims, 1, whole=True)
         is_fixed = self.fixed or bool(self.series)
         if is_fixed and self.allow is None and self.expect is None:
             raise ConfigError(

@@ -130,19 +130,13 @@ def _correlate(
     )
 
 
-def _sources(battles: Sequence[Battle]) -> list[Any]:
-    return [
-        battle.get("source", place) for place, battle in enumerate(battles)
-    ]
-
-
 def _resample_ratings(
     battles: Sequence[Battle], outcome: Ints, n_resamples: int
 ) -> Floats:
     ratings = elo_replicates(
         *_sides(battles),
         (outcome + 1) / 2,
-        clusters=_sources(battles),
+        clusters=[battle.get("source", n) for n, battle in enumerate(battles)],
         n_resamples=n_resamples,
     )
     # Whole numbers, as the protocol has them.

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.terminal.groups import JUDGES, ROWS, Markdown, TablesGroup
 
@@ -84,10 +85,7 @@ class JudgmentGroup:
     suite: Path | None = None
 
     def __post_init__(self) -> None:
-        if self.resamples < 0:
-            raise ConfigError(
-                f"resamples={self.resamples}: expected a number from 0"
-            )
+        check_number("resamples", self.resamples, 0, whole=True)
         if self.expert is not None and not self.judges:
             raise ConfigError(
                 f"--expert {self.expert}: add --judges, which compares annotators"

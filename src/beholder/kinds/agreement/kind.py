@@ -10,7 +10,7 @@ FEATURE = Feature(
         Command("agree", "beholder.kinds.agreement.command:agree", place=6),
         Command(
             "graph-check",
-            "beholder.kinds.agreement.judge_check:graph_check",
+            "beholder.kinds.agreement.graph_check:graph_check",
             place=19,
         ),
         Command(

@@ -123,6 +123,42 @@ def state_of(prefill: State, acts: Iterable[Act]) -> State:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedAct:
+    """The result of a save.
+
+    Attributes:
+        accepted: Whether the act is saved; False if acts before it are missing.
+        last: Number of the client's last saved act.
+        state: The judgment as it stands.
+    """
+
+    accepted: bool
+    last: int
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorProgress:
+    """An annotator's progress.
+
+    Attributes:
+        annotator: The name.
+        assigned: Units to be judged.
+        begun: Units with an act that are not finished.
+        done: Finished units.
+        cannot: Finished units that the annotator could not judge.
+        participant: Participant who took the place by the join link.
+    """
+
+    annotator: str
+    assigned: int
+    begun: int
+    done: int
+    cannot: int
+    participant: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Judgments:
     """A unit with its finished judgments.
 

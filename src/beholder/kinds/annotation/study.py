@@ -37,7 +37,9 @@ from beholder.kinds.annotation.records import (
     DONE,
     Act,
     AnnotationUnit,
+    AnnotatorProgress,
     Judgments,
+    SavedAct,
     State,
     read_as,
     state_of,
@@ -52,42 +54,6 @@ _FORMAT = 1
 _CLIENT = re.compile(r"[\w:.-]{1,64}", re.ASCII)
 _KEPT_UNITS = 5_000
 _PARTICIPANT = re.compile(r"[\w-]{1,64}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class SavedAct:
-    """The result of a save.
-
-    Attributes:
-        accepted: Whether the act is saved; False if acts before it are missing.
-        last: Number of the client's last saved act.
-        state: The judgment as it stands.
-    """
-
-    accepted: bool
-    last: int
-    state: State
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorProgress:
-    """An annotator's progress.
-
-    Attributes:
-        annotator: The name.
-        assigned: Units to be judged.
-        begun: Units with an act that are not finished.
-        done: Finished units.
-        cannot: Finished units that the annotator could not judge.
-        participant: Participant who took the place by the join link.
-    """
-
-    annotator: str
-    assigned: int
-    begun: int
-    done: int
-    cannot: int
-    participant: str | None
 
 
 class _About(msgspec.Struct, frozen=True):

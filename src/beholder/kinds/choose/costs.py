@@ -109,7 +109,7 @@ def _read_stated_use(choice: CaptionerChoice, name: str) -> CaptionerUse:
     """Return what the rows of the data state; a failure's row may state it, too."""
     use = CaptionerUse()
     keys = {item.source: item.id for item in choice.pictures}
-    for item in choice.drawn:
+    for item in choice.rows:
         key = keys[item.source]
         if item.group["system"] != name or key in use.dollars:
             continue
@@ -124,7 +124,7 @@ def _read_stated_use(choice: CaptionerChoice, name: str) -> CaptionerUse:
 class _CaptionerPrices:
     """The price that was named for a captioner, else the tables of its models."""
 
-    named: Price | None
+    user_price: Price | None
     table: Mapping[str, Price]
 
     @classmethod
@@ -143,7 +143,7 @@ class _CaptionerPrices:
 
     def cost(self, record: Record) -> float | None:
         """Return the cost of an answer at the list price; None if it is unknown."""
-        price = self.named or price_of(record.model, self.table)
+        price = self.user_price or price_of(record.model, self.table)
         if price is not None:
             return price.cost(record.answer.usage, record.answer.price_factor)
         # The cost of a recalled answer is 0 in this run, which is no price.

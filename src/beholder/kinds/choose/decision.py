@@ -273,13 +273,13 @@ def _choose_cheapest(
         why = f"{chosen.name}. " + " ".join(sentences)
         return RuleDecision(chosen.name, 0, why.strip(), tuple(steps), *rest)
     needed = _pictures_needed(rankings, remaining)
-    left = [c.name for c in remaining]
+    names = [c.name for c in remaining]
     for key, words in (
         ("dollars", "the cheapest"),
         ("seconds", "the fastest"),
     ):
         values = {
-            c.name: c.figures[key].value for c in remaining if c.name in left
+            c.name: c.figures[key].value for c in remaining if c.name in names
         }
         unknown = [name for name, value in values.items() if value is None]
         known_values = {k: v for k, v in values.items() if v is not None}
@@ -290,13 +290,13 @@ def _choose_cheapest(
                 break
             continue
         best = min(known_values.values())
-        left = [name for name, value in known_values.items() if value == best]
-        steps.append(f"{words}: {', '.join(left)}")
-        if len(left) == 1:
-            text = f"{left[0]}. {' '.join(sentences)} {left[0]} is {words} of them. {needed}"
-            return RuleDecision(left[0], 0, text.strip(), tuple(steps), *rest)
+        names = [name for name, value in known_values.items() if value == best]
+        steps.append(f"{words}: {', '.join(names)}")
+        if len(names) == 1:
+            text = f"{names[0]}. {' '.join(sentences)} {names[0]} is {words} of them. {needed}"
+            return RuleDecision(names[0], 0, text.strip(), tuple(steps), *rest)
     text = (
-        f"Not decided: {join_names(left)} are left, and neither dollars nor seconds decide (name"
+        f"Not decided: {join_names(names)} are left, and neither dollars nor seconds decide (name"
         f" prices with --price, or dollars in the rows). {' '.join(sentences)} {needed}"
     )
     return RuleDecision(None, 3, text.strip(), tuple(steps), *rest)
@@ -331,5 +331,5 @@ def _names(captioners: Sequence[Captioner]) -> str:
 
 def join_names(names: Sequence[str]) -> str:
     """Return names as in a sentence: a, b and c."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    *first_names, last = names
+    return f"{', '.join(first_names)} and {last}" if first_names else last

@@ -348,7 +348,7 @@ def _read_given_texts(choice: CaptionerChoice) -> dict[str, list[Item]]:
     texts: dict[str, list[Item]] = {run: [] for run in RUNS}
     by_place = group_by_key(
         ((item.source, item.group["system"]), item)
-        for item in choice.drawn
+        for item in choice.rows
         if item.candidate.strip()
     )
     for (source, _), items in by_place.items():

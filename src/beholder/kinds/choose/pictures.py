@@ -54,14 +54,14 @@ class CaptionerChoice:
     Attributes:
         folder: Its folder.
         setup: What the first start fixed.
-        drawn: Rows of the drawn pictures; with texts only if no captioner is named.
+        rows: Rows of the drawn pictures; with texts only if no captioner is named.
         judging: Settings of questions to judges.
         work: Concurrency, storage and budget; ``max_cost`` is for all runs together.
     """
 
     folder: Path
     setup: Setup
-    drawn: Sequence[Item]
+    rows: Sequence[Item]
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
 
@@ -75,15 +75,15 @@ class CaptionerChoice:
         """Names of the captioners, in order."""
         if self.options.captioner:
             return list(self.options.captioners)
-        return list(dict.fromkeys(i.group["system"] for i in self.drawn))
+        return list(dict.fromkeys(i.group["system"] for i in self.rows))
 
     @cached_property
     def pictures(self) -> list[Item]:
         """A row without a text per picture."""
-        rows = {item.source: item for item in reversed(self.drawn)}
+        rows = {item.source: item for item in reversed(self.rows)}
         return [
             replace(rows[source], candidate="", group={})
-            for source in dict.fromkeys(item.source for item in self.drawn)
+            for source in dict.fromkeys(item.source for item in self.rows)
         ]
 
     @cached_property
@@ -106,7 +106,7 @@ class CaptionerChoice:
     @property
     def limits(self) -> tuple[int, int] | None:
         """Fewest and most words of a caption."""
-        return word_limits(self.options.words, self.drawn)
+        return word_limits(self.options.words, self.rows)
 
 
 def open_choice(
@@ -158,7 +158,7 @@ def save_choice(choice: CaptionerChoice) -> None:
     folder = choice.folder
     files.make_folder(folder)
     if not (folder / PICTURES).is_file():
-        files.write_text(folder / PICTURES, as_lines(choice.drawn))
+        files.write_text(folder / PICTURES, as_lines(choice.rows))
     if choice.options.captioner:
         files.write_text(folder / REPEATED, as_lines(choice.repeated))
     content = msgspec.to_builtins(choice.setup)
@@ -173,16 +173,16 @@ def _later_options(
     Without ``data``, only those that are named replace one.
     """
     before = vars(setup.options)
-    named = {
+    new_values = {
         name: value
         for name, value in vars(options).items()
         if data is not None or value != vars(ChoiceOptions())[name]
     }
-    for name in named.keys() - set(_LATER):
-        if named[name] != before[name]:
+    for name in new_values.keys() - set(_LATER):
+        if new_values[name] != before[name]:
             raise RunError(
-                f"{folder} contains another choice (--{name} {before[name]}, now {named[name]});"
-                " repeat the first command, or choose another folder with -o"
+                f"{folder} contains another choice (--{name} {before[name]}, now"
+                f" {new_values[name]}); repeat the first command, or choose another folder with -o"
             )
     if (
         data is not None
@@ -191,7 +191,7 @@ def _later_options(
         raise RunError(
             f"{folder} contains a choice for {setup.data}; choose another folder with -o"
         )
-    return {name: named[name] for name in _LATER if name in named}
+    return {name: new_values[name] for name in _LATER if name in new_values}
 
 
 def _draw_pictures(

@@ -274,14 +274,14 @@ def write_result(choice: CaptionerChoice, result: Mapping[str, Any]) -> None:
         json.dumps(result, indent=2, ensure_ascii=False) + "\n",
     )
     # The page shows small pictures of the texts that differ most; a picture may be unreadable.
-    shown = [row for row in result["look"] if row["half"] == "disagreement"]
-    pictures = [(row["id"], row["image"] or None) for row in shown]
+    looks = [row for row in result["look"] if row["half"] == "disagreement"]
+    pictures = [(row["id"], row["image"] or None) for row in looks]
     # Thumbnails are named by their place, and other texts may differ most now.
     shutil.rmtree(choice.folder / THUMBS, ignore_errors=True)
     write_thumbs(choice.folder, Path(choice.setup.root), pictures, 480)
     visible = [
         place
-        for place in range(len(shown))
+        for place in range(len(looks))
         if thumb(choice.folder, place).is_file()
     ]
     page = render_page(
@@ -289,7 +289,7 @@ def write_result(choice: CaptionerChoice, result: Mapping[str, Any]) -> None:
         ("page.css", "plain_page.css"),
         extra=thumb_styles(choice.folder, visible),
         result=result,
-        shown=shown,
+        looks=looks,
         visible=visible,
         criteria=CRITERIA,
         show=describe_figure,

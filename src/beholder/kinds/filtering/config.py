@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from beholder.base.optional import require
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.lint.rules import rules as lint_rules
 from beholder.text.languages import language_named
@@ -119,11 +120,7 @@ class FilterOptions:
 
     def __post_init__(self) -> None:
         if self.near_duplicates is not None:
-            if not 0.5 <= self.near_duplicates <= 1:
-                raise ConfigError(
-                    f"--near-duplicates {self.near_duplicates:g}: expected a similarity from 0.5 to"
-                    " 1, such as 0.8"
-                )
+            check_number("--near-duplicates", self.near_duplicates, 0.5, 1)
             require("rensa", extra="filter", purpose="--near-duplicates")
         if self.language and language_named(self.language) is None:
             raise ConfigError(
@@ -139,8 +136,10 @@ class FilterOptions:
                 raise ConfigError(
                     f"--keep {text}: a threshold cannot keep rows; leave it out"
                 )
-        named = Counter((*{*self.drop}, *{*self.quarantine}, *{*self.keep}))
-        for text, n in named.items():
+        n_decisions = Counter(
+            (*{*self.drop}, *{*self.quarantine}, *{*self.keep})
+        )
+        for text, n in n_decisions.items():
             if n > 1:
                 raise ConfigError(
                     f"{text} has {n} decisions; name it once, with --drop, --quarantine or --keep"

@@ -129,11 +129,11 @@ def list_unused_options(
         options.append(_MEDIA_ROOT)
     sentences = []
     for option in options:
-        others = [s for s in sources if option not in form_of(s).options]
-        if not others:
+        unused_in = [s for s in sources if option not in form_of(s).options]
+        if not unused_in:
             continue
-        sentence = f"{option} is not used for {', '.join(others)}"
-        if len(others) == len(sources):
+        sentence = f"{option} is not used for {', '.join(unused_in)}"
+        if len(unused_in) == len(sources):
             raise ConfigError(
                 f"{sentence}; leave it out, or write the rows as .jsonl"
             )

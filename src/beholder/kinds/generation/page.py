@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from beholder.base import files
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.kinds.generation.askers import category_of
 from beholder.kinds.generation.engine import MAX_SHOWN
@@ -278,8 +279,7 @@ def annotation_instructions(n_texts: int = 5, language: str = "en") -> str:
         raise ConfigError(
             f"language={language!r}: there are instructions in {', '.join(INSTRUCTIONS)}"
         )
-    if n_texts < 2:
-        raise ConfigError(f"n_texts={n_texts}: expected at least 2")
+    check_number("n_texts", n_texts, 2, whole=True)
     # Only the tasks name the number of texts.
     words = INSTRUCTIONS[language]
     task = [sentence.format(n=n_texts) for sentence in words["task"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,9 +64,11 @@ class WriteReviews(TextGenerator[Frame]):
     needs = (operations.Review,)
 
     language: str = param("en", "code of the language to write in")
-    words: int = param(80, "words per review, about", whole=(10, None))
+    words: int = param(80, "words per review, about", whole=(10, math.inf))
     max_side: int = param(
-        1024, "pixels of the picture's longer side at most", whole=(16, None)
+        1024,
+        "pixels of the picture's longer side at most",
+        whole=(16, math.inf),
     )
 
     def check(self, subject: Frame) -> None:

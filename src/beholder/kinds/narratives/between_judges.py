@@ -34,7 +34,7 @@ from beholder.kinds.narratives.study import (
 )
 from beholder.kinds.narratives.tables import side_by_side_tables
 from beholder.records import interval_ends
-from beholder.run.kind import Beside
+from beholder.run.kind import ComparisonExtra
 from beholder.stats.ranks import mean_ranks
 
 
@@ -211,10 +211,10 @@ def _check_same(
             )
 
 
-def compare_runs(run_a: Path, run_b: Path) -> Beside:
+def compare_runs(run_a: Path, run_b: Path) -> ComparisonExtra:
     """Return the part of ``compare`` on two runs: agreement, ranks and costs of their judges."""
     comparison = side_by_side(run_a, run_b)
     notes = () if comparison.models else ("the runs share no way of rating",)
-    return Beside(
+    return ComparisonExtra(
         msgspec.to_builtins(comparison), side_by_side_tables(comparison), notes
     )

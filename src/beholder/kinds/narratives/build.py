@@ -107,7 +107,7 @@ def write(findings: StageFindings) -> results.NarrativeStudy:
     config = findings.config
     if findings.pictures is not None:
         # float16 is enough for colours and keeps the file small.
-        rows, _ = _choose_matrix_rows(
+        rows, _ = choose_matrix_rows(
             findings.pictures, findings.inputs.storylines
         )
         with (
@@ -180,7 +180,7 @@ def _study(
         config.human,
         n_repeated=len(narratives)
         - len({narrative.frames for narrative in narratives}),
-        notes=_notes(hybrid, storylines),
+        notes=cautions_of(hybrid, storylines),
     )
     return results.NarrativeStudy(
         human=config.human,
@@ -352,7 +352,7 @@ def _hybrid(findings: StageFindings) -> tuple[Hybrid | None, str | None]:
         return None, str(error)
 
 
-def _notes(
+def cautions_of(
     hybrid: Hybrid | None, storylines: Sequence[Storyline]
 ) -> list[str]:
     """Return further cautions: hybrid ratings, and narratives that step back in time."""
@@ -424,7 +424,7 @@ def _hybrid_ratings(
 def _theta(
     pictures: EmbeddedPictures, storylines: Sequence[Storyline]
 ) -> results.ThetaMatrix:
-    rows, order = _choose_matrix_rows(pictures, storylines)
+    rows, order = choose_matrix_rows(pictures, storylines)
     return results.ThetaMatrix(
         signature=pictures.space.signature,
         embedder=pictures.embedder,
@@ -435,7 +435,7 @@ def _theta(
     )
 
 
-def _choose_matrix_rows(
+def choose_matrix_rows(
     pictures: EmbeddedPictures, storylines: Sequence[Storyline]
 ) -> tuple[list[int], str]:
     """Return the rows of the drawn matrix in order, and the name of that order."""

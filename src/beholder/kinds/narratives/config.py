@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 
@@ -64,10 +65,7 @@ class Extraction:
             raise ConfigError(
                 f"method {self.method!r}: expected one of {', '.join(METHODS)}"
             )
-        if self.replications < 1:
-            raise ConfigError(
-                f"replications={self.replications}: expected at least 1"
-            )
+        check_number("replications", self.replications, 1, whole=True)
         # An option that a method ignores would look as if it had been used.
         only_maxmin = {
             "days": self.days is not None,
@@ -110,12 +108,8 @@ class Voting:
 
     def __post_init__(self) -> None:
         for name, rating in self.examples.items():
-            if rating not in range(1, 11):
-                raise ConfigError(
-                    f"example {name}={rating}: expected a whole number from 1 to 10"
-                )
-        if self.judges < 1:
-            raise ConfigError(f"judges={self.judges}: expected at least 1")
+            check_number(f"example {name}", rating, 1, 10, whole=True)
+        check_number("judges", self.judges, 1, whole=True)
         # Greedy decoding ignores the seed.
         if self.judges > 1 and self.temperature == 0.0:
             raise ConfigError(
@@ -230,10 +224,8 @@ class HybridOptions:
 
     def __post_init__(self) -> None:
         for name, value in (("share", self.share), ("weight", self.weight)):
-            if value is not None and not 0.0 <= value <= 1.0:
-                raise ConfigError(
-                    f"{name}={value}: expected a number from 0 to 1"
-                )
+            if value is not None:
+                check_number(name, value, 0, 1)
         if self.rule not in ("uncertain", "top"):
             raise ConfigError(
                 f"rule={self.rule!r}: expected 'uncertain' or 'top'"
@@ -322,10 +314,7 @@ class NarrateConfig:
             raise ConfigError(
                 "coherence needs vectors; name an --embedder: npz:FILE, clip:NAME or handcrafted"
             )
-        if self.max_side < LEAST_SIDE:
-            raise ConfigError(
-                f"max_side={self.max_side}: expected at least {LEAST_SIDE} pixels"
-            )
+        check_number("max_side", self.max_side, LEAST_SIDE, whole=True)
 
     def _check_several(self) -> None:
         if len(set(self.judges)) < len(self.judges):

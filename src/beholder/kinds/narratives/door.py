@@ -149,7 +149,7 @@ def compare(
     )
     judge_list = [judge] if isinstance(judge, str | Judge) else judge or ()
     judges = tuple(
-        entry.named() if isinstance(entry, Judge) else entry
+        entry.spec_text() if isinstance(entry, Judge) else entry
         for entry in judge_list
     )
     # Without ``by`` a run does whatever its tools allow.

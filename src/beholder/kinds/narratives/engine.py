@@ -20,14 +20,13 @@ from beholder.kinds.narratives.inputs import Inputs, read_inputs
 from beholder.kinds.narratives.judging import (
     CaptionFrame,
     JudgeAsker,
-    PeopleVotes,
     Rater,
     RateSteps,
     RateStoryline,
-    What,
 )
 from beholder.kinds.narratives.kind import KIND
 from beholder.kinds.narratives.measuring import MeasureCoherence, digest
+from beholder.kinds.narratives.people import PeopleVotes, What
 from beholder.kinds.narratives.results import spent_on
 from beholder.records import Frame
 from beholder.run import manifest

@@ -23,7 +23,7 @@ KIND: RunKind[
     subject_pages={
         "storyline": "beholder.kinds.narratives.page:draw_storyline"
     },
-    beside="beholder.kinds.narratives.between_judges:compare_runs",
+    comparison_extra="beholder.kinds.narratives.between_judges:compare_runs",
     commands=(
         Command(
             "narrate", "beholder.kinds.narratives.command:app", is_group=True

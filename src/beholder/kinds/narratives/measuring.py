@@ -158,7 +158,7 @@ class MeasureCoherence(Asker[Storyline]):
             topics = topics_by(self.topics, usable, vectors)
             memberships = topics.memberships
             notes += topics.notes
-        space = Space.of(
+        space = Space.from_embeddings(
             vectors,
             memberships,
             jsd=self.jsd,

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from beholder.base.rounding import fixed
+from beholder.base.visible import cut_text
 from beholder.kinds.narratives.compared import ComparisonTables, colour_range
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
@@ -216,10 +217,7 @@ def _grouped(
 
 
 def _name_sources(axes: Axes, sources: Sequence[str]) -> None:
-    short = [
-        source if len(source) <= 12 else source[:11] + "…"
-        for source in sources
-    ]
+    short = [cut_text(source, 12) for source in sources]
     axes.set_xticks(range(len(sources)), short)
     axes.set_xlim(-0.5, max(1, len(sources)) - 0.5)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
@@ -14,10 +14,13 @@ from beholder.base.files import safe_name
 from beholder.base.rounding import fixed
 from beholder.judges.operations import BREAK_KINDS
 from beholder.kinds.narratives import compared, results
-from beholder.kinds.narratives.hybrid import HybridCheck, held_out_check
+from beholder.kinds.narratives.cost_tables import (
+    captions_or_sight_table,
+    hybrid_table,
+    stage_cost_table,
+)
 from beholder.kinds.narratives.storylines.extract import Extracted
-from beholder.report.numbers import show_fixed, show_number
-from beholder.stats.bootstrap import describe_few_sources
+from beholder.report.numbers import show_number
 from beholder.tables import (
     NOTE,
     Cells,
@@ -29,15 +32,6 @@ from beholder.tables import (
     record_cells,
 )
 
-_STAGES = {"caption": "writing captions", "transitions": "rating steps"}
-_CHECKED = {
-    "looked at": "looked at (ratings contain sight)",
-    "held out": "looked at, each predicted from captions alone",
-}
-_CHOSEN = {
-    "uncertain": "the ones on which caption judges disagree most",
-    "top": "the best rated by captions",
-}
 _N_BREAKS = 10
 _PAGE_ONLY = (
     "correlations",
@@ -125,14 +119,14 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
     if tables.methods:
         stages = study.cost.stages.items()
         all_tables.append(
-            _cost(
+            stage_cost_table(
                 results.StageOfRun("", name, **asdict(stage))
                 for name, stage in stages
             )
         )
         all_tables.append(captions_or_sight_table(study.cost))
     if study.hybrid is not None:
-        all_tables.append(_hybrid(study.hybrid, study.cost.n_narratives))
+        all_tables.append(hybrid_table(study.hybrid, study.cost.n_narratives))
     if study.steps is not None:
         all_tables += _steps(study.steps)
         all_tables.append(_weakest(study, study.steps))
@@ -162,7 +156,7 @@ def side_by_side_tables(comparison: results.SideBySide) -> list[Table]:
         tables += model_tables(
             agreement, [f"{run}: {judge}" for run, judge in judges]
         )
-    cost = replace(_cost(comparison.cost), by="run")
+    cost = replace(stage_cost_table(comparison.cost), by="run")
     return [*tables, cost] if cost.rows else tables
 
 
@@ -403,114 +397,6 @@ def _differences(rows: Sequence[compared.SourceComparison]) -> Table:
 def _effect_cells(row: compared.SourceComparison) -> Cells:
     """Return the cells of a comparison with the interval of g, whose column differs by table."""
     return record_cells(row) | interval_cells("g", row.g_interval)
-
-
-def _cost(stages: Iterable[results.StageOfRun]) -> Table:
-    columns = (
-        Column("run", "run", "text"),
-        Column("stage", "stage", "text"),
-        Column("calls", "answers", "count"),
-        Column("seconds", "seconds, summed", "hundredths"),
-        Column("seconds_each", "seconds each"),
-        Column("prompt_tokens", "prompt tokens", "count"),
-        Column("completion_tokens", "answer tokens", "count"),
-        Column("tokens", "tokens", "count"),
-    )
-    rows = []
-    for stage in stages:
-        name = _STAGES.get(stage.stage, f"rating by {stage.stage}")
-        seconds_each = stage.seconds / stage.calls if stage.calls else None
-        rows.append(
-            record_cells(stage)
-            | {
-                "run": stage.run or None,
-                "stage": name,
-                "seconds_each": seconds_each,
-                "tokens": stage.prompt_tokens + stage.completion_tokens,
-            }
-        )
-    return Table("costs", "what judging costs", columns, tuple(rows))
-
-
-def captions_or_sight_table(cost: results.Cost) -> Table:
-    """Return the costs of judging by captions and by sight, and when captions begin to pay."""
-    units = {"seconds": cost.seconds, "tokens": cost.tokens}
-    basis = (
-        f"For {cost.n_pictures:,} pictures, {cost.n_narratives:,} narratives and {cost.judges:,}"
-        " ratings of each. Captions are written once; another study of the same pictures only pays"
-        " the ratings."
-    )
-    # An empty cell for the break-even would read as unknown.
-    never = (
-        f"Captions never pay in {unit}."
-        for unit, unit_cost in units.items()
-        if unit_cost.break_even is None
-    )
-    return Table.from_records(
-        "captions-or-sight",
-        "captions or sight?",
-        results.UnitCost,
-        (
-            record_cells(unit_cost) | {"unit": unit}
-            for unit, unit_cost in units.items()
-        ),
-        [basis, *never],
-        before=[Column("unit", "in", "text")],
-        after=[Column("basis", "basis", "text")],
-    )
-
-
-def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
-    """Return the checks of hybrid ratings against sight, and the savings on ``n`` narratives."""
-    weight, slope, intercept = (
-        show_fixed(number, 2)
-        for number in (hybrid.weight, hybrid.slope, hybrid.intercept)
-    )
-    # The weight and the scale are part of what the ratings mean, so they stand with them.
-    origin = "learned" if hybrid.learned else "given"
-    notes = (
-        f"{hybrid.n_seen:,} of {n:,} narratives ({_CHOSEN[hybrid.rule]}) were judged by sight as"
-        f" well. That spares {hybrid.calls_saved:,.0f} ratings by sight:"
-        f" {hybrid.tokens_saved:,.0f} tokens. Weight of sight {weight} ({origin}); sight ≈"
-        f" {intercept} + {slope} × captions.",
-        f"{_trust(hybrid)} ICC does not see shrinking; the error does.",
-    )
-    return Table.from_records(
-        "hybrid",
-        "captions first, sight where it matters",
-        HybridCheck,
-        (
-            record_cells(check)
-            | {"narratives": _CHECKED.get(check.narratives, check.narratives)}
-            for check in hybrid.checks
-        ),
-        notes,
-    )
-
-
-def _trust(hybrid: results.HybridRatings) -> str:
-    """Return the note on whether captions predict sight, with the figures that it rests on."""
-    held_out = held_out_check(hybrid.checks)
-    gain = "not defined"
-    interval_text = describe_few_sources(held_out.n)
-    if held_out.gain is not None and held_out.gain_low is not None:
-        ends = (held_out.gain_low, held_out.gain_high or 0.0)
-        interval_text = " to ".join(show_fixed(end, 2) for end in ends)
-    if held_out.gain is not None and interval_text:
-        gain = (
-            f"{show_fixed(held_out.gain, 2)} squared points, {interval_text}"
-        )
-    if hybrid.trusted:
-        return (
-            f"Captions predict sight on the {held_out.n} narratives that were held out (gain over"
-            f" the mean {gain}), so that narratives that were not looked at have ratings, shrunk as"
-            " far as that check bears out."
-        )
-    return (
-        f"Captions are not shown to predict sight on the {held_out.n} narratives that were held out"
-        f" (gain over the mean {gain}; its interval must be above 0, and the slope): narratives"
-        " that were not looked at have no hybrid rating."
-    )
 
 
 def _steps(steps: compared.StepTables) -> list[Table]:

@@ -215,7 +215,7 @@ def _results(
             for name, failure in failed.items()
             if "answers" in failure.detail
         }
-        image = RankedImage.of(reviews, rankings, requests)
+        image = RankedImage.from_reviews(reviews, rankings, requests)
         ranked.append(image)
         messages = {name: failure.message for name, failure in failed.items()}
         images.append(_image(image, messages))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,6 +16,7 @@ import numpy as np
 from beholder.asking.asker import Asker, ValueInfo
 from beholder.asking.params import param
 from beholder.asking.tools import Tools
+from beholder.base.ranges import check_number
 from beholder.base.spec import Spec, parse_spec
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Draw
@@ -243,14 +245,14 @@ class Response(Ranker):
     orders: int = param(
         1,
         "requests per image, each with the texts in another order",
-        whole=(1, None),
+        whole=(1, math.inf),
     )
     image: bool = param(True, "show the image; False ranks by the words alone")
     seed: int = param(12345, "of the orders")
     max_side: int = param(
         1024,
         "pixels of the image's longer side at most; 0 leaves it",
-        whole=(0, None),
+        whole=(0, math.inf),
     )
 
     @property
@@ -423,10 +425,8 @@ class RankConfig:
     work: WorkOptions = field(default_factory=WorkOptions)
 
     def __post_init__(self) -> None:
-        if self.threshold is not None and not -1.0 <= self.threshold <= 1.0:
-            raise ConfigError(
-                f"threshold={self.threshold}: expected a correlation, -1 to 1"
-            )
+        if self.threshold is not None:
+            check_number("threshold", self.threshold, -1, 1)
         check_count("resamples", self.resamples, "1000 is usual")
 
     @property

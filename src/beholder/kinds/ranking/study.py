@@ -58,7 +58,7 @@ class RankedImage:
     failed_requests: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_reviews(
         cls,
         reviews: Reviews,
         scored: Mapping[str, Scored],
@@ -273,7 +273,7 @@ def measured(
         reviews: The texts about one image.
         detail: Detail of the outcome of a ranker.
     """
-    correlation = RankedImage.of(
+    correlation = RankedImage.from_reviews(
         reviews, {"": Scored.from_detail(detail)}
     ).correlation("")
     return {} if correlation is None else {"correlation": correlation}

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from beholder.base.grouping import group_by_key
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.operations import TextMark
+from beholder.kinds.revise.edits import (
+    Edit,
+    Replacement,
+    UncertainEdit,
+    apply,
+    edit_by_rule,
+)
 from beholder.language import Document, Word, parse
 from beholder.language.numerals import number
-from beholder.lint import texts as texts  # its checks register themselves
+from beholder.lint import notation as notation  # these register their checks
+from beholder.lint import texts as texts
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, LintSetting
 from beholder.records import Span
@@ -36,74 +43,11 @@ _AN = re.compile(
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]|(?<!\w)['‘][^'‘’]*['’](?!\w)")
 
 
-_OPENING_WORDS = (
-    "this here is a an the image images picture pictures photo photos photograph photographs pic"
-    " pics graphic illustration icon of showing shows that which depicting containing with depicts"
-)
-_PLAIN_OPENING = frozenset(_OPENING_WORDS.split())
-"""Words of an opening that says no more than that there is a picture."""
-_WHOLE_BEGINNING = re.compile(
-    r"""
-    (?!(?:c|ca|circa)\b|(?:that|how|what|where|why|when|who|which|whether|and|or|but|of|it|me|him|us
-    |them|being|in|from|at|by|during|before|after|about|around)\b)[^\W\d_]
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-"""Beginning of a description: a letter, and no "c. 1890", "how", "him" or "in"."""
-_LEADING_WORDS = (
-    "see at from via on in of to visit by source more and or link here credit check find follow"
-    " website site url read the our my under"
-)
-_LEADING_TO_ADDRESS = frozenset(_LEADING_WORDS.split())
-"""Words that need the address behind them."""
-_NEEDING_WORDS = (
-    "a an the this that these those my your his her its our their of in on at by for from to with"
-    " without and or but is are was were i we you says reads like as no"
-)
-_NEEDING_MORE = frozenset(_NEEDING_WORDS.split())
-"""Words that need the words behind them."""
-_BREAK = re.compile(r"</?(?:br|p|div|li|td|tr|h\d|ul|ol|hr)\b", re.I)
-_ODD_BLANKS = re.compile(r"\s\s| [,;:!?)\]]|[(\[] |\(\)|\[\]")
-
-
-class Edit(NamedTuple):
-    """A replacement of a range of a text.
-
-    Attributes:
-        start: First character that is replaced.
-        end: One past the last.
-        new: The replacement.
-        marks: Indices of the marks that it corrects.
-    """
-
-    start: int
-    end: int
-    new: str
-    marks: tuple[int, ...]
-
-
-_Replacement: TypeAlias = tuple[int, int, str]
-"""Start, end and new text of an edit."""
-
-
 class LeftMark(NamedTuple):
     """A mark that was not corrected, by index, and the reason."""
 
     mark: int
     why: str
-
-
-class _No(Exception):
-    """An edit is not certain; the message is the reason."""
-
-
-def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Apply edits, which must not overlap, to a text."""
-    for edit in sorted(edits, reverse=True):
-        before = text[: edit.start]
-        after = text[edit.end :]
-        text = before + edit.new + after
-    return text
 
 
 def find_certain_edits(
@@ -151,7 +95,7 @@ def find_certain_edits(
             edits.append(
                 Edit(*_edit(text, mark, document, is_english), (index,))
             )
-        except _No as reason:
+        except UncertainEdit as reason:
             refused.append(LeftMark(index, str(reason)))
     certain_edits: list[Edit] = []
     # The longest edits win; one that overlaps or touches them is refused.
@@ -237,45 +181,45 @@ def _without_rule(
 
 def _edit(
     text: str, mark: TextMark, document: Document | None, is_english: bool
-) -> _Replacement:
+) -> Replacement:
     if mark.span is None:
         what = (
             "an omission"
             if mark.kind == "omission"
             else "a mistake without a place"
         )
-        raise _No(f"{what} needs wording; name a judge")
+        raise UncertainEdit(f"{what} needs wording; name a judge")
     start, end = mark.span
     if not is_english:
-        raise _No("only English texts are edited without a judge")
+        raise UncertainEdit("only English texts are edited without a judge")
     # Lint marks what has to go; no grammar is needed.
     if mark.kind.startswith("ALT"):
-        return _edit_by_rule(text, mark.kind, start, end)
+        return edit_by_rule(text, mark.kind, start, end)
     if document is None:
-        raise _No("the text has no sentence")
+        raise UncertainEdit("the text has no sentence")
     # Words in quotation marks are someone else's, such as the writing on a
     # sign.
     if _is_quoted(text, start, end):
-        raise _No("the words are quoted")
+        raise UncertainEdit("the words are quoted")
     inside = [
         word for word in document if start <= word.start and word.end <= end
     ]
     # "No red car" may be right although the car is not red.
     if inside and _is_denied(document, inside[0]):
-        raise _No("the sentence has no, not or only")
+        raise UncertainEdit("the sentence has no, not or only")
     closing = _closing(document, inside)
     if closing is not None:
         return closing
     if len(inside) != 1:
-        raise _No("more than one word is marked")
+        raise UncertainEdit("more than one word is marked")
     return _edit_word(document, inside[0], mark.instead.lower())
 
 
-def _edit_word(document: Document, word: Word, instead: str) -> _Replacement:
+def _edit_word(document: Document, word: Word, instead: str) -> Replacement:
     if word.pos == "PROPN":
-        raise _No("the word is part of a name")
+        raise UncertainEdit("the word is part of a name")
     if word.pos not in ("ADJ", "NUM"):
-        raise _No(
+        raise UncertainEdit(
             "only adjectives, numbers, list members and closing phrases need no judge"
         )
     # Two values of one class: the sentence stays the same but for the word.
@@ -284,13 +228,13 @@ def _edit_word(document: Document, word: Word, instead: str) -> _Replacement:
     ):
         return _replaced(document, word, instead)
     if word.children() or document.words[word.index - 1].text == ",":
-        raise _No("the adjective is part of a longer phrase")
+        raise UncertainEdit("the adjective is part of a longer phrase")
     if (
         word.dep != "amod"
         or not document.words[word.head].is_noun
         or word.head < word.index
     ):
-        raise _No("the word is not before its noun")
+        raise UncertainEdit("the word is not before its noun")
     following = document.words[word.index + 1]
     return _with_article(document, word, following.start, "", following.text)
 
@@ -332,9 +276,7 @@ def _is_resumed(document: Document, noun: Word) -> bool:
     )
 
 
-def _closing(
-    document: Document, inside: Sequence[Word]
-) -> _Replacement | None:
+def _closing(document: Document, inside: Sequence[Word]) -> Replacement | None:
     """Return the deletion of a marked phrase of place at the end of a sentence; None if unsafe."""
     nouns = [word for word in inside if word.pos == "NOUN"]
     case = nouns[-1].child("case") if nouns else None
@@ -455,12 +397,14 @@ def _members(document: Document, first: Word) -> list[list[Word]]:
     return []
 
 
-def _replaced(document: Document, word: Word, new_text: str) -> _Replacement:
+def _replaced(document: Document, word: Word, new_text: str) -> Replacement:
     # From one to several, or back, the noun would need another form.
     if word.pos == "NUM":
         counts = (number(word.lower), number(new_text))
         if any(count is None or count < 2 for count in counts):
-            raise _No("the noun would change between one and several")
+            raise UncertainEdit(
+                "the noun would change between one and several"
+            )
     if word.text[0].isupper():
         new_text = new_text.capitalize()
     return _with_article(document, word, word.end, new_text, new_text)
@@ -468,7 +412,7 @@ def _replaced(document: Document, word: Word, new_text: str) -> _Replacement:
 
 def _with_article(
     document: Document, word: Word, end: int, new_text: str, following: str
-) -> _Replacement:
+) -> Replacement:
     """Return an edit that also adapts "a" or "an" before the word to the next word."""
     before = document.words[word.index - 1] if word.index else word
     if before.lower not in ("a", "an"):
@@ -477,115 +421,6 @@ def _with_article(
     if _AN.match(following):
         article += "n"
     return before.start, end, f"{article} {new_text}"
-
-
-def _edit_by_rule(text: str, rule: str, start: int, end: int) -> _Replacement:
-    """Return the edit for a finding of lint, or raise _No if what is left is no text of its own."""
-    if rule == "ALT104":
-        edit = _without_opening(text, start, end)
-    elif rule == "ALT112" and not text[start:end].startswith("<"):
-        edit = start, end, html.unescape(text[start:end])
-    else:
-        if rule == "ALT109":
-            start, end = _address_range(text, start, end)
-        elif rule != "ALT112" and _splits_word(text, start, end):
-            raise _No("a word would be cut")
-        edit = _deletion(text, start, end)
-        # A line break between two words is a blank.
-        around = text[start - 1 : start] + text[end : end + 1]
-        is_break = _BREAK.match(text[start:end]) and around.isalnum()
-        if is_break and len(around) == 2:
-            edit = start, end, " "
-    _check_stands(text, Edit(*edit, ()))
-    return edit
-
-
-def _without_opening(text: str, start: int, end: int) -> _Replacement:
-    opening = re.findall(r"\w+", text[start:end].lower())
-    if not _PLAIN_OPENING.issuperset(opening):
-        raise _No("the opening says more than that this is a picture")
-    if _splits_word(text, start, end):
-        raise _No("a word would be cut")
-    # The text begins with the next word, in upper case.
-    later_text = text[end:].lstrip(" \t\n:")
-    if not _WHOLE_BEGINNING.match(later_text):
-        raise _No("no text begins like the rest")
-    end = len(text) - len(later_text[1:])
-    return start, end, later_text[:1].upper()
-
-
-def _address_range(text: str, start: int, end: int) -> Span:
-    """Return the range of an address with its brackets; raise _No within a sentence."""
-    address = text[start:end].rstrip(".,;:!?'\"")
-    # A bracket that opens before the address is closed by its last character.
-    if address.endswith((")", "]")) and address.count("(") < address.count(
-        ")"
-    ):
-        address = address[:-1]
-    end = start + len(address)
-    if text[:start].endswith(("(", "[", "<")) and text[end:].startswith(
-        (")", "]", ">")
-    ):
-        return start - 1, end + 1
-    before = words(text[:start])
-    later_text = text[end:].strip(" .,;:!?")
-    if later_text and text[:start].strip():
-        raise _No("the address is part of a sentence")
-    last_word = text[slice(*before[-1])].lower() if before else ""
-    if last_word in _LEADING_TO_ADDRESS:
-        raise _No("the words before the address lead to it")
-    return start, end
-
-
-def _splits_word(text: str, start: int, end: int) -> bool:
-    """Return whether a range begins or ends within a word."""
-    return any(
-        0 < place < len(text)
-        and text[place - 1].isalnum()
-        and text[place].isalnum()
-        for place in (start, end)
-    )
-
-
-def _deletion(text: str, start: int, end: int) -> _Replacement:
-    """Return the deletion of a range with the blanks and separators that it leaves at an edge."""
-    before, after = text[:start].rstrip(), text[end:]
-    if not before:
-        later_text = after.lstrip(" \t\n,;:.-\u2013\u2014|")
-        if not later_text:
-            raise _No("no text would be left")
-        end = len(text) - len(later_text[1:])
-        return 0, end, later_text[0].upper()
-    if not after.strip(" .,;:|"):
-        # The stop of the sentence stays.
-        stop = "." if after.strip() == "." and before[-1].isalnum() else ""
-        return len(before.rstrip(" ,;:|-\u2013\u2014/")), len(text), stop
-    is_glued = not after[0].isspace() and after[0].isalnum()
-    has_blank = len(before) < start
-    return len(before), end, " " if is_glued and has_blank else ""
-
-
-_PAIRS = ("()", "[]", "{}", "\u00ab\u00bb", "\u201c\u201d")
-
-
-def _check_stands(text: str, edit: Edit) -> None:
-    """Raise _No if an edit leaves a half pair, odd blanks, or words that need what is gone."""
-    proposal = apply(text, [edit])
-    for pair in _PAIRS:
-        opening, closing = pair[0], pair[1]
-        before = text.count(opening) - text.count(closing)
-        if proposal.count(opening) - proposal.count(closing) != before:
-            raise _No("half of a pair of brackets or quotes would be left")
-    if proposal.count('"') % 2 > text.count('"') % 2:
-        raise _No("half of a pair of brackets or quotes would be left")
-    is_odd = proposal != proposal.strip() or _ODD_BLANKS.search(proposal)
-    if is_odd and not _ODD_BLANKS.search(text):
-        raise _No("blanks or empty brackets would be left")
-    # "A dog with", "my": what stood here was part of the sentence.
-    places = words(proposal[: edit.start + len(edit.new)])
-    last_word = proposal[slice(*places[-1])].lower() if places else ""
-    if not edit.new and edit.start and last_word in _NEEDING_MORE:
-        raise _No("the word before needs what would go")
 
 
 def _sentences(

@@ -34,7 +34,8 @@ from beholder.kinds.generation.generators import (
     WORDS,
     GeneratedText,
 )
-from beholder.kinds.revise.certain import apply, find_certain_edits
+from beholder.kinds.revise.certain import find_certain_edits
+from beholder.kinds.revise.edits import apply
 from beholder.lint.linting import Choice, lint
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import CHECKS, LintFinding, LintSetting, Profile

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from beholder import metrics
+from beholder.base.ranges import check_number
 from beholder.base.rounding import fixed
 from beholder.base.spec import parse_with_value
 from beholder.errors import ConfigError
@@ -319,8 +320,7 @@ def check_other(
             metrics, or has made its values in another way; or a margin of nothing.
         DataError: The items cannot be read.
     """
-    if not 0 <= margin < math.inf:
-        raise ConfigError(f"--margin {margin}: expected a number from 0")
+    check_number("--margin", margin, 0)
     if earlier_run is None:
         if margin:
             raise ConfigError(

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from beholder import stats
 from beholder.base import files
 from beholder.base.grouping import group_by_key
+from beholder.base.visible import cut_text
 from beholder.records import Estimate, ItemScore, Unit
 from beholder.report import charts
 from beholder.report.drawing import extra_sections
@@ -354,7 +355,7 @@ def _extremes(
 
 def _snippet(text: str) -> str:
     words = " ".join(text[: 2 * _SNIPPET].split())
-    return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
+    return cut_text(words, _SNIPPET)
 
 
 def breakdowns(

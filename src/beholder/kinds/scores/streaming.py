@@ -138,7 +138,8 @@ class StreamingMetric:
             self.metric,
             columns,
             cluster_codes(sources, len(sources)),
-            signatures or [self._signature()],
+            signatures
+            or [self.metric.signature(self.metric.identities(self._tools))],
         )
 
     def outcomes(self) -> Iterator[tuple[Item, ItemScore | ItemFailure]]:
@@ -180,9 +181,6 @@ class StreamingMetric:
     def reset(self) -> None:
         """Forget all texts."""
         self._items, self._outcomes = {}, {}
-
-    def _signature(self) -> str:
-        return self.metric.signature(self.metric.identities(self._tools))
 
     def _keys_for(self, items: Sequence[Item]) -> list[_Key]:
         """Return a key for each item; items without ids are numbered on.

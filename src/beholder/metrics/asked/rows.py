@@ -15,8 +15,9 @@ import msgspec
 
 from beholder.base.grouping import group_by_key
 from beholder.errors import BadRowError, ItemError
-from beholder.judges.operations import TextAnswer
-from beholder.judges.operations.answer import CONTRADICTED, MET
+from beholder.judges import Judge
+from beholder.judges.operations import CheckCriteria, TextAnswer
+from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.judges.reading import short
 from beholder.metrics import ValueInfo
 from beholder.records import Item, Side, Unit
@@ -120,6 +121,41 @@ async def in_parts(
         for part in await asyncio.gather(*map(ask, parts))
         for answer in part
     ]
+
+
+async def check_criteria(
+    judge: Judge,
+    at_once: int,
+    language: str | None,
+    criteria: Sequence[Criterion],
+    text: str,
+) -> list[TextAnswer]:
+    """Return the answers of a judge to criteria; an empty text mentions none of them.
+
+    Args:
+        judge: The judge.
+        at_once: Most criteria of a question.
+        language: Language of the criteria and the text; None if it is not stated.
+        criteria: The criteria.
+        text: The text that is checked.
+    """
+    if not text.strip():
+        return [TextAnswer(NOT_MENTIONED)] * len(criteria)
+
+    def ask(
+        part: Sequence[Criterion],
+    ) -> Awaitable[Sequence[TextAnswer]]:
+        # The places of rules within this part of the criteria.
+        rules = frozenset(
+            i for i, criterion in enumerate(part) if criterion.kind == "rule"
+        )
+        return judge.ask(
+            CheckCriteria(
+                [criterion.text for criterion in part], text, rules, language
+            )
+        )
+
+    return await in_parts(criteria, at_once, ask)
 
 
 def criteria_of(item: Item) -> list[Criterion]:

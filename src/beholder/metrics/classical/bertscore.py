@@ -123,7 +123,7 @@ class BERTScore(Metric[EncodedTexts]):
     layer: int | None = param(
         None,
         "layer whose output is compared, from 1; None: 17 of roberta-large, 6 of minilm",
-        whole=(0, None),
+        whole=(0, math.inf),
     )
     idf: bool = param(
         False, "weigh tokens by how rare they are in the run's references"

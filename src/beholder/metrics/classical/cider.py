@@ -53,7 +53,7 @@ class Frequencies:
     tokenizer: str
 
     @classmethod
-    def of(
+    def from_references(
         cls, references: Iterable[tuple[str, ...]], tokenizer: str = "words"
     ) -> Frequencies:
         """Count over the references of a data set.
@@ -210,7 +210,7 @@ class CIDEr(WordMetric):
                     max_references = max(max_references, len(item.references))
                     yield item.references
 
-            table = Frequencies.of(references(), self.tokenizer)
+            table = Frequencies.from_references(references(), self.tokenizer)
             one_text = max_references == 1
             if table.n_documents == 1:
                 name = self.registered_name

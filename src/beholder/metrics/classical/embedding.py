@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -321,7 +322,7 @@ class NGramEmbed(PartsMetric):
         ConfigError: A parameter is out of its range.
     """
 
-    n: int = param(4, "words per run", whole=(1, None))
+    n: int = param(4, "words per run", whole=(1, math.inf))
     splitter: str = param("rules", "sentence splitter", tool="splitter")
 
     registered_name = "ngram_embed"

@@ -129,7 +129,9 @@ class ChrF(Metric[list[list[int]]]):
         ConfigError: A parameter is out of its range.
     """
 
-    char_order: int = param(6, "longest run of characters", whole=(1, None))
+    char_order: int = param(
+        6, "longest run of characters", whole=(1, math.inf)
+    )
     beta: float = param(
         2.0, "weight of recall", number=(0, math.inf), above=True
     )
@@ -219,7 +221,7 @@ class TER(WordMetric):
     """
 
     max_words: int = param(
-        500, "longest text, in words", affects_score=False, whole=(1, None)
+        500, "longest text, in words", affects_score=False, whole=(1, math.inf)
     )
 
     registered_name = "ter"

@@ -77,7 +77,7 @@ class Perplexity(Metric[Surprisal]):
     max_side: int = param(
         1024,
         "pixels of the image's longer side at most; 0 leaves it",
-        whole=(0, None),
+        whole=(0, math.inf),
     )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -111,7 +112,7 @@ class VCS(AlignedMetric):
     chunk_size: int = param(
         1,
         "sentences per chunk (clauses, where a short text is cut at them)",
-        whole=(1, None),
+        whole=(1, math.inf),
     )
     context_cutoff: float = param(
         0.6, "best similarity from which near-best matches count"

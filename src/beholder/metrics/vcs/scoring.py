@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from beholder.asking.params import check_number
+from beholder.base.ranges import check_number
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import f1
@@ -88,14 +88,14 @@ def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
 Rules: TypeAlias = Literal["fixed", "paper", "package", "head"]
 
 
-_BOUNDS: Mapping[str, tuple[Any, ...]] = {
-    "lct": (0,),
-    "context_cutoff": (0, 1),
-    "context_window_control": (0, None, True),
-    "nas_blend_factor": (-1, 1),
-    "nas_coverage_cutoff": (0, 1, True),
+_BOUNDS: Mapping[str, dict[str, Any]] = {
+    "lct": {"low": 0},
+    "context_cutoff": {"low": 0, "high": 1},
+    "context_window_control": {"low": 0, "above": True},
+    "nas_blend_factor": {"low": -1, "high": 1},
+    "nas_coverage_cutoff": {"low": 0, "high": 1, "above": True},
 }
-"""Least and most of each number, and whether it must be above the least one."""
+"""Range of each number, as ``check_number`` takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Setting:
     def __post_init__(self) -> None:
         for name, bounds in _BOUNDS.items():
             value = getattr(self, name)
-            check_number(name, value, *bounds)
+            check_number(name, value, **bounds)
             of_head = name.startswith("nas_") and self.rules != "head"
             # The class has the defaults.
             if (

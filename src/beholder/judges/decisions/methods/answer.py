@@ -27,7 +27,6 @@ from beholder.judges.operations import (
     CheckCriteria,
     MatchAnswers,
     TextAnswer,
-    TextQuestion,
 )
 from beholder.judges.operations.answer import (
     CONTRADICTED,
@@ -112,16 +111,11 @@ async def ask_questions(
         if decision.reason
         else TextAnswer(
             choose_likeliest(
-                options, decision.probabilities, _silence(question)
+                options, decision.probabilities, (question.silent_option,)
             )
         )
         for question, options, decision in rows
     ]
-
-
-def _silence(question: TextQuestion) -> tuple[str | None, ...]:
-    """Return the options that say that the text does not answer."""
-    return (question.silent_option,)
 
 
 def has_open_question(operation: AnswerQuestions) -> bool:

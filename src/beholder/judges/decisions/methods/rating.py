@@ -24,6 +24,7 @@ from beholder.judges.operations import (
     RateTransition,
     Rating,
 )
+from beholder.judges.operations.rating import images_of
 
 _LOWEST, _HIGHEST = 1, 10
 
@@ -40,7 +41,7 @@ async def ask_sequence_rating(
     for number, example in enumerate(operation.examples, 1):
         name = f"example {number}, rated {example.value} of {_HIGHEST}"
         state |= _frame_texts(name, example.frames)
-        example_images = _images(example.frames)
+        example_images = images_of(example.frames)
         if example_images:
             # Pictures have no names, so their places say which they are.
             first, last = len(images) + 1, len(images) + len(example_images)
@@ -48,7 +49,7 @@ async def ask_sequence_rating(
         images += example_images
     state |= _frame_texts("sequence", operation.frames)
     n_example_images = len(images)
-    images += _images(operation.frames)
+    images += images_of(operation.frames)
     place = word_question(decider, "from", {"n": str(n_example_images + 1)})
     question = word_question(decider, "sequence")
     if n_example_images:
@@ -77,7 +78,7 @@ async def ask_transition_rating(
     rating, *breaks = await decider.decide_all(
         state | _frame_texts("picture", frames),
         questions,
-        images=_images(frames),
+        images=images_of(frames),
     )
     return Rating(
         round(_LOWEST + mean_level(rating)),
@@ -98,10 +99,6 @@ def _frame_texts(name: str, frames: Sequence[JudgedFrame]) -> dict[str, str]:
         if words or frame.image is None:
             texts[f"{name}, {number}"] = words or "(no words)"
     return texts
-
-
-def _images(frames: Sequence[JudgedFrame]) -> list[Image]:
-    return [frame.image for frame in frames if frame.image is not None]
 
 
 METHODS: Mapping[type, Method] = {

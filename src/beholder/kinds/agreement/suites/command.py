@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 from cyclopts import App, Parameter
 
-from beholder.errors import ConfigError
+from beholder.base.ranges import check_number
 from beholder.terminal.groups import (
     AsJson,
     Data,
@@ -73,10 +73,7 @@ class SuiteGroup:
     work: WorkGroup = field(default_factory=WorkGroup)
 
     def __post_init__(self) -> None:
-        if self.resamples < 1:
-            raise ConfigError(
-                f"resamples={self.resamples}: expected a number from 1"
-            )
+        check_number("resamples", self.resamples, 1, whole=True)
 
 
 @app.command
@@ -171,8 +168,7 @@ def authors(
     from beholder.kinds.agreement.suites.files import run_authors
     from beholder.kinds.agreement.suites.tables import authors_tables
 
-    if others < 1:
-        raise ConfigError(f"others={others}: expected a number from 1")
+    check_number("others", others, 1, whole=True)
     config = _config(data, metric, out, "authors-", suite)
     return _run(
         config,

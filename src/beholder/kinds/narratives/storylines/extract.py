@@ -307,7 +307,7 @@ def extract(
     topics = (
         None if how.topics is None else topics_by(how.topics, frames, vectors)
     )
-    space = Space.of(
+    space = Space.from_embeddings(
         vectors,
         None if topics is None else topics.memberships,
         jsd=how.jsd,

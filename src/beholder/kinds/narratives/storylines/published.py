@@ -186,7 +186,8 @@ def _likeliest_route(
     return _traced(came_from)
 
 
-_ROWS = 256
+ROWS_AT_ONCE = 256
+"""Rows of the matrix of coherence that are computed at once."""
 
 
 def trail(space: Space, *, source: int, target: int) -> StorylinePath:
@@ -221,9 +222,9 @@ def trail(space: Space, *, source: int, target: int) -> StorylinePath:
 
 def _steps(space: Space) -> Iterator[tuple[int, Floats]]:
     """Yield each picture with its theta with all later ones, computed some rows at a time."""
-    for start in range(0, len(space), _ROWS):
+    for start in range(0, len(space), ROWS_AT_ONCE):
         for row, theta in enumerate(
-            space.theta(slice(start, start + _ROWS), slice(start, None))
+            space.theta(slice(start, start + ROWS_AT_ONCE), slice(start, None))
         ):
             yield start + row, theta[row + 1 :]
 

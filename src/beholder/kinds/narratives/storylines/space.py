@@ -55,7 +55,7 @@ class Space:
     limits: tuple[float, float] | None
 
     @classmethod
-    def of(
+    def from_embeddings(
         cls,
         embeddings: ArrayLike,
         distributions: ArrayLike | None = None,

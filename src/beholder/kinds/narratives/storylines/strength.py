@@ -58,7 +58,7 @@ def coherence(
     Raises:
         ConfigError: Fewer than two pictures, or numbers that cannot be used.
     """
-    space = Space.of(
+    space = Space.from_embeddings(
         embeddings, distributions, jsd=jsd, base=base, scale=scale
     )
     return coherence_of(space, range(len(space)))

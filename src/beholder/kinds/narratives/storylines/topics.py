@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 
 from beholder.base.dates import PartialDate
 from beholder.base.optional import require
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import Floats, Space
 from beholder.records import Frame
@@ -67,7 +68,7 @@ def spread_labels(
         extra="narratives",
         purpose="label spreading",
     )
-    space = Space.of(embeddings)
+    space = Space.from_embeddings(embeddings)
     names = tuple(sorted({label for label in labels if label is not None}))
     if len(labels) != len(space):
         raise ConfigError(
@@ -77,8 +78,7 @@ def spread_labels(
         raise ConfigError(
             f"label spreading needs at least two different labels, got {names}"
         )
-    if not 0.0 < alpha < 1.0:
-        raise ConfigError(f"alpha={alpha}: expected a number between 0 and 1")
+    check_number("alpha", alpha, 0, 1, above=True, below=True)
     codes = np.array(
         [-1 if label is None else names.index(label) for label in labels]
     )
@@ -195,7 +195,7 @@ def topic_clusters(
     cluster: Any = require(
         "sklearn.cluster", extra="narratives", purpose="topic clusters"
     )
-    vectors = Space.of(embeddings).vectors.astype(np.float64)
+    vectors = Space.from_embeddings(embeddings).vectors.astype(np.float64)
     model = cluster.HDBSCAN(min_cluster_size=min_cluster_size, copy=True)
     assigned = np.asarray(model.fit(vectors).labels_, dtype=np.intp)
     n_topics = int(assigned.max()) + 1
@@ -239,7 +239,7 @@ def umap_vectors(embeddings: ArrayLike) -> Floats:
     umap: Any = require(
         "umap", extra="umap", purpose="dimension reduction by UMAP"
     )
-    vectors = Space.of(embeddings).vectors
+    vectors = Space.from_embeddings(embeddings).vectors
     if len(vectors) <= UMAP_DIMENSIONS + 1:
         raise ConfigError(
             f"UMAP to {UMAP_DIMENSIONS} dimensions needs more pictures than that, got"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from beholder.base.ranges import check_number
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import (
     Floats,
@@ -70,8 +71,7 @@ def earliest_sources(
     """
     earliest = np.zeros(n, dtype=np.intp)
     if window is not None:
-        if window < 1:
-            raise ConfigError(f"window={window}: expected at least 1 position")
+        check_number("window", window, 1, whole=True)
         earliest = np.maximum(0, np.arange(n) - window)
     if days is not None:
         if dates is None or days < 0:
