@@ -381,8 +381,9 @@ UNCOVERED = (
             "threads",
         )
     ),
-    # refuses options and lists of a wrong form
+    # refuse options, numbers and lists of a wrong form
     "options.py",
+    "base/ranges.py",
     # send questions: what is sent and what came back is what the judge's identity is about
     "backends/",
     # registries: each tool has an identity
