@@ -201,7 +201,15 @@ def test_two_runs_are_compared_down_to_an_item(
         # On a telephone the picture stays, and both candidates are read below it.
         tab.set_viewport_size({"width": 390, "height": 844})
         candidates = tab.locator(".stays + section")
-        candidates.evaluate("part => window.scrollTo(0, part.offsetTop - 250)")
+        # The page is laid out anew at some time after its size changes: scroll until it stays.
+        tab.wait_for_function(
+            """() => {
+                const part = document.querySelector('.stays + section');
+                window.scrollTo(0, part.offsetTop - 250);
+                const image = document.querySelector('.stays img');
+                return image.complete && image.getBoundingClientRect().top >= 0;
+            }"""
+        )
         for part in (
             tab.locator(".stays img"),
             *candidates.locator("p.text").all(),
