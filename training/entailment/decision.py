@@ -2,17 +2,18 @@
 
     python -m training.entailment.decision [--write]
 
-Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl`` and
-``exchanged.jsonl`` that the model was not trained on; the tuning half (the first six of each kind)
-of the minimal pairs that come with beholder; units of pairs of descriptions that the model was not
-trained on, marked by blind readers (language models, ``readings.py``); descriptions of different
-photographs, which say nothing of each other; and captions of different pictures, marked in the same
-way. If a premise entails a sentence, it says all units of the sentence; if not, at least one unit
-is not said. So the probability of a sentence is the product of its units'. Of a minimal pair, each
-unit is labelled: those of the paraphrase are said by the reference and the other way round, those
-at the changed words of the altered text are not. The loss is the weighted mean of six log losses,
-with a small penalty on the weights. Printed are the areas under the curve of five folds by premise,
-on sentences: of the rules alone, the model alone, and both.
+Data: the pairs of ``SHARED_DATA/nli`` and the statements of ``statements.jsonl``,
+``exchanged.jsonl`` and ``near.jsonl`` that the model was not trained on; the tuning half (the first
+six of each kind) of the minimal pairs that come with beholder; units of pairs of descriptions that
+the model was not trained on, marked by blind readers (language models, ``readings.py``);
+descriptions of different photographs, which say nothing of each other; and captions of different
+pictures, marked in the same way. If a premise entails a sentence, it says all units of the
+sentence; if not, at least one unit is not said. So the probability of a sentence is the product of
+its units'. Of a minimal pair, each unit is labelled: those of the paraphrase are said by the
+reference and the other way round, those at the changed words of the altered text are not. The loss
+is the weighted mean of six log losses, with a small penalty on the weights. Printed are the areas
+under the curve of five folds by premise, on sentences: of the rules alone, the model alone, and
+both.
 """
 
 from __future__ import annotations

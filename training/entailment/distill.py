@@ -413,7 +413,8 @@ def main() -> None:
     soft = mean_table(tables)
     keep_labelled(parts, pairs, soft)
     known = [p for p in parts["kept"] if not np.isnan(soft[p, 0])]
-    print("teacher", measured(pairs, known, soft), flush=True)
+    if known:
+        print("teacher", measured(pairs, known, soft), flush=True)
     pace = STUDENT[device]
     if options.minutes is not None:
         pace = pace._replace(minutes=options.minutes)

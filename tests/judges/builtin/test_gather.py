@@ -74,7 +74,10 @@ def pairs(
     )
 
 
-MODULE = importlib.import_module("beholder.judges.builtin.gather")
+MODULES = tuple(
+    importlib.import_module(f"beholder.judges.builtin.{name}")
+    for name in ("gather", "agreement")
+)
 
 
 def gathered(
@@ -83,11 +86,14 @@ def gathered(
     matches: Counterparts,
     **collaborators: object,
 ) -> tuple[Evidence, ...]:
-    """Evidence on all units; ``counterparts`` and others of its module answer as given."""
+    """Evidence on all units; ``counterparts`` and others of its modules answer as given."""
+    collaborators.setdefault("counterparts", lambda *_: matches)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MODULE, "counterparts", lambda *_: matches)
         for name, answer in collaborators.items():
-            patch.setattr(MODULE, name, answer)
+            users = [module for module in MODULES if name in vars(module)]
+            assert users, f"{name} is in no module of the evidence"
+            for module in users:
+                patch.setattr(module, name, answer)
         gathered_evidence = gather(source, target, NUMBERS)
     # How the words cover each other has a test of its own.
     return tuple(

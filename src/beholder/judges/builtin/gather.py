@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, compress
 
@@ -15,9 +15,12 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
+from beholder.judges.builtin.agreement import (
+    agreement_by_entity,
+    property_agreement,
+)
 from beholder.judges.builtin.amounts import (
     amount,
-    amount_value,
     amounts_value,
     both_counted,
     counted,
@@ -31,7 +34,6 @@ from beholder.judges.builtin.analysed import (
     lower_excluded,
 )
 from beholder.judges.builtin.classes import (
-    Values,
     exclude,
     near,
     values,
@@ -42,10 +44,8 @@ from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.exchanges import exchanged
 from beholder.judges.builtin.lexis import (
-    content,
     named_further,
     part_numbers,
-    said_in,
 )
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import related
@@ -57,7 +57,6 @@ from beholder.text.kinds import is_abstract
 _MANY_COLOURED = frozenset(("cloud", "light", "sea", "sky", "water"))
 _NEARLY = number("entail.repeated")
 _NAMED_SO = number("entities.named_so")
-_STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
 
 
@@ -83,8 +82,8 @@ class _Gathering:
         self._source, self._target, self._numbers = source, target, numbers
         self._own, self._others = source.graph.entities, target.graph.entities
         self._coverage: list[float] = _coverage(source, target).tolist()
-        self._agreement = _property_agreement(source, target)
-        agreed = _by_entity(source, target, self._agreement.best)
+        self._agreement = property_agreement(source, target)
+        agreed = agreement_by_entity(source, target, self._agreement.best)
         self._pairs = counterparts(source, target, agreed)
         self._best: list[int] = self._pairs.best.tolist()
         # Which things of the target are surely called as one of the source is, and how many each.
@@ -488,98 +487,6 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
     n = len(source.units)
     total = np.bincount(owner, similarity.max(axis=1) * weights, n)
     return total / np.maximum(np.bincount(owner, weights, n), 1e-9)
-
-
-@dataclass(frozen=True)
-class _Agreement:
-    """Scores of the source's attributes against the target's facts about its entities.
-
-    ``places`` are the units of the attributes; ``similarity`` is (attributes, properties), ``best``
-    (attributes, entities of the target); ``excluded`` are pairs that exclude each other;
-    ``values`` are those of the attributes.
-    """
-
-    places: list[int]
-    similarity: FloatArray
-    best: FloatArray
-    excluded: dict[int, list[int]]
-    values: list[Values]
-
-
-def _property_agreement(
-    source: AnalysedText, target: AnalysedText
-) -> _Agreement:
-    places = [
-        p
-        for p, u in enumerate(source.units)
-        if u.kind == "attribute" and not u.quantity
-    ]
-    # They come first among the properties, in the order of the units.
-    source_values = [
-        property_.value for property_ in source.properties[: len(places)]
-    ]
-    there = [property_.value for property_ in target.properties]
-    similarity = said_in(source_values, there)
-    # A value of one content word is compared as a whole phrase as well, as its
-    # vector may be nearer than that of its words.
-    single = [
-        row
-        for row, value in enumerate(source_values)
-        if len(content(value)) == 1
-    ]
-    whole = cosines(source.property_vectors[single], target.property_vectors)
-    part_numbers(whole, [source_values[row] for row in single], there)
-    similarity[single] = np.maximum(similarity[single], whole)
-    values = [
-        (row, value)
-        for row, value in source.property_values
-        if row < len(places)
-    ]
-    excluded: dict[int, list[int]] = {}
-    # How many there are excludes no other number: "two men" are "six feet tall".
-    target_values = [
-        (p, v)
-        for p, v in target.property_values
-        if not target.properties[p].quantity
-    ]
-    for row, column in lower_excluded(similarity, values, target_values):
-        excluded.setdefault(row, []).append(column)
-    best = np.zeros((len(places), len(target.graph.entities)))
-    np.maximum.at(best.T, target.property_owners, similarity.T)
-    row_values = [
-        source.values_at.get(row, frozenset()) for row in range(len(places))
-    ]
-    return _Agreement(places, similarity, best, excluded, row_values)
-
-
-def _by_entity(
-    source: AnalysedText, target: AnalysedText, best: FloatArray
-) -> FloatArray:
-    """(n, m), agreement of each entity's attributes and amount with each other entity."""
-    attributes = [
-        u for u in source.units if u.kind == "attribute" and not u.quantity
-    ]
-    owners = [unit.subject for unit in attributes]
-    # What a thing does in the moment identifies it less than what it is like.
-    weights = np.array(
-        [_STATE if source.is_state(unit) else 1.0 for unit in attributes]
-    )
-    total = np.zeros((len(source.graph.entities), best.shape[1]))
-    np.add.at(total, owners, best * weights[:, None])
-    counts = (
-        np.bincount(owners, weights, len(total))
-        if owners
-        else np.zeros(len(total))
-    )
-    total /= np.maximum(counts, _STATE)[:, None]
-    for entity in source.graph.entities:
-        if entity.quantity is not None:
-            fits = [
-                amount_value(entity, target_entity)[0]
-                for target_entity in target.graph.entities
-            ]
-            total[entity.index] += fits
-    return total
 
 
 def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:

@@ -60,6 +60,7 @@ class ClaimOptions:
                 1,
                 above=True,
                 below=True,
+                hint="such as 0.02",
             )
         for name in ("icc", "twice"):
             check_number(f"--{name}", getattr(self, name), 0, 1)

@@ -120,7 +120,13 @@ class FilterOptions:
 
     def __post_init__(self) -> None:
         if self.near_duplicates is not None:
-            check_number("--near-duplicates", self.near_duplicates, 0.5, 1)
+            check_number(
+                "--near-duplicates",
+                self.near_duplicates,
+                0.5,
+                1,
+                hint="a similarity, such as 0.8",
+            )
             require("rensa", extra="filter", purpose="--near-duplicates")
         if self.language and language_named(self.language) is None:
             raise ConfigError(
